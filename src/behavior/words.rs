@@ -57,12 +57,16 @@ pub fn among(word: &str, list: &str) -> bool {
 }
 
 /// A list of words, each of at most sixteen bytes, that is searched by comparing numbers. Made when the program is compiled.
-pub struct Words<const N: usize>([u128; N]);
+pub struct Words<const N: usize> {
+    sorted: [u128; N],
+    /// Which lengths the words have, by their first letter: what rejects most others at once.
+    lengths: [u32; 32],
+}
 
 impl<const N: usize> Words<N> {
     /// The words of a list in lower case, separated by white space; `N` is how many ([`count`]).
     pub const fn of(list: &str) -> Self {
-        let (list, mut sorted) = (list.as_bytes(), [0; N]);
+        let (list, mut sorted, mut lengths) = (list.as_bytes(), [0; N], [0; 32]);
         let (mut start, mut at, mut known) = (0, 0, 0);
         while at <= list.len() {
             if at == list.len() || list[at].is_ascii_whitespace() {
@@ -70,6 +74,8 @@ impl<const N: usize> Words<N> {
                     let (_, rest) = list.split_at(start);
                     let word = packed(rest.split_at(at - start).0);
                     assert!(word != 0, "a word is too long");
+                    let (first, length) = first_and_length(word);
+                    lengths[first] |= 1 << length;
                     let mut place = known;
                     while place > 0 && sorted[place - 1] > word {
                         sorted[place] = sorted[place - 1];
@@ -82,13 +88,14 @@ impl<const N: usize> Words<N> {
             }
             at += 1;
         }
-        Self(sorted)
+        Self { sorted, lengths }
     }
 
     /// Whether this is one of them, [`folded`].
     #[inline]
     pub fn has(&self, word: u128) -> bool {
-        self.0.binary_search(&word).is_ok()
+        let (first, length) = first_and_length(word);
+        (self.lengths[first] >> length) & 1 != 0 && self.sorted.binary_search(&word).is_ok()
     }
 
     /// Whether this is one of them, as it is written.
@@ -109,6 +116,14 @@ pub const fn count(list: &str) -> usize {
         at += 1;
     }
     count
+}
+
+/// The row of a word's first letter, and how long it is.
+#[inline]
+const fn first_and_length(word: u128) -> (usize, u32) {
+    let length = (128 - word.leading_zeros()).div_ceil(8);
+    let first = if length == 0 { 0 } else { (word >> (8 * (length - 1))) & 31 };
+    (first as usize, length)
 }
 
 /// A word in lower case as one number; 0, which no list has, for one of more than sixteen bytes.

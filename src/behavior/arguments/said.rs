@@ -1,5 +1,7 @@
 //! What a tool's own words say of its arguments: read once for its definition, not again for each call of it.
 
+use std::sync::OnceLock;
+
 use serde_json::{Map, Value};
 
 use super::explain::key::Key;
@@ -7,8 +9,10 @@ use super::language::Spoken;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
-/// As many declared names are read ahead; the others are read with the call that has them.
+/// As many declared names are read ahead.
 const MOST_KEYS: usize = 64;
+/// As many others are kept once a call had them: calls of one tool have the same few names again and again.
+const MOST_LEARNT: usize = 16;
 /// Words of a tool's name that say that its queries are words.
 const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
 /// Words of a tool's name that say that it runs what it is handed.
@@ -26,6 +30,7 @@ pub struct Said {
     /// The parameters that the operator says are plain text, each as a JSON Pointer has it.
     pub(super) plain: Vec<String>,
     keys: Vec<(String, Key)>,
+    learnt: [OnceLock<(Box<str>, Key)>; MOST_LEARNT],
 }
 
 impl Said {
@@ -39,12 +44,22 @@ impl Said {
             searches: has(SEARCHES),
             runs: has(RUNS),
             plain: plain.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect(),
+            learnt: Default::default(),
             keys: declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect(),
         }
     }
 
-    /// What a declared name says; `None` where it was not read ahead.
-    pub(super) fn key(&self, name: &str) -> Option<Key> {
-        self.keys.iter().find(|(known, _)| known == name).map(|(_, key)| *key)
+    /// What a name says.
+    pub(super) fn key(&self, name: &str) -> Key {
+        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
+            return *key;
+        }
+        for slot in &self.learnt {
+            let (known, key) = slot.get_or_init(|| (name.into(), Key::of(name)));
+            if **known == *name {
+                return *key;
+            }
+        }
+        Key::of(name)
     }
 }

@@ -94,7 +94,8 @@ impl<'a> Walk<'a> {
         if kind == "plain words" && may_be_one && (self.said.runs || acts_on_a_record(text)) {
             return Err("may be a statement in a language that nothing names");
         }
-        if let Some(hidden) = encoded::text(text).filter(|_| kind == "an identifier") {
+        let hidden = if kind == "an identifier" { encoded::text(text) } else { None };
+        if let Some(hidden) = hidden {
             if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(hidden.len()) {
                 return Err("holds encoded text deeper than is read");
             }

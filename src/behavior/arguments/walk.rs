@@ -25,8 +25,6 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
-/// As many names are kept.
-const MOST_KEYS: usize = 16;
 
 pub(super) const TOO_MUCH: &str = "is more than is read";
 
@@ -47,8 +45,6 @@ pub(super) struct Walk<'a> {
     pub(super) schema: Schema<'a>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    /// The first names that were not read ahead.
-    keys: Vec<(String, Key)>,
     pub(super) wants: Wants,
     pub(super) pointer: String,
     left: usize,
@@ -82,7 +78,6 @@ impl<'a> Walk<'a> {
             explanation: Explanation::default(),
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
-            keys: Vec::new(),
             wants,
             pointer: String::new(),
             left: MAX_TEXT,
@@ -199,7 +194,7 @@ impl<'a> Walk<'a> {
         if let Some(found) = operator {
             self.push(Language::MongoDb, name, found);
         }
-        let mut key = self.key(name);
+        let mut key = self.said.key(name);
         // A number says all of itself; what the schema says of it explains no more.
         let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
             && !matches!(above.key.role, Role::Options | Role::Headers)
@@ -227,19 +222,6 @@ impl<'a> Walk<'a> {
             self.languages(&mut at, &below);
         }
         self.value(&at, &below, field, depth + 1);
-    }
-
-    /// What a name says. Lists of objects have the same few names again and again.
-    fn key(&mut self, name: &str) -> Key {
-        let known = || self.keys.iter().find(|(known, _)| known == name).map(|(_, key)| *key);
-        if let Some(key) = self.said.key(name).or_else(known) {
-            return key;
-        }
-        let key = Key::of(name);
-        if self.keys.len() < MOST_KEYS {
-            self.keys.push((name.to_owned(), key));
-        }
-        key
     }
 
     /// Which languages a value of this name may hold: decided once for all that is below it.

@@ -54,8 +54,8 @@ pub fn is_version(text: &str) -> bool {
     let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
     text.len() <= 80
         && !text.starts_with('-')
-        && text.contains(['.', '^', '~', '<', '>', '=', '*'])
         && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.contains(['.', '^', '~', '<', '>', '=', '*'])
         && words.all(is_one)
 }
 
