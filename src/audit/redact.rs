@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::secrets;
 use crate::wire::digest::{Digest, Hasher};
+use crate::wire::plain_run;
 
 /// What one JSON text may take in a record, in bytes.
 pub const ROOM: usize = 16 * 1024;
@@ -106,7 +107,7 @@ impl Redactor {
 pub fn push_string(out: &mut String, text: &str) {
     use std::fmt::Write as _;
     out.push('"');
-    if is_plain(text.as_bytes()) {
+    if plain_run(text.as_bytes()) == text.len() {
         out.push_str(text);
         out.push('"');
         return;
@@ -134,22 +135,6 @@ pub fn push_string(out: &mut String, text: &str) {
     }
     out.push_str(&text[done..]);
     out.push('"');
-}
-
-/// Whether nothing in a text has to be escaped; eight bytes are looked at in one step. `false` says nothing of text that is
-/// not ASCII.
-fn is_plain(text: &[u8]) -> bool {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    // The highest bit of each byte below `least`, or of one that follows such a byte.
-    let below = |bytes: u64, least: u8| bytes.wrapping_sub(ONES * u64::from(least)) & !bytes & HIGH;
-    let is_any = |bytes: u64| {
-        let (quote, escape) = (bytes ^ (ONES * u64::from(b'"')), bytes ^ (ONES * u64::from(b'\\')));
-        below(bytes, 0x20) | below(quote, 1) | below(escape, 1) != 0
-    };
-    let (chunks, rest) = text.as_chunks::<8>();
-    !chunks.iter().any(|chunk| is_any(u64::from_ne_bytes(*chunk)))
-        && !rest.iter().any(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\'))
 }
 
 /// One pass over a valid JSON text.

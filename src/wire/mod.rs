@@ -18,3 +18,5 @@ pub mod stream;
 pub mod strict;
 mod text;
 pub mod words;
+
+pub(crate) use text::plain_run;
