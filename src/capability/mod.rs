@@ -9,7 +9,7 @@
 //! | 001 §2.1 | `codegen::rust`: a handler's signature | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §2.2 | `codegen`: argument and result types, names on the wire kept | `generated_types_read_and_write_what_is_on_the_wire` |
 //! | 001 §2.3 | `codegen`: the error type; the gate's -32000 outside the scope | `a_tool_outside_the_scope_is_refused_and_recorded` |
-//! | 001 §3.1 | `codegen::csharp`: `[McpTool]` methods | `what_is_generated_is_the_same_to_the_letter` |
+//! | 001 §3.1 | `codegen::csharp`: `[McpTool]` methods | `what_is_generated_in_csharp_is_csharp` |
 //! | 001 §3.2 | `codegen::csharp`: records | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §3.3 | `codegen::csharp`: `[FromServices]` with the guidance on lifetimes | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §4.1 | `set::Caps`; `lattice caps`, `meet`, `join`, `diff` | `capability_sets_are_a_bounded_distributive_lattice` |
