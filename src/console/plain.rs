@@ -180,7 +180,7 @@ pub fn width(shown: &str) -> usize {
 
 /// A text that [`visible`] did not write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the escape at byte {at} is not one of ours, so what it stands for cannot be told")]
+#[error("the escape at byte {at} is not one of ours, so its meaning is unknown")]
 pub struct Undecodable {
     pub at: usize,
 }

@@ -12,7 +12,7 @@ use super::strict::{Fault, Kind, Reader};
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "one stands on the stack for the time of one judgement; a box would cost an allocation a line"
+    reason = "it is on the stack during one judgement; a box would cost an allocation for each line"
 )]
 pub(super) enum Read<'a> {
     Object(Envelope<'a>),

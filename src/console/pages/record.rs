@@ -37,7 +37,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.extend(ours("place", place, width));
     let link = match &opened.record.link {
         Some(link) => link.to_string(),
-        None => "has no form of a link".to_owned(),
+        None => "is not in the form of a link".to_owned(),
     };
     rows.extend(ours("link", link, width));
     rows.extend(match &opened.link {
@@ -52,12 +52,12 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     });
     rows.extend(fields(&opened.record.body, width));
     if let Some(explained) = &opened.explained {
-        rows.push(caption("rules", "what they say of it as they are written now", width));
+        rows.push(caption("rules", "what the current rules say about this call", width));
         let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
         rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
         rows.extend(nearest(&explained.near, width));
         if explained.near.is_empty() && explained.ruling.rule.is_none() {
-            rows.extend(entry("", Row::of(Tone::Quiet, "no rule is for this tool"), width));
+            rows.extend(entry("", Row::of(Tone::Quiet, "no rule covers this tool"), width));
         }
         if explained.certain == Certain::Perhaps {
             let words = "not certain: secrets and long texts of the arguments are not in the log";

@@ -64,7 +64,10 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     let Some(book) = &model.browse.book else { return Vec::new() };
     if let Some(broken) = &book.broken {
         return vec![
-            Row::of(Tone::Danger, "The policy is broken: until it is mended, what is not denied asks."),
+            Row::of(
+                Tone::Danger,
+                "The policy is broken: until you fix it, each call that is not denied waits for you.",
+            ),
             Row::default().and_foreign(Tone::Ours, broken),
         ];
     }
@@ -100,7 +103,7 @@ fn suggests(model: &Model) -> Row {
         }
         Some(found) => {
             let words = format!(
-                "Of {} none suggests a rule: it takes two like questions, both answered with yes.",
+                "No rule to suggest from {}: that takes two similar calls, both approved.",
                 counted(found.calls, "past call")
             );
             Row::of(Tone::Ours, words)
@@ -119,7 +122,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
     match line {
         RuleEntry::Rule(line) => row(model, line, columns, width),
         RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
-            .and(Tone::Strong, format!("{} policy loosens: ", pending.layer.word()))
+            .and(Tone::Strong, format!("{} policy changed: ", pending.layer.word()))
             .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
             .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
             .and(Tone::Key, "  Enter")

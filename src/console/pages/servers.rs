@@ -170,7 +170,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             );
             rows.extend(ours("calls", counts, width));
             if !session.ended {
-                rows.extend(ours("", "the log does not tell its end: it was killed, or still runs elsewhere", width));
+                rows.extend(ours("", "the log has no end of it: it was killed, or still runs elsewhere", width));
             }
         }
     }
@@ -225,7 +225,11 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     rows.extend(ours("approved", policy, width));
     rows.extend(ours("denied", status.denied.to_string(), width));
     let refused = counted(status.refused_lines, "line");
-    rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
+    rows.extend(ours(
+        "errors",
+        format!("{} answers failed; {refused} lines of the host refused", status.failed),
+        width,
+    ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
         let row = spark(model, one, width.saturating_sub(30).min(32))
             .and(Tone::Quiet, format!(" last {}", time::latency(*last)));

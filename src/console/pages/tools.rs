@@ -199,7 +199,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(entry("your word", row, width));
     }
     if line.disputed {
-        let words = "? its hints and its words contradict each other: it counts as what is more cautious";
+        let words = "? the evidence contradicts itself: the more cautious reading counts";
         rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
     }
     for (name, what) in &line.hazards {
@@ -231,7 +231,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let counts = format!("{} decided, {} denied, {} answered with an error", line.calls, line.denied, line.failed);
     rows.extend(ours("calls", counts, width));
     if let (Some(p50), Some(p95)) = (line.p50, line.p95) {
-        let words = format!("half within {}, all but a twentieth within {}", time::latency(p50), time::latency(p95));
+        let words = format!("half within {}, 95 % within {}", time::latency(p50), time::latency(p95));
         rows.extend(ours("latency", words, width));
     }
     if let Some(last) = line.last {

@@ -104,7 +104,7 @@ fn open_passed(model: &mut Model) {
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
     let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
     else {
-        return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
+        return note(model, Tone::Ours, "Only calls are in the log, and this was not a call.");
     };
     let activity = passed.map(|passed| (passed.activity.kind, passed.activity.verdict));
     let kind = match activity {

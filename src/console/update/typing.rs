@@ -129,7 +129,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             model.screen = crate::console::model::Screen::Log;
             model.browse.log.sheet = None;
             model.browse.checked = None;
-            note(model, Tone::Ours, "Checking every record of the log; the last line tells what holds.");
+            note(model, Tone::Ours, "Checking every record of the log; the last line shows the result.");
             return vec![Command::Look(Task::Verify)];
         }
         Order::Tour => {

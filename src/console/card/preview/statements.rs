@@ -61,9 +61,9 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
 
 /// A text that could not be cut: nothing is said of its insides.
 fn unread(reading: &Reading, name: &str, width: usize) -> Vec<Row> {
-    let stands =
+    let shown =
         if reading.text.is_empty() { "the arguments below show all of it" } else { "it is shown as it was sent" };
-    let mut rows = bordered(Row::of(Tone::Warn, format!("This text was not read as {name}; {stands}.")), width);
+    let mut rows = bordered(Row::of(Tone::Warn, format!("This text was not read as {name}; {shown}.")), width);
     if !reading.text.is_empty() {
         rows.extend(bordered(Row::default().and_foreign(Tone::Foreign, &reading.text), width));
     }
