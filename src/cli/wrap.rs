@@ -55,6 +55,9 @@ pub struct WrapOptions {
     /// When the host gives up on a call; mcp-approve denies it before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
+    /// Let calls reach the server in the order the host sent them: one that waits for you holds up those behind it
+    #[arg(long)]
+    pub ordered: bool,
     /// What the task needs; mcp-approve asks about other calls: read-only, classes like PURE|READ or
     /// PURE|READ|CONTENT|TEXT, identities, or
     /// session:ID for what that session was approved to do; several with commas between them
@@ -91,6 +94,7 @@ impl WrapOptions {
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
+            (self.ordered, "--ordered"),
             (self.expect.is_some(), "--expect"),
             (self.inline, "--inline"),
             (self.observe, "--observe"),
@@ -112,6 +116,7 @@ impl WrapOptions {
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,
+            ordered: self.ordered.then_some(true),
             inline: self.inline.then_some(true),
             observe: self.observe.then_some(true),
             audit_db: self.audit_db.as_ref().map(absolute),

@@ -5,8 +5,8 @@ use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
-    Approval, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Operator, Original, Stage,
-    Verdict, Withdrawal, Withdrawn,
+    Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Operator, Original,
+    Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{self, Judged, Seen};
 use crate::gate::call::replies;
@@ -145,9 +145,9 @@ impl Gate {
                 Stage::Deciding(Deciding { decision, .. }) | Stage::Withdrawn(Withdrawn { decision, .. }) => {
                     decided_already(decision.verdict())
                 }
-                Stage::Approving(Approving { approval, .. }) | Stage::Forwarding(Forwarding { approval, .. }) => {
-                    decided_already(&approval.verdict)
-                }
+                Stage::Approving(Approving { approval, .. })
+                | Stage::Approved(Approved { approval, .. })
+                | Stage::Forwarding(Forwarding { approval, .. }) => decided_already(&approval.verdict),
                 Stage::Opening(_)
                 | Stage::Describing(_)
                 | Stage::Looking(_)

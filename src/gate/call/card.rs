@@ -10,7 +10,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
-use crate::gate::state::history;
+use crate::gate::state::history::Past;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
@@ -21,6 +21,7 @@ impl Gate {
     /// The card of a call that waits for an operator.
     pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
         let tool = judged.described.as_ref().map(|known| &known.tool);
+        let past = self.past(held);
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
@@ -61,19 +62,28 @@ impl Gate {
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
             facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
             asked_again: held.asked_again.map(str::to_owned),
-            earlier: self.earlier(held),
+            runs_after: self.runs_after(held).map(|earlier| earlier.ticket.to_string()),
+            occurrence: past.times + 1,
+            earlier: past.lines,
             silence: self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)).map(str::to_owned),
         }
     }
 
     /// What became of the same call before, and whether it waits already under another ticket.
-    fn earlier(&self, held: &Held) -> Vec<String> {
-        let what = history::sameness(&held.call);
-        let is_same = |other: &Held| other.number < held.number && history::sameness(&other.call) == what;
+    pub(in crate::gate) fn past(&self, held: &Held) -> Past {
+        let is_same = |other: &Held| {
+            other.number < held.number
+                && other.call.name() == held.call.name()
+                && other.call.arguments_text() == held.call.arguments_text()
+        };
         let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
-        let waits = waits
-            .map(|(other, _)| format!("{} is the same call and still waits: each that is approved runs", other.ticket));
-        waits.chain(self.host.history.of(&held.call, held.arrived.wall)).collect()
+        let mut lines: Vec<String> = waits
+            .map(|(other, _)| format!("{} is the same call and still waits: each that is approved runs", other.ticket))
+            .collect();
+        let past = self.host.history.of(&held.call, held.arrived.wall);
+        let times = lines.len() + past.times;
+        lines.extend(past.lines);
+        Past { lines, times, latest: past.latest }
     }
 
     /// The three checks of `Safe(agent, tool, state)`.

@@ -99,6 +99,17 @@ pub fn changed(call: &Call, what: &str) -> Line {
     )
 }
 
+/// It is approved, and a call that must reach the server before it still waits.
+pub fn out_of_turn(call: &Call, earlier: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "Approved, but it did not run: calls reach this server in the order they were sent, and {earlier} still waits. \
+             The tool was NOT executed. Call again once {earlier} is answered."
+        ),
+    )
+}
+
 /// It is approved, but the proof of that is not one for this call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     tool(
