@@ -23,7 +23,7 @@ pub enum Trust {
     /// Its words may show a call PURE when nothing contradicts them.
     #[default]
     Corroborate,
-    /// Its annotations are believed as they stand.
+    /// Its annotations are believed as they are.
     Annotations,
     /// Nothing it says lowers a risk.
     None,

@@ -17,7 +17,7 @@ use crate::policy::under::{Folder, Roots};
 const MINUTES: u32 = 15;
 const CALLS: u32 = 5;
 
-/// Why nothing more than this call can be granted, as far as the card tells; `None` where it can.
+/// Why nothing more than this call can be granted, judged by the card; `None` where it can.
 pub fn refusal(snapshot: &Snapshot) -> Option<&'static str> {
     if !snapshot.hazards.is_empty() {
         return Some("a call with a hazard is asked each time: no approval for a while");
@@ -55,7 +55,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
     terms.into_iter().map(offer).collect()
 }
 
-/// Whether a call that waits would pass at once, as far as the cards tell.
+/// Whether a call that waits would pass at once, judged by the cards.
 fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     let (one, two) = (&held.snapshot, &other.snapshot);
     let same_tool = held.key.session == other.key.session && one.tool == two.tool;

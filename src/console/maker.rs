@@ -102,7 +102,7 @@ pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOff
     grants::offers(held, &proposals, others, &roots)
 }
 
-/// Where the paths of a call start, as far as its card tells.
+/// Where the paths of a call start, judged by its card.
 pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
     Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() }
 }
@@ -177,7 +177,7 @@ fn at_once(count: usize, word: &str) -> Option<String> {
     (count > 0).then(|| format!("running at once: {} of those that wait now", counted(count, word)))
 }
 
-/// Whether a rule would match a call that waits, as far as its card tells.
+/// Whether a rule would match a call that waits, judged by its card.
 fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
     let arguments = arguments_of(other);
     let behavior = behavior_of(other);

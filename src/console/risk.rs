@@ -10,15 +10,15 @@ use crate::gate::data::snapshot::Snapshot;
 pub enum Degree {
     /// It only reads.
     Reads,
-    /// It reads, as far as is known.
+    /// It probably reads.
     Likely,
     /// It only reads, but a hazard asks for a look.
     Hazard,
     /// It makes something new, or changes a part of something.
     Changes,
-    /// It replaces or joins what stands there, or a hazard is with a change.
+    /// It replaces or joins what is there, or a hazard is with a change.
     Replaces,
-    /// It removes, runs, sends, pays, or nobody knows.
+    /// It removes, runs, sends, pays, or its effect is unknown.
     Severe,
 }
 

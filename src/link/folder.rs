@@ -141,7 +141,7 @@ impl NameClaim {
         &self.socket
     }
 
-    /// Puts a listening socket in place, readable for nobody else from its first moment.
+    /// Puts a listening socket in place, readable for no other process from its first moment.
     ///
     /// # Errors
     /// Something that no wrapper made is there, or the system gives no socket.

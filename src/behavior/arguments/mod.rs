@@ -30,7 +30,7 @@ use explain::Explanation;
 use reading::Reading;
 use walk::{Walk, Wants};
 
-/// As many findings one call is told of; that there are more is one of them.
+/// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;
 
 /// What one call's arguments would do, and how their leaves are explained.

@@ -33,7 +33,7 @@ macro_rules! bindings {
     };
 }
 
-/// The table. The footer names keys in this order as far as there is room.
+/// The table. The footer names keys in this order while there is room.
 pub const BINDINGS: &[Binding] = bindings! {
     Approve [Char('a')] "a" "approve" CARD =>
         "Approves the call on screen, once the end of its arguments was shown; a dangerous one then asks for y. The record says when rows were skipped.";

@@ -11,7 +11,7 @@ use crate::pins::diff::{Argument, Change};
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
-/// A review as many: nobody reads a book on how a tool is called.
+/// A review shows at most as many: a longer text would not be read.
 const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.

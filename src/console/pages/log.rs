@@ -14,7 +14,7 @@ pub(super) fn title(model: &Model) -> Row {
     row.and(Tone::Quiet, " · newest first")
 }
 
-/// The figures of deciding, as far as they are counted.
+/// The figures of deciding, counted so far.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.browse.counts else {
         return Row::of(Tone::Quiet, " counting …");

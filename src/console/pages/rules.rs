@@ -88,7 +88,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// How it stands with what the log suggests, where there is nothing to list.
+/// What the log suggests so far, where there is nothing to list.
 fn suggests(model: &Model) -> Row {
     let attempt = &model.browse.suggested;
     match &attempt.found {
@@ -150,7 +150,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
 fn suggested(rule: &SuggestedRule, width: usize) -> Row {
     let row = Row::of(Tone::Key, " + suggest ");
     let saves = counted(rule.saves, "question");
-    // The tool stands before it.
+    // The tool is before it.
     let says = rule.scope.narrowed().unwrap_or_else(|| rule.scope.says());
     let row = if width < NARROW {
         row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
@@ -239,7 +239,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let line = match line {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
-        // Enter shows these as a review; what stands beside the list is the gist of it.
+        // Enter shows these as a review; what is beside the list is the gist of it.
         RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
         RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
     };

@@ -25,7 +25,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     columns(model, width).heading()
 }
 
-/// Where the selection stands, or why what is remembered is not here.
+/// Where the selection is, or why what is remembered is not here.
 pub(super) fn foot(model: &Model) -> Row {
     match &model.browse.forgotten {
         Some(why) => Row::of(Tone::Danger, " ").and_foreign(Tone::Danger, why),
@@ -133,7 +133,7 @@ fn why(line: &ToolLine) -> Row {
     }
 }
 
-/// How the definition stands, and how to settle it.
+/// The state of the definition, and how to settle it.
 fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
     let version = line.version.map(|version| format!("version {version}, ")).unwrap_or_default();
     let (tone, words) = match line.pin {

@@ -98,7 +98,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     Vec::new()
 }
 
-/// The record of what passed, as the log shows it; the others of the same call stand behind it.
+/// The record of what passed, as the log shows it; the others of the same call come after it.
 fn open_passed(model: &mut Model) {
     let passing = model.passing();
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
@@ -151,7 +151,7 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
     }
 }
 
-/// The search on `screen` for what stands open here.
+/// The search on `screen` for what is open here.
 fn about(model: &Model, screen: Screen) -> Option<String> {
     let list = model.browse.list(model.screen)?;
     list.sheet?;
@@ -196,7 +196,7 @@ pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Soug
     }
 }
 
-/// Sets a screen's search. One that cannot be meant is told, and the last one stands.
+/// Sets a screen's search. One that has a mistake is reported, and the last one stays.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
     let clock = Clock { now: model.now, offset: model.settings.offset };
     let Some(list) = model.browse.list_mut(screen) else { return };

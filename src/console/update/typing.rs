@@ -8,13 +8,13 @@ use crate::console::palette::{self, Order};
 use crate::console::row::Tone;
 use crate::console::theme::Palette;
 
-/// `/`: begins a search where the last one stands.
+/// `/`: begins a search where the last one is.
 pub(super) fn find(model: &mut Model) {
     if let Some(list) = model.browse.list_mut(model.screen) {
         list.sheet = None;
         let (before, sought) = (list.find.clone(), list.sought);
         let text = if sought == Sought::Led { String::new() } else { before.clone() };
-        // What is typed is a word of its own, and stands beside a search that is there already.
+        // What is typed is a word of its own, and is beside a search that is there already.
         let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
         model.overlay = Some(Overlay::Search { before, sought, text });
         if sought == Sought::Led {

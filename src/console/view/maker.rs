@@ -105,7 +105,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
         Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
             None => vec![Row::of(Tone::Warn, " The call no longer waits.")],
             Some(held) => {
-                // The moment it ends is told from when it would begin.
+                // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
                 barred(words, width)
             }
@@ -175,7 +175,7 @@ fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
     lines.map(|row| bar.clone().joined(row)).collect()
 }
 
-/// The text of a rule as it will stand in the file.
+/// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let bar = Row::of(Tone::Border, " ┃ ");
     let mut rows = Vec::new();

@@ -70,7 +70,7 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
     }
 }
 
-/// The operator's own figures as they are told.
+/// The operator's own figures as they are shown.
 pub(super) fn told(figures: &Figures) -> Row {
     match figures.weight {
         Weight::Told => Row::of(Tone::Quiet, figures.words()),
@@ -114,7 +114,7 @@ impl Widths {
         let tool = widest(|held| &held.snapshot.tool);
         let about = widest(about);
         let ticket = widest(|held| &held.snapshot.ticket);
-        // What it is about tells two calls of one tool apart; ticket and tool stand on the card as well, and the risk
+        // What it is about tells two calls of one tool apart; ticket and tool are on the card as well, and the risk
         // says what is done.
         if room < tool.min(10) + 2 + about.min(8) {
             return Self { ticket: 0, origin: Origin::Ticket, tool: 0, about: room, time };
@@ -155,7 +155,7 @@ impl Widths {
             (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
         };
         let room = self.about.saturating_sub(times.width());
-        // Where there is no room for both, a tool stands for what nothing more is known about.
+        // Where there is no room for both, the tool's name takes the place of a target that is unknown.
         let about = match snapshot.target {
             None if self.tool == 0 => cell(Tone::Strong, &snapshot.tool),
             _ => telling(held, room),
@@ -185,7 +185,7 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
     }
 }
 
-/// What is left as a bar and in figures, or how it stands.
+/// What is left as a bar and in figures, or its state.
 fn state(held: &Held, now: i64, width: usize) -> Row {
     let words = match &held.state {
         CallState::Waiting => {

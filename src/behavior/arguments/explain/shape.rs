@@ -195,7 +195,7 @@ fn is_alone(word: &str) -> bool {
     )
 }
 
-/// Whether two words stand side by side in statements.
+/// Whether two words are side by side in statements.
 fn is_pair(first: &str, second: &str) -> bool {
     match first {
         "insert" | "replace" | "merge" | "upsert" | "import" => second == "into",

@@ -99,7 +99,7 @@ fn command(text: &str, part: &Part) -> Row {
     })
 }
 
-/// The words of a part, each in its tone, and what stands between them.
+/// The words of a part, each in its tone, and what is between them.
 fn words(text: &str, part: &Part, mut row: Row, between: impl Fn(Row, &str) -> Row) -> Row {
     let mut at = part.start;
     for Word(start, end, kind) in &part.words {
