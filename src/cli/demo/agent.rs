@@ -18,8 +18,11 @@ use super::chain::wait_for;
 use super::error::DemoError;
 use super::story::{self, Era, Errand, Step};
 
-/// How long the agent stays idle before it reads something.
+/// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
+/// open is not all reads.
 const PASTIME: Duration = Duration::from_secs(1);
+/// So often it doubles: about a minute.
+const DOUBLINGS: usize = 6;
 
 /// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
 const BREATH: Duration = Duration::from_millis(200);
@@ -111,7 +114,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            let patience = self.next_errand().map_or(PASTIME, |_| BREATH);
+            let patience = self.next_errand().map_or_else(|| PASTIME * (1 << self.pastimes.min(DOUBLINGS)), |_| BREATH);
             match told.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
