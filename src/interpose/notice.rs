@@ -12,7 +12,7 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "mcp-approve: {text}");
 }
 
-/// Notices that calls wait while nobody looks.
+/// Notices that calls wait while no console is open.
 #[derive(Debug, Default)]
 pub struct Waiting {
     last: Option<u64>,
