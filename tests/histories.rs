@@ -1,6 +1,6 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{ALL, MOVES, Move, replay};
+use crate::world::moves::{ALL, FORMS, MOVES, Move, replay, replay_with_forms};
 use proptest::prelude::*;
 
 #[test]
@@ -24,6 +24,16 @@ fn every_history_of_length_three_after_a_held_call() {
     }
 }
 
+/// A host that was given a question: everything that it and the rest of the world may do then.
+#[test]
+fn every_history_of_length_two_after_a_question_to_the_host() {
+    for a in FORMS {
+        for b in FORMS {
+            replay_with_forms(&[Move::Write, Move::DiskShows, Move::LogTakes, *a, *b]);
+        }
+    }
+}
+
 fn any_move() -> impl Strategy<Value = Move> {
     (0..ALL.len()).prop_map(|at| ALL[at])
 }
@@ -34,5 +44,11 @@ proptest! {
     #[test]
     fn random_histories(moves in proptest::collection::vec(any_move(), 1..40)) {
         replay(&moves);
+    }
+
+    #[test]
+    fn random_histories_with_questions_to_the_host(moves in proptest::collection::vec(0..FORMS.len(), 1..40)) {
+        let moves: Vec<Move> = moves.into_iter().map(|at| FORMS[at]).collect();
+        replay_with_forms(&moves);
     }
 }

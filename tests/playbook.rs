@@ -3,6 +3,7 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod elicited;
 mod ends;
 mod granted;
 mod methods;

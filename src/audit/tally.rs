@@ -185,7 +185,9 @@ impl<N: Numbers> Tally<N> {
 impl<N: Numbers> Count<N> {
     fn decided(&mut self, decided: &Decided<'_>) {
         self.add(decided.verdict, decided.by, 1);
-        if let Some(latency) = decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver))) {
+        if let Some(latency) =
+            decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver | By::Elicitation)))
+        {
             self.waited.take(latency);
         }
     }

@@ -27,6 +27,7 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use state::elicited::Elicited;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
@@ -46,6 +47,8 @@ pub enum Unattended {
     Wait,
     /// It is denied at once.
     Deny,
+    /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
+    Elicit,
 }
 
 /// Whether questions are asked.
@@ -100,6 +103,7 @@ pub struct Gate {
     calls: Calls,
     flights: Flights,
     grants: Grants,
+    elicited: Elicited,
 }
 
 impl Gate {
@@ -107,6 +111,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
+            elicited: Elicited::new(&config.nonce),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
             rules: Rules { policy, recent: Recent::default() },
@@ -177,6 +182,7 @@ impl Gate {
             Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
         }
         self.remember(now, &mut out);
+        self.elicit(&mut out);
         out
     }
 

@@ -290,7 +290,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "scope" => level.scope = path(reading, value, name, folder),
             "role" => level.role = reading.text(value, name),
             "unattended" => {
-                let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny)];
+                let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny), ("elicit", Unattended::Elicit)];
                 level.unattended = reading.word(value, name, &words);
             }
             "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
@@ -369,7 +369,7 @@ mod tests {
         let problems = parse(text, Path::new("/c")).unwrap_err();
         let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(found.join("\n"), @r#"
-        1:14: `unattended` cannot be "hope"; one of: wait, deny
+        1:14: `unattended` cannot be "hope"; one of: wait, deny, elicit
         2:1: unknown key "approval_timeout"; did you mean `approval-timeout`?
         3:16: `host-timeout` cannot be "60"; write a whole number and its unit, like 500ms, 60s, 5m or 1h
         4:10: `inline` is of type integer; write true or false

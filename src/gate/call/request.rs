@@ -21,7 +21,8 @@ use crate::wire::reply;
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
     pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
-        if !self.rules.policy.restricts_methods() {
+        // While the host owes us an answer, no request of the server's may pass for the question.
+        if !self.rules.policy.restricts_methods() && !self.elicited.is_open() {
             return Some(line);
         }
         match gist {
@@ -48,6 +49,12 @@ impl Gate {
 
     fn screen_request(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) -> Option<Line> {
         match plain.gist() {
+            Gist::Request { id, .. } if self.elicited.is_ours(id) => {
+                self.drop_odd(now, "its id is one of ours", plain.line(), out)
+            }
+            Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(id) => {
+                self.drop_odd(now, "it cancels a request of ours", plain.line(), out)
+            }
             Gist::Request { method, .. } if request::is_ruled(method) => {
                 let Some(call) = plain.request(Origin::Server).filter(|call| self.holds(now, call)) else {
                     return Some(plain.into_line());

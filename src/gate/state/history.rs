@@ -37,6 +37,7 @@ impl History {
     pub fn note(&mut self, call: &Call, ticket: &str, by: By, wall: i64) {
         let how = match by {
             By::Operator => "you denied it",
+            By::Elicitation => "it was denied in the host",
             By::Expiry => "nobody answered in time",
             By::Cancel => "the host withdrew it",
             By::Default | By::Rule | By::Approver | By::Scope | By::Shutdown | By::Fault | By::Observe => return,
