@@ -67,6 +67,17 @@ pub struct WrapSettings {
     /// What the task expects of every call.
     pub expect: Option<Expected>,
     pub mismatch: Mismatch,
+    pub notices: Notices,
+}
+
+/// Whether a wrapper says on the desktop that a call waits while no console is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notices {
+    Off,
+    /// Where the operator sits at this desktop.
+    #[default]
+    Auto,
+    Desktop,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -168,7 +179,7 @@ impl Level {
 /// # Errors
 /// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles } = load(places)?;
+    let Config { top, servers, approvers, roles, notices } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -186,6 +197,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         approvers,
         expect: level.expect,
         mismatch: level.mismatch.unwrap_or_default(),
+        notices,
     })
 }
 
@@ -227,13 +239,14 @@ fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
     named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
 }
 
-/// All of `config.toml` but `[console]`.
+/// All of `config.toml`; of `[console]`, which the console reads and complains of, only whether notices are wanted.
 #[derive(Debug)]
 struct Config {
     top: Level,
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
     roles: Vec<Role>,
+    notices: Notices,
 }
 
 fn load(places: &Places) -> Result<Config, ConfigError> {
@@ -271,7 +284,23 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
     let roles = role::read_all(&mut reading, document);
     let problems = reading.finish();
-    if problems.is_empty() { Ok(Config { top, servers, approvers, roles }) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(Config { top, servers, approvers, roles, notices: notices(document) })
+    } else {
+        Err(problems)
+    }
+}
+
+/// Whether `[console]` wants notices. Who has chosen another kind has no use for these.
+fn notices(document: &DeTable<'_>) -> Notices {
+    let console = document.get("console").and_then(|value| value.get_ref().as_table());
+    let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());
+    match of("notice").map(|value| value.as_str()) {
+        _ if of("quiet").and_then(|value| value.as_bool()) == Some(true) => Notices::Off,
+        None | Some(Some("auto")) => Notices::Auto,
+        Some(Some("desktop")) => Notices::Desktop,
+        Some(_) => Notices::Off,
+    }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.

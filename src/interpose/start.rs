@@ -29,11 +29,12 @@ use super::watch::{Files, Watch};
 use super::wrapper::Wrapper;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
-use crate::home::config::WrapSettings;
+use crate::home::config::{Notices, WrapSettings};
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
 use crate::link::delegation::{self, Handed, Record};
+use crate::link::desktop::Desktop;
 use crate::policy::rule::Policy;
 use crate::policy::scope::{Limit, Scope};
 
@@ -200,7 +201,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         reloaded,
         registration: Registration {
             run_dir: places.run_dir(),
-            console: places.console(),
+            waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
             name: settings.name,
             session,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -245,6 +246,17 @@ fn delegated(
         Err(_) => None,
     };
     (scope, above, handed)
+}
+
+/// The desktop, where the operator wants to be told there. One with another home (a test, the demo) asks for it.
+fn desktop(wanted: Notices, places: &Places) -> Option<Desktop> {
+    let is_here = || places.root().is_none() && std::env::var_os("SSH_CONNECTION").is_none();
+    let shows = match wanted {
+        Notices::Off => false,
+        Notices::Auto => is_here(),
+        Notices::Desktop => true,
+    };
+    shows.then(Desktop::default)
 }
 
 fn micros(time: Duration) -> u64 {

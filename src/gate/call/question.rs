@@ -20,8 +20,7 @@ const EFFECT: usize = 300;
 pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option<String> {
     let call = &held.call;
     let is_plain = call.method().is_none() && call.origin() == Origin::Host && !call.is_modern();
-    let is_harmless = judged.described.is_some()
-        && judged.danger.is_none() && judged.behavior.hazards.is_empty() && !judged.behavior.disputed;
+    let is_harmless = judged.described.is_some() && judged.danger.is_none();
     if !is_plain || !is_harmless || held.original.is_some() {
         return None;
     }
@@ -43,9 +42,15 @@ pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option
     Some(text)
 }
 
-/// A text in a code block of a host's: what does not show itself there is written as JSON writes it, and so is what could end
-/// the block or be taken for markup. Those stand only inside strings of a JSON text, where the escape says the same.
+/// A text in a code block of a host's; `None` where it is too long.
 fn shown(text: &str, most: usize) -> Option<String> {
+    let out = written_out(text);
+    (out.len() <= most).then_some(out)
+}
+
+/// A text for a place that we do not draw: what does not show itself there is written as JSON writes it, and so is what could
+/// be taken for markup. Those stand only inside strings of a JSON text, where the escape says the same.
+pub fn written_out(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -62,7 +67,7 @@ fn shown(text: &str, most: usize) -> Option<String> {
             }
         }
     }
-    (out.len() <= most).then_some(out)
+    out
 }
 
 /// What the host's answer to a form says.
