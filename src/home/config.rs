@@ -1,6 +1,7 @@
 //! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
 
 pub mod approver;
+pub mod notices;
 mod role;
 mod scope;
 mod value;
@@ -24,6 +25,7 @@ use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
 use approver::Callback;
+use notices::Notices;
 use value::{check_name, mismatch, parsed, path};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
@@ -68,16 +70,6 @@ pub struct WrapSettings {
     pub expect: Option<Expected>,
     pub mismatch: Mismatch,
     pub notices: Notices,
-}
-
-/// Whether a wrapper says on the desktop that a call waits while no console is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Notices {
-    Off,
-    /// Where the operator sits at this desktop.
-    #[default]
-    Auto,
-    Desktop,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -285,21 +277,9 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let roles = role::read_all(&mut reading, document);
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, roles, notices: notices(document) })
+        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document) })
     } else {
         Err(problems)
-    }
-}
-
-/// Whether `[console]` wants notices. Who has chosen another kind has no use for these.
-fn notices(document: &DeTable<'_>) -> Notices {
-    let console = document.get("console").and_then(|value| value.get_ref().as_table());
-    let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());
-    match of("notice").map(|value| value.as_str()) {
-        _ if of("quiet").and_then(|value| value.as_bool()) == Some(true) => Notices::Off,
-        None | Some(Some("auto")) => Notices::Auto,
-        Some(Some("desktop")) => Notices::Desktop,
-        Some(_) => Notices::Off,
     }
 }
 

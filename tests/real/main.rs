@@ -15,6 +15,7 @@
 mod agent;
 mod bed;
 mod conformance;
+mod forms;
 mod hosts;
 mod operator;
 mod packages;
