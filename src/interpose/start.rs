@@ -15,6 +15,7 @@ use super::consoles::Registration;
 use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
+use super::memory;
 use super::notice;
 use super::outbox::Outbox;
 use super::pin_writer::PinWriter;
@@ -80,6 +81,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
     there_is_room()?;
+    memory::share_heap();
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -182,6 +184,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let _ = tell.send(what);
     });
     widen(&pipe.output);
+    drop(tokio::spawn(memory::give_back()));
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
         scribe,
