@@ -57,7 +57,8 @@
 //!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! What ends a call early is beside these: `withdraw` for one call; `ending` and `wake` for all.
+//! What ends a call early is beside these: `withdraw` for one call; `ending` and `wake` for all. `turn` keeps
+//! the host's order where --ordered asks for it.
 
 pub mod audit;
 pub mod behavior;

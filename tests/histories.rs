@@ -1,6 +1,6 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{ALL, FORMS, MOVES, Move, replay, replay_with_forms};
+use crate::world::moves::{ALL, FORMS, MOVES, Move, REQUESTS, replay, replay_ordered, replay_with_forms};
 use proptest::prelude::*;
 
 #[test]
@@ -34,6 +34,30 @@ fn every_history_of_length_two_after_a_question_to_the_host() {
     }
 }
 
+/// The same for requests other than calls: one has been approved, and what the answer to it asks for waits.
+#[test]
+fn every_history_of_length_three_while_rules_are_about_requests() {
+    use Move::{Approve, EmbedTwo, LogTakes, MethodsAsk, Resource};
+    let begin = [MethodsAsk, LogTakes, Resource, LogTakes, Approve, LogTakes, LogTakes, EmbedTwo, LogTakes];
+    for a in REQUESTS {
+        for b in REQUESTS {
+            for c in REQUESTS {
+                replay(&[&begin[..], &[a, b, c]].concat());
+            }
+        }
+    }
+}
+
+/// Calls that keep their order: a read behind a write that waits.
+#[test]
+fn every_history_of_length_two_in_order() {
+    for a in MOVES {
+        for b in MOVES {
+            replay_ordered(&[Move::Write, Move::DiskShows, Move::LogTakes, Move::Read, Move::LogTakes, a, b]);
+        }
+    }
+}
+
 fn any_move() -> impl Strategy<Value = Move> {
     (0..ALL.len()).prop_map(|at| ALL[at])
 }
@@ -44,6 +68,7 @@ proptest! {
     #[test]
     fn random_histories(moves in proptest::collection::vec(any_move(), 1..40)) {
         replay(&moves);
+        replay_ordered(&moves);
     }
 
     #[test]

@@ -29,7 +29,9 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, ListState, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window};
+pub use browse::{
+    Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
+};
 pub use reading::{Seen, Shown, Unread};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
@@ -51,8 +53,20 @@ pub struct Settings {
     pub tour: Tour,
     pub manner: Manner,
     pub confirmation: Confirmation,
+    pub process: Process,
     /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
     pub problems: Vec<String>,
+}
+
+/// Whose process the console runs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Process {
+    #[default]
+    Own,
+    /// Its own, and the demo ends with it.
+    Demo,
+    /// A wrapper's (`--inline`): stopping it would stop the server's pipe.
+    Shared,
 }
 
 /// The five lines for a first look.

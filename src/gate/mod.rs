@@ -34,7 +34,6 @@ use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
@@ -42,13 +41,23 @@ use crate::wire::call::Call;
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unattended {
-    /// It waits for one, until its deadline.
+    /// It waits until a console opens, or until its deadline.
     #[default]
     Wait,
-    /// It is denied at once.
+    /// mcp-approve denies it at once.
     Deny,
     /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
     Elicit,
+}
+
+/// In which order calls reach the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Each as soon as it is approved.
+    #[default]
+    Decided,
+    /// As the host sent them: a call that is held holds up those behind it (`--ordered`).
+    Sent,
 }
 
 /// Whether questions are asked.
@@ -74,6 +83,7 @@ pub struct Config {
     pub nonce: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
+    pub order: Order,
     pub unattended: Unattended,
     pub mode: Mode,
     pub trust: Trust,
@@ -114,7 +124,7 @@ impl Gate {
             elicited: Elicited::new(&config.nonce),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
-            rules: Rules { policy, recent: Recent::default() },
+            rules: Rules::new(policy),
             log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),
@@ -181,6 +191,7 @@ impl Gate {
             Event::Closed { side: Side::Server, how } => self.on_server_closed(now, &how, &mut out),
             Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
         }
+        self.take_turns(now, &mut out);
         self.remember(now, &mut out);
         self.elicit(&mut out);
         out

@@ -87,8 +87,9 @@ impl Gate {
                 Gist::Request { method, .. } | Gist::Notification { method, .. } => {
                     self.elicited.is_open() || self.restricts(method)
                 }
-                Gist::Response { .. } => false,
-                Gist::Unreadable => self.elicited.is_open() || self.rules.policy.restricts_methods(),
+                // Requests may be inside an answer.
+                Gist::Response { .. } => self.rules.restricts_methods,
+                Gist::Unreadable => self.elicited.is_open() || self.rules.restricts_methods,
             }
     }
 
@@ -116,7 +117,7 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.policy.restricts_methods() {
+        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

@@ -8,6 +8,7 @@ mod envelope;
 mod flaw;
 pub(crate) mod fold;
 pub mod id;
+pub mod inputs;
 mod judge;
 pub mod line;
 pub mod message;

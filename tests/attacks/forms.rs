@@ -53,6 +53,7 @@ fn c20_a_server_cannot_put_a_question_of_its_own_under_our_id() {
     for line in [
         format!(r#"{{"jsonrpc":"2.0","id":"{id}",{question}}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":"{escaped}",{question}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"x"}}}}"#),
         // Readers differ on which of two ids counts.
         format!(r#"{{"jsonrpc":"2.0","id":1,{question},"id":"{id}"}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":"{id}",{question},"id":1}}"#),

@@ -14,6 +14,7 @@
 
 mod agent;
 mod bed;
+mod compiled;
 mod conformance;
 mod forms;
 mod hosts;
@@ -22,6 +23,7 @@ mod packages;
 mod pairs;
 mod play;
 mod remote;
+mod scoped;
 mod stage;
 
 use std::fs;

@@ -20,8 +20,9 @@ use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate};
+use mcp_approve::gate::{Config, Gate, Order};
 use mcp_approve::policy::parse;
+use mcp_approve::wire::call::Origin;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
@@ -91,6 +92,11 @@ pub struct World {
     pub forms: Vec<(String, String)>,
     /// Tickets that a host's user approved in a form that showed them.
     approved_in_host: BTreeSet<String>,
+    /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
+    restricts: bool,
+    order: Order,
+    /// The number of the host's call that was forwarded last.
+    last_forwarded: u64,
 }
 
 impl World {
@@ -100,6 +106,7 @@ impl World {
 
     /// A world with a policy text (empty: the built-in default).
     pub fn with(config: Config, policy: &str) -> Self {
+        let order = config.order;
         let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
         let mut world = Self {
             gate: Gate::new(config, Arc::new(policy)),
@@ -125,6 +132,9 @@ impl World {
             looked: 0,
             forms: Vec::new(),
             approved_in_host: BTreeSet::new(),
+            restricts: false,
+            order,
+            last_forwarded: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -227,6 +237,7 @@ impl World {
 
     /// Another policy stands.
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.restricts = text == moves::about_methods("ask") || text == moves::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
@@ -336,6 +347,15 @@ impl World {
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
+        if let (true, Effect::Relay(passing)) = (self.restricts, &effect) {
+            let line = match passing {
+                Passing::ToServer(plain) => text(plain.line()),
+                Passing::ToHost(line) => text(line),
+            };
+            let is_ruled = |method: &&str| line.contains(&format!("\"method\":\"{method}/"));
+            let ruled = ["resources", "prompts", "sampling", "elicitation"];
+            assert!(!ruled.iter().any(is_ruled), "1: passes undecided, and a rule is about it: {line}");
+        }
         Some(match effect {
             Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
             Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),
@@ -348,6 +368,11 @@ impl World {
                     "3: {ticket} forwards bytes that were never received"
                 );
                 assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
+                if self.order == Order::Sent && call.origin() == Origin::Host {
+                    let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
+                    assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);
+                    self.last_forwarded = number;
+                }
                 let bytes = token.redeem("session", *call).expect("the token is for this call");
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())

@@ -2,6 +2,7 @@
 
 use super::{Details, counted, size};
 use crate::behavior::evidence::{Claim, Evidence, Source};
+use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
@@ -32,9 +33,16 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
         rows.extend(entry("asked again", row, width));
     }
-    for (at, line) in snapshot.earlier.iter().enumerate() {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Ours, line);
-        rows.extend(entry(if at == 0 { "came before" } else { "" }, row, width));
+    if let Some(time) = time::nth(snapshot.occurrence) {
+        rows.extend(entry("came before", Row::of(Tone::Warn, format!("▲ {time}, and it has not run")), width));
+    }
+    for line in &snapshot.earlier {
+        rows.extend(entry("", Row::default().and_foreign(Tone::Ours, line), width));
+    }
+    if let Some(earlier) = &snapshot.runs_after {
+        let row = Row::of(Tone::Ours, "waits for ").and_foreign(Tone::Strong, earlier);
+        let row = row.and(Tone::Ours, ", which the host sent before it: approved, it runs after that");
+        rows.extend(entry("order", row, width));
     }
     if let Some(danger) = &snapshot.danger {
         // A read that asks is no alarm.
@@ -52,6 +60,10 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     for hazard in &snapshot.hazards {
         let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
+        if hazard.kind == HazardKind::OutsideRoots {
+            let keys = Row::of(Tone::Key, "r f").and(Tone::Quiet, " allows this folder for later calls of the tool");
+            rows.extend(entry("", keys, width));
+        }
     }
     if let Some(silence) = &snapshot.silence {
         rows.extend(entry("host", Row::default().and_foreign(Tone::Quiet, silence), width));

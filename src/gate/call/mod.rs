@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself.
+//! `decide`, `forward`. Owns nothing itself. (With --ordered, a call waits for its turn before the last step.)
 
 pub mod arrive;
 pub mod ask;
@@ -11,6 +11,7 @@ pub mod decide;
 pub mod describe;
 pub mod effect_line;
 pub mod elicit;
+pub mod embedded;
 pub mod entries;
 pub mod forward;
 pub mod grant;
@@ -29,4 +30,5 @@ pub mod retry;
 pub mod table;
 pub mod target;
 pub mod touched;
+pub mod turn;
 pub mod withdraw;

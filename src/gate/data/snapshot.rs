@@ -75,7 +75,8 @@ pub struct Snapshot {
     pub deadline: Option<i64>,
     /// Who asks: the host's own name and version.
     pub host: Option<String>,
-    /// Who asks within the host, by its `_meta`: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
+    /// Who asks: the wrappers that this one is underneath, and who within the host, by its `_meta`: a word of ours
+    /// (`underneath`, `thread`, `sub-agent`, …) and its value, foreign.
     #[serde(default)]
     pub caller: Vec<(String, String)>,
     /// Why one careless key must not approve it; `None` when one key may do.
@@ -90,6 +91,12 @@ pub struct Snapshot {
     /// What has changed since it was approved, where it is asked again for that; in our words.
     #[serde(default)]
     pub asked_again: Option<String>,
+    /// The ticket of the call that must end before this one reaches the server, where calls keep their order.
+    #[serde(default)]
+    pub runs_after: Option<String>,
+    /// Which time it is that this call comes without having run; 0 where the wrapper does not say.
+    #[serde(default)]
+    pub occurrence: usize,
     /// What became of the same call before, the latest first, in our words: its host asks again.
     #[serde(default)]
     pub earlier: Vec<String>,

@@ -135,7 +135,7 @@ impl Gate {
     fn forged(&mut self, now: Now, bytes: u64, digest: Option<Digest>, out: &mut Vec<Effect>) {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
-        let what = "dropped an answer of the server to a call it was never asked";
+        let what = "dropped an answer of the server to a call that it never received";
         self.record(entry.with("what", what).with("bytes", bytes), out);
     }
 
@@ -193,7 +193,14 @@ impl Gate {
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
-    fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn landed(
+        &mut self,
+        now: Now,
+        flight: &Flight,
+        line: &Line,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
         let content = line.content();
         let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
