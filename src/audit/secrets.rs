@@ -322,8 +322,8 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
     let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
-    // `$NAME` is where the secret is kept, not the secret.
-    if bytes.get(start) == Some(&b'$') {
+    // `$NAME` and `os.environ[…]` are where the secret is kept, not the secret.
+    if bytes.get(start) == Some(&b'$') || KEPT.iter().any(|place| bytes[start..].starts_with(place)) {
         return None;
     }
     let header = key.to_ascii_lowercase();
@@ -337,8 +337,14 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
                 && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
         })
     };
-    (end - start >= 3).then_some(start..end)
+    // `password = ask()` calls something for it.
+    let is_call = bytes[start..end].last() == Some(&b'(') && bytes.get(end) == Some(&b')');
+    (end - start >= 3 && !is_call).then_some(start..end)
 }
+
+/// Where code finds a secret that is kept elsewhere.
+const KEPT: &[&[u8]] =
+    &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::var(", b"std::env::"];
 
 #[inline]
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
@@ -373,6 +379,17 @@ mod tests {
         for key in IN_KEY {
             assert!(is_secret_key(&format!("my-{key}_1")), "{key}");
         }
+        for code in [
+            "password = getpass.getpass()",
+            "api_key: process.env.API_KEY,",
+            "secret = os.environ[\"DB_SECRET\"]",
+            "let token = env::var(\"TOKEN\")?;",
+            "# Notes\n\n- tokens are checked in tests/auth.rs: see there",
+            "fn token(bytes: &[u8]) -> Option<Range<usize>> { spans.len() }",
+        ] {
+            assert!(spans(code).is_empty(), "{code}");
+        }
+        assert_eq!(spans("password = hunter2(ab"), std::slice::from_ref(&(11..21)));
         for (prefix, least) in PREFIXES {
             let token = format!("{prefix}{}", "1".repeat(*least));
             assert_eq!(spans(&token), std::slice::from_ref(&(0..token.len())), "{token}");

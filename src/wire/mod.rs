@@ -9,6 +9,7 @@ pub mod fields;
 mod flaw;
 pub(crate) mod fold;
 pub mod id;
+pub mod inputs;
 mod judge;
 pub mod line;
 pub mod message;

@@ -10,6 +10,7 @@ pub mod danger;
 pub mod decide;
 pub mod describe;
 pub mod effect_line;
+pub mod embedded;
 pub mod entries;
 pub mod forward;
 pub mod grant;

@@ -195,7 +195,14 @@ impl Gate {
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
-    fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn landed(
+        &mut self,
+        now: Now,
+        flight: &Flight,
+        line: &Line,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
         let content = line.content();
         let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
