@@ -57,6 +57,8 @@ words! {
         Shutdown = "shutdown",
         Fault = "fault",
         Observe = "observe",
+        /// A person, asked by the host for us.
+        Elicitation = "elicitation",
     }
 }
 

@@ -302,7 +302,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(ours("", "an ask counts only where no operator answered: then the rule denied", width));
     }
     rows.push(Row::default());
-    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
+    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ");
     let keys = match rule(model, line) {
         Some(rule) => {
             let keys = keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  ").and(Tone::Key, "t");
@@ -362,6 +362,6 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> V
     rows.extend(ours("approved", counted(card.used, "call"), width));
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
-    rows.push(keys.and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
+    rows.push(keys.and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
     rows
 }

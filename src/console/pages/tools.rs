@@ -265,7 +265,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     }
     rows.push(Row::default());
     rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
     );
     rows
 }

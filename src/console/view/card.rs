@@ -97,6 +97,7 @@ pub(super) fn by(by: By) -> &'static str {
         By::Shutdown => "at shutdown",
         By::Fault => "after a fault",
         By::Observe => "in observe mode",
+        By::Elicitation => "in the host, by elicitation",
     }
 }
 

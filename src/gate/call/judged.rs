@@ -117,10 +117,13 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    let (nothing_said, unknown) = (Said::default(), Behavior::unknown());
+    let unknown;
     let (tool, of_tool, said) = match described.as_deref() {
         Some(known) => (Some(&known.tool), &known.behavior, known.said()),
-        None => (None, &unknown, &nothing_said),
+        None => {
+            unknown = (Behavior::unknown(), Said::default());
+            (None, &unknown.0, &unknown.1)
+        }
     };
     let (arguments, read) = if is_too_much(call) {
         (Value::Null, unread(of_tool.clone()))
