@@ -134,7 +134,7 @@ impl Gate {
                     (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
                     (Beats::Approved, _) => {
                         format!(
-                            "Approved in mcp-approve: {} runs after an earlier call, or in {left} not at all",
+                            "Approved in mcp-approve: {} runs after an earlier call, within {left} or not at all",
                             held.ticket
                         )
                     }

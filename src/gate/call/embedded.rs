@@ -49,7 +49,7 @@ impl Gate {
             return Some(call.into_line());
         }
         if answered.is_none() {
-            let why = "it asks something of the host, which waits for no answer of this id";
+            let why = "it asks the host for something, under an id that the host does not wait for";
             return self.withhold(now, id, why, call.line(), out);
         }
         // It has answered; whether the host gets that answer is another question.
@@ -97,7 +97,7 @@ impl Gate {
         let restricted = |inputs: &Inputs| inputs.methods().any(|method| self.restricts(method));
         match inputs::read(line.content())? {
             Some(inputs) if restricted(&inputs) => {
-                Err("it asks something of the host, a rule is about that, and a notification cannot wait".to_owned())
+                Err("it asks the host for something that a rule covers, and a notification cannot wait".to_owned())
             }
             Some(_) | None => Ok(()),
         }

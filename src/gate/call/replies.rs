@@ -234,7 +234,7 @@ fn request(call: &Call, text: &str) -> Option<Line> {
         Some(to) => {
             // What ran before is not known here.
             let text = text.replace(" and nothing changed", "").replace("before this call reached it", "meanwhile");
-            let text = format!("The server asked for {method} before it would go on. {text} {UNFINISHED}");
+            let text = format!("The server asked for {method} before it would continue. {text} {UNFINISHED}");
             match to {
                 AnswerTo::Call => reply::tool_error(call.id(), &text, call.is_modern()),
                 AnswerTo::Request => reply::error(Some(call.id()), PERMISSION_DENIED, &text),
