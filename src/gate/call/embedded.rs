@@ -14,6 +14,7 @@ use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::inputs::{self, Inputs};
 use crate::wire::line::Line;
+use crate::wire::message::Gist;
 
 /// What is known of a request that the server answers.
 #[derive(Clone, Copy)]
@@ -121,6 +122,11 @@ impl Gate {
     pub(in crate::gate) fn answer_withheld(&mut self, now: Now, id: &Id, why: &str, out: &mut Vec<Effect>) {
         if self.catalog.is_ours(id) {
             return;
+        }
+        if self.host.lifecycle.is_pending() {
+            // For the host it has failed.
+            self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed: true }, b"");
+            self.early_calls(now, out);
         }
         let flight = self.flights.land(id);
         let is_plain = self.host.plain_ids.remove(id);
