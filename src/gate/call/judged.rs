@@ -62,7 +62,7 @@ pub struct Judged {
     /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
     pub explained: String,
     pub effect: String,
-    /// What it acts upon.
+    /// What it acts on.
     pub target: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
@@ -287,7 +287,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     Ruled { ruling, by_approver, near, wanted }
 }
 
-/// Where the policy's paths lead, as far as they were followed: paths that were not decide nothing.
+/// Where the policy's paths lead; a path that was not followed decides nothing.
 pub(in crate::gate) fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
     if wanted.real.is_empty() {
         return policy.roots.clone();
