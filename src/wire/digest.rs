@@ -100,6 +100,7 @@ fn hex(bytes: &[u8; 32]) -> [u8; 64] {
 }
 
 /// The two digits of each byte.
+#[expect(clippy::indexing_slicing, reason = "evaluated when the program is compiled")]
 static PAIRS: [[u8; 2]; 256] = {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut pairs = [[0; 2]; 256];
