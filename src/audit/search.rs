@@ -107,7 +107,7 @@ impl Search {
                 Some(rest) if !rest.is_empty() => (Wanted::Without, rest),
                 _ => (Wanted::With, word),
             };
-            // What stands before a colon is a field only if it is a word: `C:\x` and `http://` are text.
+            // What is before a colon is a field only if it is a word: `C:\x` and `http://` are text.
             let (field, value) = match word.split_once(':') {
                 Some((field, value)) if field.len() > 1 && field.bytes().all(|b| b.is_ascii_lowercase()) => {
                     (field, value)
@@ -266,7 +266,7 @@ impl Search {
     }
 }
 
-/// The words of a text. What stands in double quotes is one word, spaces and all.
+/// The words of a text. What is in double quotes is one word, spaces and all.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -286,7 +286,7 @@ fn words(text: &str) -> Vec<String> {
 pub fn exactly(name: &str, value: &str) -> String {
     let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '"');
     if value.chars().any(odd) {
-        // A term has no spaces: any one character may stand where one was.
+        // A term has no spaces: any one character may be where one was.
         let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();
         return format!("{name}:{pattern}");
     }

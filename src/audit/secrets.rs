@@ -98,6 +98,33 @@ static IN_KEY_STARTS: [u64; 256] = {
     starts
 };
 
+/// What a byte may be part of: a word, the beginning of a secret, an assignment, a flag.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let plain = byte as u8;
+        if plain.is_ascii_alphanumeric() {
+            classes[byte] |= WORD;
+        }
+        if plain.is_ascii_alphanumeric() && (PREFIX_STARTS[0][byte] != 0 || matches!(plain, b'e' | b'b' | b'B')) {
+            classes[byte] |= BEGINS;
+        }
+        if matches!(plain, b':' | b'=') {
+            classes[byte] |= SIGN;
+        }
+        if plain == b'-' {
+            classes[byte] |= DASH;
+        }
+        byte += 1;
+    }
+    classes
+};
+const WORD: u8 = 1;
+const BEGINS: u8 = 2;
+const SIGN: u8 = 4;
+const DASH: u8 = 8;
+
 /// The length of the shortest token that any of the [`PREFIXES`] allows.
 const SHORTEST_TOKEN: usize = {
     let mut shortest = usize::MAX;
@@ -144,7 +171,7 @@ fn each(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The secret of a command-line flag stands in the next argument: `--password`, `-token`.
+/// The secret of a command-line flag is in the next argument: `--password`, `-token`.
 pub fn is_secret_flag(argument: &str) -> bool {
     argument.starts_with('-') && argument.bytes().all(in_key) && is_secret_key(argument)
 }
@@ -153,18 +180,19 @@ pub fn is_secret_flag(argument: &str) -> bool {
 /// could be long is tried only where a word is fresh, or is certain to be found.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these.
-    let [signs, flags] = bytes
-        .iter()
-        .fold([false; 2], |[signs, flags], byte| [signs | matches!(byte, b':' | b'='), flags | (*byte == b'-')]);
-    let assigns = signs || flags && text.contains("--");
-    // Nor is there an address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
-    let mut in_word = false;
-    let mut may_begin = |pair: &[u8]| {
-        let is_fresh = !std::mem::replace(&mut in_word, pair[0].is_ascii_alphanumeric());
-        is_fresh && (prefixes(pair[0], pair[1]) != 0 || matches!(pair, b"ey" | [b'b' | b'B', b'e' | b'E']))
-    };
-    if !assigns && !bytes.windows(2).any(&mut may_begin) {
+    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these. Nor is there an
+    // address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
+    let (mut all, mut before, mut may_begin) = (0, 0, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        let class = CLASSES[usize::from(*byte)];
+        all |= class;
+        if class & BEGINS != 0 && before & WORD == 0 {
+            may_begin |= bytes.get(at + 1).is_some_and(|next| begins(*byte, *next));
+        }
+        before = class;
+    }
+    let assigns = all & SIGN != 0 || all & DASH != 0 && text.contains("--");
+    if !assigns && !may_begin {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -207,6 +235,11 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 /// Whether a word that began before `at` has not ended there.
 fn word_goes_on(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_alphanumeric()
+}
+
+/// Whether a secret may begin with these two.
+fn begins(first: u8, second: u8) -> bool {
+    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E'])
 }
 
 /// Which of the [`PREFIXES`] may begin with these two.

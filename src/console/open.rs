@@ -59,7 +59,7 @@ fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
     let asked = match wanted {
         Choice::Chosen(Notice::Desktop) if !desktop::is_there() => {
             let hint = "install it (libnotify), or write `notice = \"auto\"`";
-            let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {hint}");
+            let says = format!("`notice = \"desktop\"` needs notify-send or osascript in /usr/bin or /bin; {hint}");
             return (Notice::Off, Some(says));
         }
         Choice::Chosen(notice) => notice,

@@ -18,7 +18,7 @@ pub fn say(text: &str) {
 /// As much of an effect is on the desktop, in characters: it is cut anywhere there.
 const EFFECT: usize = 120;
 
-/// Notices that calls wait while nobody looks.
+/// Notices that calls wait while no console is open.
 #[derive(Debug)]
 pub struct Waiting {
     /// How the operator opens the console.

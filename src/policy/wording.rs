@@ -75,17 +75,17 @@ fn rate(value: &Value) -> Option<String> {
 }
 
 fn any(value: &Value) -> String {
-    match value {
-        Value::Array(all) => all.iter().map(one).collect::<Vec<_>>().join(" or "),
-        alone => one(alone),
+    match value.as_array() {
+        Some(all) => all.iter().map(one).collect::<Vec<_>>().join(" or "),
+        None => one(value),
     }
 }
 
 fn one(value: &Value) -> String {
-    match value {
+    match value.as_str() {
         // Quotes only where the text would not be told from the words around it.
-        Value::String(text) if !text.is_empty() && !text.contains(char::is_whitespace) => text.clone(),
-        other => serde_json::to_string(other).unwrap_or_else(|_| "…".to_owned()),
+        Some(text) if !text.is_empty() && !text.contains(char::is_whitespace) => text.to_owned(),
+        _ => serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned()),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
             (r#"{ arg = "text", len = { gt = 2, lt = 9 } }"#, "text is more than 2 and less than 9 long"),
             (r#"{ arg = "x", absent = true }"#, "x is not given"),
             (r#"{ hazard = "outside-roots" }"#, "the hazard is outside-roots"),
-            (r#"{ effect = ["create"] }"#, "every effect is create"),
+            (r#"{ effect = ["read"] }"#, "every effect is read"),
             (r#"{ rate = { most = 10, per = "1h" } }"#, "among the first 10 calls in 1h"),
         ] {
             let file = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'deny'\ntool = 't'\nwhen = [{text}]\n");

@@ -66,14 +66,14 @@ fn body(reader: &mut Reader<'_>, found: &mut Found) -> Result<(), String> {
             return Err("a key of the result differs from `inputRequests` only in case or form".to_owned());
         }
         let is_inputs = INPUTS.contains(&&*key);
-        match reader.kind().map_err(text)? {
-            Kind::Object if is_inputs => *found = Some(inputs(reader)?),
-            // Without requests in it: a host has nothing to answer.
-            Kind::Literal => drop(reader.skip().map_err(text)?),
-            Kind::Object | Kind::Array | Kind::Text | Kind::Number if is_inputs => {
-                return Err("`inputRequests` is not an object".to_owned());
-            }
-            Kind::Object | Kind::Array | Kind::Text | Kind::Number => drop(reader.skip().map_err(text)?),
+        if is_inputs && reader.kind().map_err(text)? == Kind::Object {
+            *found = Some(inputs(reader)?);
+            continue;
+        }
+        let value = reader.skip().map_err(text)?;
+        // Null is no requests, as every reader has it.
+        if is_inputs && reader.raw(value) != "null" {
+            return Err("`inputRequests` is not an object".to_owned());
         }
     }
     Ok(())
@@ -106,7 +106,9 @@ fn question(reader: &mut Reader<'_>) -> Result<Question, String> {
                     "a key in `inputRequests` differs from `method` or `params` only in case or form".to_owned()
                 );
             }
-            _ => drop(reader.skip().map_err(text)?),
+            _ => {
+                reader.skip().map_err(text)?;
+            }
         }
     }
     let method = method.ok_or_else(|| "a request in `inputRequests` has no `method`".to_owned())?;
@@ -127,7 +129,7 @@ mod tests {
         for line in [format!(r#"{{"id":1,"result":{{{asks}}}}}"#), format!(r#"{{"method":"n","params":{{{asks}}}}}"#)] {
             let found = read(line.as_bytes()).unwrap().unwrap();
             assert_eq!(found.methods().collect::<Vec<_>>(), ["sampling/createMessage", "roots/list"], "{line}");
-            let params = found.questions[0].params.clone().unwrap();
+            let params = found.questions.first().and_then(|one| one.params.clone()).unwrap();
             assert_eq!(&line[params], r#"{"x":1}"#);
             assert!(line[found.span].starts_with(r#"{"a":"#));
         }
@@ -148,6 +150,7 @@ mod tests {
         for odd in [
             r#"{"result":{"InputRequests":{}}}"#,
             r#"{"result":{"inputRequests":[]}}"#,
+            r#"{"result":{"inputRequests":true}}"#,
             r#"{"result":{"inputRequests":{"a":1}}}"#,
             r#"{"result":{"inputRequests":{"a":{}}}}"#,
             r#"{"result":{"inputRequests":{"a":{"method":1}}}}"#,

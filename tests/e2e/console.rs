@@ -98,7 +98,9 @@ fn what_was_decided_is_reviewed_in_the_same_console() {
     terminal.types("/kind:decision\r");
     terminal.shows(&["/kind:decision", "denied"]);
     terminal.types("\r");
-    terminal.shows(&["its link follows from record", "ticket      s-1"]);
+    terminal.shows(&["denied by", "ticket      s-1", "the whole call"]);
+    terminal.types(END);
+    terminal.shows(&["its link follows from record"]);
     // From the record to its tool, and to all records of the tool.
     terminal.types("4");
     terminal.shows(&["tool        add_note", "a running server describes it now", "1 decided, 1 denied"]);

@@ -155,7 +155,7 @@ fn a_capability_that_grew_since_it_was_accepted_is_on_the_review_list() {
         tool
     };
     let (string, both) = (json!("string"), json!(["string", "array"]));
-    let tools = [reader("read"), reader("list"), gives(string.clone()), takes(string.clone())];
+    let tools = [reader("read"), reader("list"), gives(string.clone()), takes(string)];
     let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&tools));
     once(home.path(), &server, "read");
     let (mut wider, mut alike) = (reader("read"), reader("list"));

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
@@ -96,6 +97,7 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
         (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => {
             Some(Some("drop search".into()))
         }
+        (Action::Group, Place::Log) if list?.search.asks_for(Field::Kind) => Some(None),
         (Action::Group, Place::Log) => Some(Some(match model.browse.rows() {
             LogRows::Calls => "every record".into(),
             LogRows::Records => "one row a call".into(),
@@ -145,7 +147,7 @@ fn is_offered(model: &Model, action: Action, place: Place) -> bool {
     }
 }
 
-/// One hint for all screens: their keys stand side by side.
+/// One hint for all screens: their keys are side by side.
 fn screens(keys: &Keys) -> Row {
     let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
     hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)

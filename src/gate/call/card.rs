@@ -56,7 +56,7 @@ impl Gate {
             arrived: held.arrived.wall,
             deadline: held.deadline_at(),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
-            caller: self.above().into_iter().chain(caller::of(held.call.meta_text())).collect(),
+            caller: caller::of(held.call.meta_text()),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
@@ -67,12 +67,6 @@ impl Gate {
             earlier: past.lines,
             silence: self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)).map(str::to_owned),
         }
-    }
-
-    /// The wrappers that this one was started underneath, the outermost first; `None` where there is none.
-    fn above(&self) -> Option<(String, String)> {
-        let above = &self.config.above;
-        (!above.is_empty()).then(|| ("underneath".to_owned(), above.join(" > ")))
     }
 
     /// What became of the same call before, and whether it waits already under another ticket.

@@ -57,7 +57,7 @@ pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
     )
 }
 
-/// Nobody answered in time.
+/// No operator answered in time.
 pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     denied(
         call,
@@ -81,7 +81,7 @@ pub fn denied_by_elicitation(call: &Call, console: &str, why: &str) -> Line {
     )
 }
 
-/// Nobody is there to be asked, and `--unattended deny` says not to wait.
+/// No console is open, and `--unattended deny` says not to wait.
 pub fn unattended(call: &Call, console: &str) -> Line {
     denied(
         call,

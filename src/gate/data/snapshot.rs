@@ -47,7 +47,7 @@ pub struct Snapshot {
     pub hazards: Vec<Hazard>,
     /// Our own line on what it does, from identity and arguments.
     pub effect: String,
-    /// What it acts upon, as every row and record says it. Foreign text.
+    /// What it acts on, as every row and record says it. Foreign text.
     #[serde(default)]
     pub target: Option<String>,
     /// Why it is asked, and by which rule.
@@ -75,8 +75,7 @@ pub struct Snapshot {
     pub deadline: Option<i64>,
     /// Who asks: the host's own name and version.
     pub host: Option<String>,
-    /// Who asks: the wrappers that this one is underneath, and who within the host, by its `_meta`: a word of ours
-    /// (`underneath`, `thread`, `sub-agent`, …) and its value, foreign.
+    /// Who asks within the host, by its `_meta`: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
     #[serde(default)]
     pub caller: Vec<(String, String)>,
     /// Why one careless key must not approve it; `None` when one key may do.
