@@ -188,7 +188,15 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         restore();
     }
     match ended {
-        Ok(code) => Ok(code.into()),
+        Ok(code) => {
+            // mcp-remote says what failed in its own words, a page of them. An end by a signal is no failure of its.
+            if remote && (1..128).contains(&code) {
+                crate::interpose::notice::say(
+                    "the bridge to the server has failed, for the reason above: check the URL, and that the server is up",
+                );
+            }
+            Ok(code.into())
+        }
         Err(StartError::Spawn(error)) if remote => Err(Error::NoBridge(error)),
         Err(StartError::Spawn(error)) => Err(Error::CannotRun(error)),
         Err(error @ StartError::System(_)) => Err(cannot_start(error.into())),

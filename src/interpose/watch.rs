@@ -249,6 +249,7 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::process::Command;
     use std::slice::from_ref;
 
     use super::{ALL, Files, SETTLE, Watch};
@@ -283,5 +284,29 @@ mod tests {
         // Root may read it nevertheless.
         let may_read = fs::File::open(&file).is_ok();
         assert_eq!(watcher.add(&[file]).is_reported, is_local && may_read);
+    }
+
+    /// Only in a mount namespace of its own, which not every system gives to every user.
+    #[tokio::test]
+    async fn a_file_mounted_over_another_is_judged_by_its_own_disk() {
+        const MOUNTED: &str = "MCP_APPROVE_TEST_MOUNTED";
+        let is_reported = |file| Watch::new().watcher(Files::Policy).add(from_ref(&file)).is_reported;
+        if let Some(file) = std::env::var_os(MOUNTED) {
+            return assert!(!is_reported(file.into()), "its folder's disk reports, and its own does not");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policy.toml");
+        fs::write(&file, "").unwrap();
+        let may_mount =
+            Command::new("unshare").args(["--mount", "true"]).output().is_ok_and(|out| out.status.success());
+        if !may_mount || !is_reported(file.clone()) {
+            return println!("SKIPPED: no mount namespace, or no local disk");
+        }
+        let script = r#"mount --bind /proc/version "$1" && exec "$0" --exact interpose::watch::tests::a_file_mounted_over_another_is_judged_by_its_own_disk"#;
+        let mut inside = Command::new("unshare");
+        inside.args(["--mount", "sh", "-c", script]).arg(std::env::current_exe().unwrap()).arg(&file);
+        let out = inside.env(MOUNTED, &file).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success() && said.contains("1 passed"), "{said}");
     }
 }
