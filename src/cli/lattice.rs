@@ -92,6 +92,9 @@ pub struct CapsOptions {
     /// With --from-log: print the smallest scope that would have been enough, for `--scope`
     #[arg(long, requires = "from_log")]
     pub scope: bool,
+    /// With --from-log: show whole signatures, however wide
+    #[arg(long, requires = "from_log")]
+    pub wide: bool,
     /// Print the types instead of a table, in canonical form
     #[arg(long)]
     pub types: bool,

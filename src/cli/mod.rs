@@ -14,6 +14,7 @@ pub mod look;
 mod manifest;
 mod person;
 mod print;
+mod prose;
 pub mod rules;
 pub mod tools;
 mod waiting;
@@ -31,8 +32,10 @@ use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand};
 use error::Error;
+use lattice::LatticeCommand;
 use log::{Finding, LogCommand};
 use look::{Look, paged};
+use prose::Prose;
 use rules::options::RulesCommand;
 use wrap::WrapOptions;
 
@@ -55,6 +58,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         None => Places::of_user(),
     };
     let home = places.as_ref().ok().and_then(|places| places.root()).map(PathBuf::from);
+    let columns = if cli.command.as_ref().is_some_and(keeps_lines) { None } else { look::columns(&io::stdout()) };
+    let out = &mut Prose::new(out, columns);
     let ran = match cli.command {
         None => places.map_err(Error::from).and_then(|places| without_command(&cli.wrap, &places)),
         Some(command) => {
@@ -67,10 +72,32 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
             with_command(command, places, out)
         }
     };
+    let ran = ran.and_then(|code| Ok(out.flush().map(|()| code)?));
     ran.map_err(|error| match home {
         Some(home) => Error::Under(home, Box::new(error)),
         None => error,
     })
+}
+
+/// Whether it prints a program's text or rows as wide as they are, whose lines no terminal's width breaks.
+fn keeps_lines(command: &Command) -> bool {
+    match command {
+        Command::Completions { .. }
+        | Command::Log { command: Some(LogCommand::Export(_)), .. }
+        | Command::Lattice { command: LatticeCommand::Codegen(_) } => true,
+        Command::Log { command: Some(command), .. } => command.look().is_some_and(|look| look.wide),
+        Command::Rules { command: Some(RulesCommand::List(options)), .. } => options.look.wide,
+        Command::Tools { command: Some(ToolsCommand::Search(options)), .. } => options.look.wide,
+        Command::Tools { command: Some(ToolsCommand::List(options)), .. } => options.look.wide,
+        Command::Tools { list, command: None } => list.look.wide,
+        _ => false,
+    }
+}
+
+/// An error as the terminal of stderr has it.
+pub fn report(error: &Error) -> String {
+    let text = error.report();
+    look::columns(&io::stderr()).map_or(text.clone(), |columns| prose::broken(&text, columns))
 }
 
 /// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
@@ -96,7 +123,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
-            let command = command.unwrap_or(RulesCommand::List { json: false });
+            let command = command.unwrap_or(RulesCommand::List(rules::options::ListOptions::default()));
             rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
         }
         Command::Tools { list, command } => {
@@ -130,7 +157,7 @@ fn review(
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
     let run = |out: &mut dyn Write| {
-        Ok(match log::run(&command, &db, Look::here(now()), out)? {
+        Ok(match log::run(&command, &db, Look::here(now(), places), out)? {
             Finding::So => ExitCode::SUCCESS,
             Finding::NotSo => ExitCode::FAILURE,
         })

@@ -11,6 +11,7 @@ pub mod id;
 mod judge;
 pub mod line;
 pub mod message;
+pub mod number;
 pub mod relaxed;
 pub mod reply;
 pub mod stream;

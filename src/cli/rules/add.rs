@@ -24,6 +24,7 @@ use crate::policy::replay::{Answer, answer};
 use crate::policy::rule::{Decision, Rule};
 use crate::policy::when::About;
 use crate::policy::written;
+use crate::wire::number::counted;
 
 const DAY: i64 = 24 * 3600 * 1000;
 
@@ -106,7 +107,7 @@ fn tell_past(
     }
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
     let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
-    let of = past::counted(calls.len(), "past call", "past calls");
+    let of = counted(calls.len(), "past call");
     writeln!(
         out,
         "Rule {} would have matched {} of {of}; {asked} of them asked, {denied} were denied.",
@@ -118,7 +119,7 @@ fn tell_past(
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
-        let times = past::counted(denied, "time", "times");
+        let times = counted(denied, "time");
         writeln!(out, "warning: it allows what was denied before ({times})")?;
     }
     // A call like those that were denied or asked by a rule: an allow does not loosen that.
@@ -173,7 +174,7 @@ fn from_record(
             let policy = crate::policy::parse::built_in();
             let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
-            let count = past::counted(count, "past call", "past calls");
+            let count = counted(count, "past call");
             writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
         }
         writeln!(out, "Choose one: {} --record {} --scope N", site.places.command("rules add"), visible(record))?;

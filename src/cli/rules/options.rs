@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit::moment::Since;
+use crate::cli::look::LookOptions;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
 
@@ -12,11 +13,7 @@ use crate::policy::rule::Decision;
 #[derive(Clone, Debug, Subcommand)]
 pub enum RulesCommand {
     /// Lists the defaults and the rules
-    List {
-        /// Print one JSON array
-        #[arg(long)]
-        json: bool,
-    },
+    List(ListOptions),
     /// Checks the policy: every problem with line and mend (exit code 1 if there is one)
     Check {
         /// Print one JSON array
@@ -74,6 +71,16 @@ have seen it here, or in the console."
     Schema,
     /// Prints where the policy is read from
     Path,
+}
+
+/// How the rules are listed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ListOptions {
+    #[command(flatten)]
+    pub look: LookOptions,
+    /// Print one JSON array
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A rule to add.
