@@ -67,7 +67,9 @@
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //! | F1 | a name or description that reads like a read (`monitor_delete` "Monitor Delete", "Express interest in …", "Loads a configuration, replacing …") | independent voters; a changing verb in the name is outweighed by nothing; unknown words are silent; likely asks once |
 //! | F2 | option injection: `--output=…`, `-o`, `ext::`, `args`, `flags`, `options` (CVE-2025-68144) | a leaf that begins with `-`, or carries options, is not explained: asks |
-//! | F3 | a statement in a language without a reader, under an unlisted key, or in two possible languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages must agree |
+//! | F3 | a statement in a language that mcp-approve does not parse, under an unlisted key, or in two possible
+//! languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages
+//! must agree |
 //! | F4 | a description that switches a reader off | descriptions never loosen the reading of arguments |
 //! | F5 | text past a budget, the 65th statement, JSON in JSON, a union type | `Unread` asks; nothing is dropped in silence |
 //! | F6 | method overrides in headers, query, body; other URL schemes; control characters in addresses | http(s) only, every spelling of an override, every header line and pair |

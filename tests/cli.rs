@@ -1,6 +1,7 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
 mod edits;
+mod every;
 mod help;
 mod install;
 mod lattice;
@@ -76,6 +77,16 @@ impl Home {
         Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// Runs the binary into a pipe that nobody reads: its exit code, and what it writes to stderr.
+    fn unread(&self, line: &[String]) -> (Option<i32>, String) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-approve"));
+        let command = command.arg("--home").arg(self.0.path()).args(line).stdin(Stdio::null());
+        let output = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
     fn run(&self, args: &[&str]) -> Run {
         self.run_with("", args)
     }
@@ -136,22 +147,9 @@ fn what_a_pipe_no_longer_reads_ends_quietly() {
         &["demo", "--auto"],
         &["doctor"],
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
-            .arg("--home")
-            .arg(home.path(""))
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        let line: Vec<String> = args.iter().map(|word| (*word).to_owned()).collect();
         // As a shell says it of a program that SIGPIPE ended; never the 0 of an answer that was whole.
-        assert_eq!(
-            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
-            (Some(141), ""),
-            "{args:?}"
-        );
+        assert_eq!(home.unread(&line), (Some(141), String::new()), "{args:?}");
     }
 }
 
@@ -179,7 +177,7 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
         (&["--name", "a b", "--", "x"], "use 1 to 64"),
         (&["--observe", "log", "list"], "--observe belongs to wrapping a server"),
         (&["--approval-timeout", "5", "--", "x"], "500ms, 60s, 5m or 1h"),
-        (&["--approval-timeout", "0s", "--", "x"], "longer than nothing"),
+        (&["--approval-timeout", "0s", "--", "x"], "longer than 0"),
         (&["--host-timeout", "99999999999999999999h", "--", "x"], "at most 30 days"),
         (&["--unattended", "allow", "--", "x"], "invalid value 'allow'"),
         (&["rules", "explain", "HOME/none.json"], "none.json cannot be read"),
@@ -218,9 +216,11 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
     let out = unwrapped(&run.out);
-    for says in
-        ["has an error in line 1", "unknown key \"inlin\"; did you mean `inline`?", "HOME/state/log is no folder"]
-    {
+    for says in [
+        "has an error in line 1",
+        "unknown key \"inlin\"; did you mean `inline`?",
+        "HOME/state/log is not a plain folder",
+    ] {
         assert!(out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
@@ -237,7 +237,7 @@ fn linked_state_folders_are_refused() {
     symlink(home.path("elsewhere"), home.path("state/run")).unwrap();
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
-    assert!(unwrapped(&run.out).contains("HOME/state/run is no folder of its own: it is a link"), "{}", run.out);
+    assert!(unwrapped(&run.out).contains("HOME/state/run is not a plain folder: it is a link"), "{}", run.out);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{ALL, MOVES, Move, replay};
+use crate::world::moves::{ALL, MOVES, Move, replay, replay_ordered};
 use proptest::prelude::*;
 
 #[test]
@@ -24,6 +24,16 @@ fn every_history_of_length_three_after_a_held_call() {
     }
 }
 
+/// Calls that keep their order: a read behind a write that waits.
+#[test]
+fn every_history_of_length_two_in_order() {
+    for a in MOVES {
+        for b in MOVES {
+            replay_ordered(&[Move::Write, Move::DiskShows, Move::LogTakes, Move::Read, Move::LogTakes, a, b]);
+        }
+    }
+}
+
 fn any_move() -> impl Strategy<Value = Move> {
     (0..ALL.len()).prop_map(|at| ALL[at])
 }
@@ -34,5 +44,6 @@ proptest! {
     #[test]
     fn random_histories(moves in proptest::collection::vec(any_move(), 1..40)) {
         replay(&moves);
+        replay_ordered(&moves);
     }
 }

@@ -9,6 +9,7 @@ mod methods;
 mod proven;
 mod scoped;
 mod touched;
+mod turns;
 
 use crate::world::{Did, World, call, config, modern_call};
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
@@ -92,7 +93,7 @@ fn nobody_answers_before_the_hosts_own_limit() {
     let did = world.wait(5);
     assert!(answer(&did).contains("`mcp-approve --home /h` in a terminal"), "it says how to open the console: {did:?}");
     let late = world.approve("files-1");
-    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("waits no longer")), "{late:?}");
+    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("no longer waits")), "{late:?}");
     let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
     assert_eq!((last.verdict, last.by), (Some(VerdictWord::Deny), Some(By::Expiry)));
     world.finish();
@@ -112,8 +113,8 @@ fn a_progress_token_is_kept_alive_from_the_first_second_and_rises_in_words() {
     world.step(mcp_approve::gate::data::event::Event::Attached { who: "ada".into(), attached: 1 });
     let (second, second_words) = progress(&world.wait(6));
     assert!(0.0 < first && first < second && second < 0.001, "{first} {second}");
-    assert!(first_words.contains("files-1") && first_words.contains("run `mcp-approve --home /h`"), "{first_words}");
-    assert!(second_words.contains("waits for approval in mcp-approve, for 46 s"), "{second_words}");
+    assert!(first_words.contains("files-1") && first_words.contains("Run `mcp-approve --home /h`"), "{first_words}");
+    assert!(second_words.contains("Waiting for approval in mcp-approve: files-1, for 46 s"), "{second_words}");
     world.finish();
 }
 
@@ -134,17 +135,24 @@ fn a_call_that_comes_again_brings_its_history_and_what_its_host_does_not_say() {
     world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     world.wait(3);
     world.call("2", "write_file", WRITE);
-    assert_eq!(world.cards["files-2"].earlier, ["files-1, 3 s ago: the host withdrew it"]);
+    assert_eq!(world.cards["files-2"].earlier, ["files-1, 3 s before: the host withdrew it"]);
     world.call("3", "write_file", r#"{"path":"/a","content":"other"}"#);
     assert_eq!(world.cards["files-3"].earlier, [""; 0], "other arguments are another call");
     world.deny("files-2", "no");
     world.call("4", "write_file", WRITE);
     assert_eq!(
         world.cards["files-4"].earlier,
-        ["files-2, 0 s ago: you denied it", "files-1, 3 s ago: the host withdrew it"]
+        ["files-2, 0 s before: denied by ann (no)", "files-1, 3 s before: the host withdrew it"]
     );
+    assert_eq!(world.cards["files-4"].occurrence, 3);
+    let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a question");
+    let detail = |name| asked.detail.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+    assert_eq!((detail("occurrence"), detail("former")), (Some("3".into()), Some("\"files-2\"".into())));
     world.call("5", "write_file", WRITE);
-    assert_eq!(world.cards["files-5"].earlier[0], "files-4 is the same call and still waits: each of them runs");
+    assert_eq!(
+        world.cards["files-5"].earlier[0],
+        "files-4 is the same call and still waits: each that is approved runs"
+    );
     world.approve("files-4");
     world.call("6", "write_file", WRITE);
     assert!(!world.cards["files-6"].earlier.iter().any(|line| line.contains("files-4")));

@@ -119,7 +119,7 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     {
         hazards.push(Hazard {
             kind: HazardKind::SensitiveRead,
-            what: format!("the tool hands out what may be secret: {what}"),
+            what: format!("the tool returns what may be secret: {what}"),
         });
     }
     let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));

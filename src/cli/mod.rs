@@ -28,7 +28,10 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
+use crate::console::settings;
+use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, Places};
+use crate::home::record::RecordError;
 use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand};
 use error::Error;
@@ -57,7 +60,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         Some(dir) => Places::under(dir),
         None => Places::of_user(),
     };
-    let home = places.as_ref().ok().and_then(|places| places.root()).map(PathBuf::from);
+    let known = places.as_ref().ok().cloned();
     let columns = if cli.command.as_ref().is_some_and(keeps_lines) { None } else { look::columns(&io::stdout()) };
     let out = &mut Prose::new(out, columns);
     let ran = match cli.command {
@@ -73,8 +76,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         }
     };
     let ran = ran.and_then(|code| Ok(out.flush().map(|()| code)?));
-    ran.map_err(|error| match home {
-        Some(home) => Error::Under(home, Box::new(error)),
+    ran.map_err(|error| match known {
+        Some(places) => in_full(error, &places),
         None => error,
     })
 }
@@ -91,6 +94,21 @@ fn keeps_lines(command: &Command) -> bool {
         Command::Tools { command: Some(ToolsCommand::List(options)), .. } => options.look.wide,
         Command::Tools { list, command: None } => list.look.wide,
         _ => false,
+    }
+}
+
+/// An error whose hints name `--home`. Of config.toml it says all that is wrong, the console's part too, whoever read it.
+fn in_full(error: Error, places: &Places) -> Error {
+    let error = match error {
+        Error::Config(ConfigError::Problems { .. })
+        | Error::Record(RecordError::Config(ConfigError::Problems { .. })) => {
+            settings::check(places).err().map_or(error, Error::Config)
+        }
+        error => error,
+    };
+    match places.root() {
+        Some(home) => Error::Under(home.to_owned(), Box::new(error)),
+        None => error,
     }
 }
 

@@ -20,9 +20,8 @@ use crate::audit::store::Reader;
 use crate::behavior::expected::Expected;
 use crate::cli::error::Error;
 use crate::console::run::restore;
-use crate::console::settings;
 use crate::gate::Unattended;
-use crate::home::config::{self, ConfigError, Drawing, Level};
+use crate::home::config::{self, Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::remote::{self, Bridge};
@@ -40,22 +39,26 @@ pub struct WrapOptions {
     /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
-    /// Let only the tools in this file be seen and called: a JSON array of names, or an answer to tools/list
+    /// Let the agent see and call only the tools in this file: a JSON array of names, or an answer to tools/list
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub scope: Option<PathBuf>,
-    /// Let only what this role grants be seen and called: viewer, analyst, editor, admin, or one of config.toml
+    /// Let the agent see and call only what this role grants: viewer, analyst, editor, admin, or one of config.toml
     #[arg(long, value_name = "ROLE")]
     pub role: Option<String>,
-    /// What happens to a call that must be asked while no console is open [default: wait]
+    /// What to do with a call that needs a decision while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
-    /// Deny a call that nobody answered for so long [default: 5m]
+    /// Deny a call that is not decided within this time [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub approval_timeout: Option<Duration>,
-    /// When the host gives up on a call; it is denied before that [default: as known of the host]
+    /// When the host gives up on a call; mcp-approve denies it before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
-    /// What the task needs; other calls ask: read-only, classes like PURE|READ or PURE|READ|CONTENT|TEXT, identities, or
+    /// Let calls reach the server in the order the host sent them: one that waits for you holds up those behind it
+    #[arg(long)]
+    pub ordered: bool,
+    /// What the task needs; mcp-approve asks about other calls: read-only, classes like PURE|READ or
+    /// PURE|READ|CONTENT|TEXT, identities, or
     /// session:ID for what that session was approved to do; several with commas between them
     #[arg(long, value_name = "WHAT")]
     pub expect: Option<Expected>,
@@ -90,6 +93,7 @@ impl WrapOptions {
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
+            (self.ordered, "--ordered"),
             (self.expect.is_some(), "--expect"),
             (self.inline, "--inline"),
             (self.observe, "--observe"),
@@ -111,6 +115,7 @@ impl WrapOptions {
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,
+            ordered: self.ordered.then_some(true),
             inline: self.inline.then_some(true),
             observe: self.observe.then_some(true),
             audit_db: self.audit_db.as_ref().map(absolute),
@@ -128,8 +133,8 @@ impl ValueEnum for Unattended {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Wait => PossibleValue::new("wait").help("It waits for one, until its deadline"),
-            Self::Deny => PossibleValue::new("deny").help("It is denied at once"),
+            Self::Wait => PossibleValue::new("wait").help("It waits until a console opens, or until its deadline"),
+            Self::Deny => PossibleValue::new("deny").help("mcp-approve denies it at once"),
         })
     }
 }
@@ -150,14 +155,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         });
     }
     let core = secrecy::keep_memory_private();
-    // All that is wrong with config.toml is said at once, the console's part of it too.
-    let mut settings = config::settle(&command, options.level(), places).map_err(|error| {
-        if matches!(error, ConfigError::Problems { .. }) {
-            settings::check(places).err().unwrap_or(error)
-        } else {
-            error
-        }
-    })?;
+    let mut settings = config::settle(&command, options.level(), places)?;
     if let Some(expect) = &mut settings.expect {
         expect.resolve(|session| approved_in(session, &settings.audit_db))?;
     }
@@ -221,10 +219,10 @@ fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
     };
     let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));
     let Some(url) = options.url.as_deref().or(first) else {
-        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header belongs to a server's URL")) };
+        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header is only for a server's URL")) };
     };
     if options.command.len() > 1 {
-        return Err(wrong("a server's URL is the last word"));
+        return Err(wrong("a server's URL must be the last argument"));
     }
     let bridge = Bridge::to(url, &options.header, |name| std::env::var(name).ok());
     bridge.map(Some).map_err(|error| Error::Wrong { what: error.what, hint: error.hint })

@@ -46,6 +46,19 @@ pub fn left(millis: i64) -> String {
     }
 }
 
+/// `2nd time`; `None` for the first, and where that is not known.
+pub fn nth(time: usize) -> Option<String> {
+    let suffix = match (time, time % 100, time % 10) {
+        (0 | 1, ..) => return None,
+        (_, 11..=13, _) => "th",
+        (.., 1) => "st",
+        (.., 2) => "nd",
+        (.., 3) => "rd",
+        _ => "th",
+    };
+    Some(format!("{time}{suffix} time"))
+}
+
 /// `640µs`, `12ms`, `3.4s`.
 pub fn latency(micros: u64) -> String {
     match micros {
@@ -58,6 +71,13 @@ pub fn latency(micros: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_counted_from_the_second() {
+        let said = [0, 1, 2, 3, 4, 11, 12, 21, 103, 113].map(|time| nth(time).unwrap_or_default());
+        let wanted = ["", "", "2nd", "3rd", "4th", "11th", "12th", "21st", "103rd", "113th"];
+        assert_eq!(said, wanted.map(|nth| if nth.is_empty() { String::new() } else { format!("{nth} time") }));
+    }
 
     #[test]
     fn times_read_as_people_say_them() {

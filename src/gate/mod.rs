@@ -41,11 +41,21 @@ use crate::wire::call::Call;
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unattended {
-    /// It waits for one, until its deadline.
+    /// It waits until a console opens, or until its deadline.
     #[default]
     Wait,
-    /// It is denied at once.
+    /// mcp-approve denies it at once.
     Deny,
+}
+
+/// In which order calls reach the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Each as soon as it is approved.
+    #[default]
+    Decided,
+    /// As the host sent them: a call that is held holds up those behind it (`--ordered`).
+    Sent,
 }
 
 /// Whether questions are asked.
@@ -71,6 +81,7 @@ pub struct Config {
     pub nonce: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
+    pub order: Order,
     pub unattended: Unattended,
     pub mode: Mode,
     pub trust: Trust,
@@ -176,6 +187,7 @@ impl Gate {
             Event::Closed { side: Side::Server, how } => self.on_server_closed(now, &how, &mut out),
             Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
         }
+        self.take_turns(now, &mut out);
         self.remember(now, &mut out);
         out
     }

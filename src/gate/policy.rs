@@ -33,7 +33,7 @@ impl Gate {
     ) {
         let pending = &self.rules.policy.pending;
         if !pending.iter().any(|one| one.file == file && one.digest == digest) {
-            let why = "the policy has changed since it was shown, or waits no longer; look at it again".to_owned();
+            let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
             return out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
         let entry = self.entry(now, Kind::Policy).with("what", "an operator accepted the changed policy");

@@ -2,7 +2,7 @@
 
 use crate::audit::record::By;
 use crate::gate::Gate;
-use crate::gate::call::held::{Asking, Held, Opening, Stage, Verdict, Waits};
+use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, Verdict, Waits};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
@@ -43,6 +43,7 @@ impl Gate {
         for number in self.calls.waiting::<Asking>() {
             self.expire(now, number, out);
         }
+        self.expire_turns(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
@@ -56,9 +57,12 @@ impl Gate {
             Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_) => true,
             // Once that is read, our own question to the server has a time of its own.
             Stage::Describing(_) => !is_ready,
-            Stage::Opening(_) | Stage::Asking(_) | Stage::Deciding(_) | Stage::Withdrawn(_) | Stage::Forwarding(_) => {
-                false
-            }
+            Stage::Opening(_)
+            | Stage::Asking(_)
+            | Stage::Deciding(_)
+            | Stage::Withdrawn(_)
+            | Stage::Approved(_)
+            | Stage::Forwarding(_) => false,
         };
         for number in self.calls.numbers(waits) {
             let Some((held, stage)) = self.due::<Stage>(now, number, out) else { continue };
@@ -85,6 +89,19 @@ impl Gate {
         }
     }
 
+    /// Answers an approved call whose turn has not come in time.
+    fn expire_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for number in self.calls.waiting::<Approved>() {
+            if let Some((held, Approved { approval, .. })) = self.due(now, number, out) {
+                let earlier =
+                    self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
+                let reply = replies::out_of_turn(&held.call, &earlier);
+                let why = format!("{earlier} was sent before it and still waits");
+                self.stop(now, (&held, &approval.case.judged), (By::Expiry, &why), reply, out);
+            }
+        }
+    }
+
     /// Tells the host of each held call that it is alive, where the host wants to hear that.
     fn beat(&mut self, now: Now, out: &mut Vec<Effect>) {
         let waits = |stage: &Stage| match stage {
@@ -93,12 +110,19 @@ impl Gate {
             | Stage::Looking(_)
             | Stage::Consulting(_)
             | Stage::Asking(_)
-            | Stage::Approving(_) => true,
+            | Stage::Approving(_)
+            | Stage::Approved(_) => true,
             Stage::Deciding(_) | Stage::Withdrawn(_) | Stage::Forwarding(_) => false,
         };
         let is_watched = self.consoles.attached > 0;
         for number in self.calls.numbers(waits) {
-            let is_asked = self.calls.get::<Asking>(number).is_some();
+            let is = if self.calls.get::<Asking>(number).is_some() {
+                Beats::Asked
+            } else if self.calls.get::<Approved>(number).is_some() {
+                Beats::Approved
+            } else {
+                Beats::Checks
+            };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
             let (Some(beat), Some(token)) = (&mut held.beat, &held.call.meta().progress_token) else { continue };
             if beat.next <= now.mono {
@@ -106,13 +130,19 @@ impl Gate {
                 beat.next = now.mono + HEARTBEAT;
                 let left = held.deadline.saturating_sub(now.mono) / 1000;
                 let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
-                let says = match (is_asked, is_watched) {
-                    (false, _) => format!("mcp-approve checks {}", held.ticket),
-                    (true, true) => {
-                        format!("{} waits for approval in mcp-approve, for {left} more at most", held.ticket)
+                let says = match (is, is_watched) {
+                    (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
+                    (Beats::Approved, _) => {
+                        format!(
+                            "Approved in mcp-approve: {} runs after an earlier call, or in {left} not at all",
+                            held.ticket
+                        )
                     }
-                    (true, false) => format!(
-                        "{} waits for approval, for {left} more at most: run `{}` in a terminal",
+                    (Beats::Asked, true) => {
+                        format!("Waiting for approval in mcp-approve: {}, for {left} more at most", held.ticket)
+                    }
+                    (Beats::Asked, false) => format!(
+                        "Waiting for approval in mcp-approve: {}, for {left} more at most. Run `{}` in a terminal",
                         held.ticket, self.config.console
                     ),
                 };
@@ -138,6 +168,14 @@ impl Gate {
         }
         self.calls.take(number)
     }
+}
+
+/// What a call waits for, as its host is told.
+#[derive(Clone, Copy)]
+enum Beats {
+    Checks,
+    Asked,
+    Approved,
 }
 
 fn waited_s(now: Now, held: &Held) -> u64 {

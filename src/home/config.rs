@@ -19,7 +19,7 @@ use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
 use crate::gate::data::opinion::Approver;
-use crate::gate::{Mode, Unattended};
+use crate::gate::{Mode, Order, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
@@ -37,6 +37,7 @@ const KEYS: &[&str] = &[
     "unattended",
     "approval-timeout",
     "host-timeout",
+    "ordered",
     "inline",
     "observe",
     "audit-db",
@@ -58,6 +59,7 @@ pub struct WrapSettings {
     pub approval_timeout: Duration,
     /// `None`: as the table of hosts says.
     pub host_timeout: Option<Duration>,
+    pub order: Order,
     pub drawing: Drawing,
     pub mode: Mode,
     pub audit_db: PathBuf,
@@ -90,6 +92,7 @@ pub struct Level {
     pub unattended: Option<Unattended>,
     pub approval_timeout: Option<Duration>,
     pub host_timeout: Option<Duration>,
+    pub ordered: Option<bool>,
     pub inline: Option<bool>,
     pub observe: Option<bool>,
     pub audit_db: Option<PathBuf>,
@@ -129,7 +132,7 @@ impl ConfigError {
                 known.join(", ")
             ),
             Self::Problems { .. } => {
-                "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
+                "fix the lines above, or move the file away: every key is also an option, see `mcp-approve wrap --help`"
                     .to_owned()
             }
         }
@@ -153,6 +156,7 @@ impl Level {
             unattended: self.unattended.or(next.unattended),
             approval_timeout: self.approval_timeout.or(next.approval_timeout),
             host_timeout: self.host_timeout.or(next.host_timeout),
+            ordered: self.ordered.or(next.ordered),
             inline: self.inline.or(next.inline),
             observe: self.observe.or(next.observe),
             audit_db: self.audit_db.or(next.audit_db),
@@ -179,6 +183,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
+        order: if level.ordered == Some(true) { Order::Sent } else { Order::Decided },
         drawing: if level.inline == Some(true) { Drawing::Inline } else { Drawing::Never },
         mode: if level.observe == Some(true) { Mode::Observe } else { Mode::Enforce },
         audit_db: level.audit_db.unwrap_or_else(|| places.audit_db()),
@@ -295,6 +300,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             }
             "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
             "host-timeout" => level.host_timeout = parsed(reading, value, name, duration::parse),
+            "ordered" => level.ordered = reading.switch(value, name),
             "inline" => level.inline = reading.switch(value, name),
             "observe" => level.observe = reading.switch(value, name),
             "audit-db" => level.audit_db = path(reading, value, name, folder),

@@ -99,6 +99,10 @@ impl File<'_> {
             let twins = all.iter().filter(|one| (one.project, one.name) == (entry.project, entry.name)).count();
             let outcome = match entry.start() {
                 _ if twins > 1 => Done::Left("two servers of this file have its name".to_owned()),
+                Start::Wrapped | Start::Observed if edit::has_to_pass(entry, how) => Done::Left(
+                    "it is wrapped already, and --codex-approve counts only while wrapping: uninstall it first"
+                        .to_owned(),
+                ),
                 Start::Wrapped | Start::Observed => Done::Already,
                 Start::Remote if how.remote == Remote::Leave => Done::Left(REMOTE.to_owned()),
                 Start::Remote | Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {
@@ -270,7 +274,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
                 Some(splice) => splices.push(splice),
                 // A longer limit harms nobody.
                 None if key != APPROVAL => {}
-                None => return Err(format!("take its `{APPROVAL}` out by hand first: that is ours")),
+                None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it")),
             },
             (Some(now), Some(old)) => {
                 let old = record.before.get(old.span.clone()).unwrap_or(&ours);

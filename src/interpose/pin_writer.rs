@@ -173,7 +173,7 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                 Order::Pin(pinning, console) => match self.pin(&pinning) {
                     Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
                     Err(why) => {
-                        let why = format!("what you said of {} is not remembered: {why}", pinning.tool);
+                        let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
                         (self.on_review)(Reviewed::Refused { console, why });
                     }
                 },

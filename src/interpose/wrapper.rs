@@ -272,7 +272,7 @@ impl Running {
         let acks = self.scribe.rest(now.mono);
         self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
-            notice::say(&format!("the server is ended: {how}"));
+            notice::say(&format!("mcp-approve ends the server: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
         }

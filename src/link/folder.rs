@@ -177,7 +177,7 @@ fn clear(path: &Path) -> Result<(), LinkError> {
     } else if kind.is_dir() {
         "a folder"
     } else {
-        "no socket"
+        "not a socket"
     };
     Err(LinkError::Squatted { path: path.to_owned(), what })
 }

@@ -122,9 +122,7 @@ impl Lacks {
     pub fn words(&self) -> String {
         match self {
             Self::Server => "is for other servers".to_owned(),
-            Self::Capability(tags) if tags.is_empty() => {
-                "grants no tool of which it is not known what it does".to_owned()
-            }
+            Self::Capability(tags) if tags.is_empty() => "does not grant a tool whose effect is unknown".to_owned(),
             Self::Capability(tags) => format!("does not grant {}", tags.join(" or ")),
             Self::Entitlement(required) => format!("does not grant {required}, which the tool requires"),
         }

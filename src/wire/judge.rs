@@ -90,7 +90,7 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         Name::Id(id) => id.clone(),
         Name::Other => return Err(NO_ID),
         Name::Absent | Name::Null => {
-            return Err("a call without an id cannot be answered, so it is not taken");
+            return Err("a call without an id cannot be answered, so it is not accepted");
         }
     };
     let params = &message.params;

@@ -73,6 +73,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     let dry = home.hosts(&["install", "--all", "--dry-run"]);
     assert_eq!(dry.code, 0, "{}", dry.out);
     assert!(home.is_as_before() && dry.out.contains("Nothing was changed."));
+    assert!(dry.out.contains(": would be wrapped") && !dry.out.contains(": wrapped"), "{}", dry.out);
     let run = home.hosts(&["install", "--all", "--codex-approve"]);
     assert!(
         run.out.contains("slow one: wrapped; rules name it slow_one; `timeout` is raised from 5s to 300s"),
@@ -81,7 +82,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     );
     for says in [
         "open the console with `mcp-approve --home HOME`",
-        "To take all back: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
+        "To undo all of this: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -101,6 +102,15 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
         again.out
     );
     assert_eq!(fs::metadata(home.path("user/.claude.json")).unwrap().permissions().mode() & 0o777, 0o640);
+    // What Codex is to pass on is written while its servers are wrapped, and asked of wrapped ones it says so.
+    let codex = home.text("user/.codex/config.toml");
+    let quiet = home.hosts(&["uninstall", "--host", "codex"]);
+    assert_eq!((quiet.code, home.hosts(&["install", "--host", "codex"]).code), (0, 0), "{}", quiet.out);
+    let late = home.hosts(&["install", "--host", "codex", "--codex-approve"]);
+    assert!(late.code == 1 && late.out.contains("--codex-approve counts only while wrapping"), "{}", late.out);
+    home.hosts(&["uninstall", "--host", "codex"]);
+    home.hosts(&["install", "--host", "codex", "--codex-approve"]);
+    assert_eq!(home.text("user/.codex/config.toml"), codex);
     let listed = home.hosts(&["uninstall"]);
     assert!(listed.out.contains("mcp-approve --home HOME uninstall --hosts-home HOME/user --all"), "{}", listed.out);
     let back = home.hosts(&["uninstall", "--all"]);
@@ -171,7 +181,7 @@ fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(home.text("user/.claude.json") == CLAUDE && home.text("user/.config/goose/config.yaml") != GOOSE);
-    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is no file")] {
+    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is not a file")] {
         let run = home.hosts(&["install", "--all", "--program", program]);
         assert!(run.code == 2 && run.err.contains(says) && run.err.contains("--program FILE"), "{}", run.err);
     }
@@ -210,7 +220,7 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     let out = super::unwrapped(&run.out);
     assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
     let last = out.rsplit("note").next().unwrap();
-    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` settles 16 of these"), "{last}");
+    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` fixes 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);

@@ -129,6 +129,8 @@ pub fn write(ticket: &str) -> Snapshot {
         original_arguments: None,
         facts: Vec::new(),
         asked_again: None,
+        runs_after: None,
+        occurrence: 1,
         earlier: Vec::new(),
         silence: None,
     }

@@ -236,6 +236,8 @@ pub fn held(arguments: &str) -> FromWrapper {
             caller: Vec::new(),
             facts: Vec::new(),
             asked_again: None,
+            runs_after: None,
+            occurrence: 1,
             earlier: Vec::new(),
             silence: None,
         }),

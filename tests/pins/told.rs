@@ -167,7 +167,7 @@ fn a_pin_needs_a_person_and_a_whole_identity() {
     let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[writer("write")]));
     once(home.path(), &server, "write");
     let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ|DATA"]);
-    assert!(code == 2 && err.contains("only a person at a terminal"), "{err}");
+    assert!(code == 2 && err.contains("can be set only at a terminal"), "{err}");
     let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ"]);
     assert!(code == 2 && err.contains("MUTABILITY|ACTION|OUTPUT_DOMAIN"), "{err}");
     for (answer, badge) in [("no\n", "MUTATES"), ("yes\n", "PURE")] {

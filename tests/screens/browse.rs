@@ -172,7 +172,7 @@ fn a_search_that_cannot_be_meant_says_so_and_the_last_one_stands() {
     desk.keys("3/verdict:deny");
     let before = desk.model.browse.log.search.clone();
     desk.keys("x");
-    assert!(desk.screen().contains("verdict is never denyx"));
+    assert!(desk.screen().contains("verdict cannot be denyx"));
     assert_eq!(desk.model.browse.log.search, before);
 }
 

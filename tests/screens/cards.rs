@@ -127,3 +127,23 @@ fn sixteen_mebibytes_are_counted_and_read_at_their_end() {
     let last = card.window(card.arguments_end() - 1, 1);
     assert!(last[0].text().ends_with("abcdef"));
 }
+
+#[test]
+fn a_call_that_comes_again_says_which_time_it_is_and_what_it_waits_for() {
+    let mut again = own("filesystem-12");
+    again.occurrence = 3;
+    again.earlier = vec!["filesystem-9, 2 min before: denied by ann (not \u{1b}now)".into()];
+    again.runs_after = Some("filesystem-11".into());
+    let said: Vec<String> = all(&Card::lay(&Arc::new(again.clone()), 100, 0)).iter().map(Row::text).collect();
+    let said = said.join("\n");
+    for wanted in [
+        "came before ▲ 3rd time, and it has not run",
+        "filesystem-9, 2 min before: denied by ann (not ␛now)",
+        "order       waits for filesystem-11, which the host sent before it",
+    ] {
+        assert!(said.contains(wanted), "no {wanted:?} in\n{said}");
+    }
+    let mut desk = Desk::connected(120, 40);
+    desk.hold(again);
+    assert!(desk.line("create_file").contains("3rd …ilesystem-12.md"), "{}", desk.screen());
+}

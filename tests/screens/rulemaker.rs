@@ -114,7 +114,7 @@ fn what_a_rule_covers_beyond_its_call_is_told() {
     let mut adds = note();
     adds.identity.action = Action::Overwrite;
     let mut desk = shown(80, 40, adds);
-    let also = "▲ it covers calls, too, that replace the whole of what stands there";
+    let also = "▲ it also covers calls that replace a whole file";
     desk.keys("r");
     desk.tried(past(0, 0));
     assert!(!desk.screen().contains(also), "this exact call: {}", desk.screen());

@@ -2,7 +2,7 @@
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::data::pin::Pins;
-use mcp_approve::gate::{Config, Mode, Unattended};
+use mcp_approve::gate::{Config, Mode, Order, Unattended};
 use mcp_approve::policy::scope::Scope;
 
 /// What a gate is told in tests.
@@ -14,6 +14,7 @@ pub fn config() -> Config {
         nonce: "nonce".into(),
         approval_timeout: 300_000_000,
         host_timeout: None,
+        order: Order::default(),
         unattended: Unattended::Wait,
         mode: Mode::Enforce,
         trust: Trust::Corroborate,

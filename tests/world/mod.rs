@@ -20,8 +20,9 @@ use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate};
+use mcp_approve::gate::{Config, Gate, Order};
 use mcp_approve::policy::parse;
+use mcp_approve::wire::call::Origin;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
@@ -87,6 +88,9 @@ pub struct World {
     pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
+    order: Order,
+    /// The number of the host's call that was forwarded last.
+    last_forwarded: u64,
 }
 
 impl World {
@@ -96,6 +100,7 @@ impl World {
 
     /// A world with a policy text (empty: the built-in default).
     pub fn with(config: Config, policy: &str) -> Self {
+        let order = config.order;
         let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
         let mut world = Self {
             gate: Gate::new(config, Arc::new(policy)),
@@ -119,6 +124,8 @@ impl World {
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,
+            order,
+            last_forwarded: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -335,6 +342,11 @@ impl World {
                     "3: {ticket} forwards bytes that were never received"
                 );
                 assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
+                if self.order == Order::Sent && call.origin() == Origin::Host {
+                    let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
+                    assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);
+                    self.last_forwarded = number;
+                }
                 let bytes = token.redeem("session", *call).expect("the token is for this call");
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())

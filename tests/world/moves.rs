@@ -4,9 +4,10 @@ use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
+use mcp_approve::gate::{Config, Order};
 use mcp_approve::wire::digest::Digest;
 
-use super::{World, modern_call};
+use super::{World, config, modern_call};
 
 /// Everything that can happen, small enough to be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +204,15 @@ fn first_card(world: &World) -> String {
 
 /// Plays a history after the handshake, with a log that answers only when told to.
 pub fn replay(moves: &[Move]) {
-    let mut world = World::new().ready();
+    replay_in(World::new().ready(), moves);
+}
+
+/// The same, where calls keep the order in which they were sent.
+pub fn replay_ordered(moves: &[Move]) {
+    replay_in(World::with(Config { order: Order::Sent, ..config() }, "").ready(), moves);
+}
+
+fn replay_in(mut world: World, moves: &[Move]) {
     world.log_answers = false;
     world.disk_answers = false;
     for one in moves {

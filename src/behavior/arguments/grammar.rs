@@ -127,7 +127,7 @@ impl Grammar {
 
     pub(super) fn unread(&self, text: &str) -> Found {
         let head: String = text.trim().chars().take(60).collect();
-        Found::new(Effect::Unknown, Action::Unknown, head, format!("{} that is not read to its end", self.language))
+        Found::new(Effect::Unknown, Action::Unknown, head, format!("{}, not read to its end", self.language))
     }
 
     /// The gravest word that changes something, where there is one as a word of the language.

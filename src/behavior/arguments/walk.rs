@@ -26,7 +26,7 @@ const LONGEST_POINTER: usize = 1024;
 /// As many names are kept.
 const MOST_KEYS: usize = 16;
 
-pub(super) const TOO_MUCH: &str = "is more than is read";
+pub(super) const TOO_MUCH: &str = "is too long to be read";
 
 /// What a walk is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,12 +101,12 @@ impl<'a> Walk<'a> {
         }
         match value {
             Value::Null => self.explained("null"),
-            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
-            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
+            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("turns a change on"),
+            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("permits a change"),
             Value::Bool(_) => self.explained("true or false"),
             Value::Number(number) => match (at.key.acts, number.as_u64()) {
-                (Acts::Changes, Some(1)) => self.unexplained("switches a change on"),
-                (Acts::Holds, Some(0)) => self.unexplained("lets a change happen"),
+                (Acts::Changes, Some(1)) => self.unexplained("turns a change on"),
+                (Acts::Holds, Some(0)) => self.unexplained("permits a change"),
                 _ => self.explained("a number"),
             },
             Value::String(text) => match self.text(at, place, text, depth) {
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
         {
             let found = mongo::command(fields);
             if !found.effect.reads() {
-                self.unexplained("is a command to a database that is not known to read");
+                self.unexplained("is a database command that is not known to only read");
             }
             self.push(Language::MongoDb, at.name, found);
             return;
@@ -158,15 +158,15 @@ impl<'a> Walk<'a> {
         if let Some(name) = text(&["name", "key", "header"]) {
             if let Some(method) = text(&["value"]).and_then(|value| http::overriding(name, value)) {
                 self.method(name, method);
-                self.unexplained("puts another method in the place of the request's own");
+                self.unexplained("replaces the request's own method");
             } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
-                self.unexplained("is a header that is not known to read");
+                self.unexplained("is a header that is not known to be harmless");
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
         let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
         if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
-            self.unexplained("is a request that hands over a body where reading takes none");
+            self.unexplained("is a request with a body, and a read has none");
         }
         let paired = self.command_with_words(fields);
         for (name, field) in fields {
@@ -205,14 +205,14 @@ impl<'a> Walk<'a> {
         let (below, declared) =
             if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
         if changes || (declared == Declared::Free && !is_free_key(name, key)) {
-            self.unexplained("is under a key that is no plain name");
+            self.unexplained("is under a key that is not a plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
             self.unexplained("may be an option of a program");
         } else if above.key.role == Role::Headers
             && !http::is_plain_header(name)
             && !matches!(name, "name" | "key" | "value" | "header")
         {
-            self.unexplained("is a header that is not known to read");
+            self.unexplained("is a header that is not known to be harmless");
         }
         // Code stays code below its name, and options that nobody declared stay options.
         if matches!(above.key.role, Role::Code | Role::Script)
@@ -316,7 +316,7 @@ impl<'a> Walk<'a> {
         if self.leaves > 0 {
             self.leaves = 0;
             self.unexplained(TOO_MUCH);
-            self.push(Language::Unread, "", unread("more than is read"));
+            self.push(Language::Unread, "", unread("more than mcp-approve reads"));
         }
     }
 

@@ -58,7 +58,7 @@ public sealed class McpException : Exception
 "#;
 
 const UNION: &str = r#"
-/// <summary>Reads one of several types, told apart by trying them in their order.</summary>
+/// <summary>Reads one of several types by trying them in order.</summary>
 public sealed class UnionConverter<T> : JsonConverter<T> where T : class
 {
     public override T Read(ref Utf8JsonReader reader, Type type, JsonSerializerOptions options)
@@ -93,7 +93,7 @@ pub fn source(plan: &Plan, notes: &[Note]) -> String {
     let name = &plan.name;
     let mut out = format!(
         "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
-         lattice codegen --lang csharp`; make it anew when the server changes.\n",
+         lattice codegen --lang csharp`; generate it again when the server changes.\n",
         plain(&plan.server)
     );
     out.extend(notes.iter().map(|note| format!("//\n// {note}\n")));

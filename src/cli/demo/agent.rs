@@ -129,7 +129,7 @@ impl<W: Write, D: Write> Agent<W, D> {
 
     fn hear(&mut self, line: &[u8]) -> io::Result<()> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            return self.note("I heard a line that is no JSON.");
+            return self.note("I received a line that is not JSON.");
         };
         let Some(asked) = message["id"].as_u64().and_then(|id| self.waiting.remove(&id)) else {
             return Ok(());
@@ -199,7 +199,7 @@ impl<W: Write, D: Write> Agent<W, D> {
     fn leave(mut self) -> io::Result<Ending> {
         for (id, asked) in std::mem::take(&mut self.waiting) {
             if let Asked::Errand { step, .. } = asked {
-                self.note(&format!("{}: nobody decided; I withdraw it.", step.tool))?;
+                self.note(&format!("{}: not decided in time; I withdraw it.", step.tool))?;
             }
             let gave_up = json!({
                 "jsonrpc": "2.0",

@@ -25,7 +25,7 @@ use crate::wire::number::{counted, grouped};
 pub struct StatsOptions {
     #[command(flatten)]
     pub of: Of,
-    /// At most so many tools, the most called
+    /// At most this many tools, the most called
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
     /// Print one JSON object

@@ -32,7 +32,7 @@ pub(super) fn run(
     let tally = answers(places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
-    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, look, places, out))?;
+    print(options.output, &rows, &look.hint(NONE), out, |out| table(&tools, &seen, look, places, out))?;
     Ok(ExitCode::SUCCESS)
 }
 

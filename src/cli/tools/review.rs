@@ -114,7 +114,7 @@ pub(super) fn run(
         match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
                 record(places, now, server, None, "accepted the server's program and command")?;
-                settled(memory.accept_server(server)?, "Accepted: its allow rules stand again.", out)?;
+                settled(memory.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
@@ -186,7 +186,7 @@ pub(super) fn pin(
 ) -> Result<ExitCode, Error> {
     if !person::is_here() {
         return Err(Error::Wrong {
-            what: "a pin decides what is asked about, so only a person at a terminal sets one".to_owned(),
+            what: "a pin decides which calls are asked about, so it can be set only at a terminal".to_owned(),
             hint: "run it in a terminal of your own".to_owned(),
         });
     }

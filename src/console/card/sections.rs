@@ -32,9 +32,16 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
         rows.extend(entry("asked again", row, width));
     }
-    for (at, line) in snapshot.earlier.iter().enumerate() {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Ours, line);
-        rows.extend(entry(if at == 0 { "came before" } else { "" }, row, width));
+    if let Some(time) = time::nth(snapshot.occurrence) {
+        rows.extend(entry("came before", Row::of(Tone::Warn, format!("▲ {time}, and it has not run")), width));
+    }
+    for line in &snapshot.earlier {
+        rows.extend(entry("", Row::default().and_foreign(Tone::Ours, line), width));
+    }
+    if let Some(earlier) = &snapshot.runs_after {
+        let row = Row::of(Tone::Ours, "waits for ").and_foreign(Tone::Strong, earlier);
+        let row = row.and(Tone::Ours, ", which the host sent before it: approved, it runs after that");
+        rows.extend(entry("order", row, width));
     }
     if let Some(danger) = &snapshot.danger {
         // A read that asks is no alarm.

@@ -245,6 +245,8 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         arrived: _,
         deadline: _,
         caller: _,
+        runs_after: _,
+        occurrence: _,
         earlier: _,
         silence: _,
         arguments,

@@ -316,7 +316,8 @@ pub(super) fn show_selection(model: &mut Model) {
 /// Calls that went past their deadline and are still listed.
 const MOST_EXPIRED: usize = 100;
 
-/// Marks a call as over: it stays while it is selected, and one that nobody answered in time until it was; else it goes.
+/// Marks a call as over: it stays while it is selected, and one that no operator answered in time until it was; else
+/// it goes.
 pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     let is_expired = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Expiry);
     let stays = match &state {

@@ -147,9 +147,12 @@ impl Widths {
             (true, true) => Row::of(Tone::Strong, "▸✓"),
             (false, true) => Row::of(Tone::Key, " ✓"),
         };
-        let times = match group.len() {
-            1 => Row::default(),
-            n => Row::of(Tone::Warn, format!("×{n} ")),
+        let times = match (group.len(), time::nth(snapshot.occurrence)) {
+            (1, None) => Row::default(),
+            // `3rd` says enough where there is no room for more.
+            (1, Some(nth)) if self.about < 30 => Row::of(Tone::Warn, nth.replace("time", "")),
+            (1, Some(nth)) => Row::of(Tone::Warn, format!("{nth} ")),
+            (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
         };
         let room = self.about.saturating_sub(times.width());
         // Where there is no room for both, a tool stands for what nothing more is known about.

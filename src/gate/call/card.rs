@@ -10,7 +10,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
-use crate::gate::state::history;
+use crate::gate::state::history::Past;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
@@ -21,6 +21,7 @@ impl Gate {
     /// The card of a call that waits for an operator.
     pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
         let tool = judged.described.as_ref().map(|known| &known.tool);
+        let past = self.past(held);
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
@@ -61,19 +62,28 @@ impl Gate {
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
             facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
             asked_again: held.asked_again.map(str::to_owned),
-            earlier: self.earlier(held),
+            runs_after: self.runs_after(held).map(|earlier| earlier.ticket.to_string()),
+            occurrence: past.times + 1,
+            earlier: past.lines,
             silence: self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)).map(str::to_owned),
         }
     }
 
     /// What became of the same call before, and whether it waits already under another ticket.
-    fn earlier(&self, held: &Held) -> Vec<String> {
-        let what = history::sameness(&held.call);
-        let is_same = |other: &Held| other.number < held.number && history::sameness(&other.call) == what;
+    pub(in crate::gate) fn past(&self, held: &Held) -> Past {
+        let is_same = |other: &Held| {
+            other.number < held.number
+                && other.call.name() == held.call.name()
+                && other.call.arguments_text() == held.call.arguments_text()
+        };
         let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
-        let waits =
-            waits.map(|(other, _)| format!("{} is the same call and still waits: each of them runs", other.ticket));
-        waits.chain(self.host.history.of(&held.call, held.arrived.wall)).collect()
+        let mut lines: Vec<String> = waits
+            .map(|(other, _)| format!("{} is the same call and still waits: each that is approved runs", other.ticket))
+            .collect();
+        let past = self.host.history.of(&held.call, held.arrived.wall);
+        let times = lines.len() + past.times;
+        lines.extend(past.lines);
+        Past { lines, times, latest: past.latest }
     }
 
     /// The three checks of `Safe(agent, tool, state)`.
@@ -82,7 +92,7 @@ impl Gate {
         let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
         let mut capability = match (self.config.scope.words(), described) {
             _ if held.call.method().is_some() => {
-                "it calls no tool, so no capability and no scope is about it".to_owned()
+                "it is not a tool call, so no capability or scope covers it".to_owned()
             }
             (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
             (None, true) => {
@@ -103,7 +113,7 @@ impl Gate {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
             format!(
-                "host and server have agreed to talk, so calls are legal now (phase {})",
+                "host and server have finished their handshake, so calls are legal now (phase {})",
                 self.host.lifecycle.phase()
             )
         };
@@ -118,7 +128,7 @@ impl Gate {
             },
             guardrail: Check {
                 state: CheckState::Pending,
-                what: "no proof of approval yet (a guardrail token): it is made once your verdict is in the log".into(),
+                what: "not approved yet: it runs only once your approval is in the log".into(),
             },
             session: Check { state: CheckState::Holds, what: session },
         }

@@ -6,7 +6,7 @@ use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries::target_of;
 use crate::gate::call::held::{
-    Approval, AskRecord, Asking, Decided, Deciding, Denial, Forwarding, Held, Stage, Verdict, Withdrawal, Withdrawn,
+    Approval, AskRecord, Asking, Decided, Deciding, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies::{self, answer};
@@ -53,7 +53,7 @@ impl Gate {
             held.asked = AskRecord::Recorded;
         } else if let Some((held, Deciding { decision, .. })) = self.calls.take(number) {
             match decision {
-                Decided::Approve(approval) => self.run(now, held, approval, receipt, out),
+                Decided::Approve(approval) => self.await_turn(now, held, approval, receipt, out),
                 Decided::Deny(denial) => self.denied(now, &held, denial, out),
             }
             self.close_server_when_done(out);
@@ -61,15 +61,6 @@ impl Gate {
             self.decided_too_late(now, &held, decision, why, out);
             self.close_server_when_done(out);
         }
-    }
-
-    /// The approval is in the log. What was looked at is looked at once more, just before the call runs.
-    fn run(&mut self, now: Now, held: Held, approval: Approval, receipt: Receipt, out: &mut Vec<Effect>) {
-        if held.looks_again() && approval.verdict.by != By::Observe {
-            let look = self.look(&held, out);
-            return self.calls.put(held, Forwarding { approval, receipt, look });
-        }
-        self.forward(now, held, approval, &receipt, out);
     }
 
     /// The denial is in the log: the host is told.
@@ -80,7 +71,9 @@ impl Gate {
 
     fn note_denial(&mut self, now: Now, held: &Held, denial: &Denial, out: &mut Vec<Effect>) {
         self.consoles.status.denied += 1;
-        self.host.history.note(&held.call, &held.ticket, denial.verdict.by, now.wall);
+        let Verdict { by, reason, operator, .. } = &denial.verdict;
+        let said = operator.as_ref().map(|operator| (operator.who.as_ref(), reason.as_str()));
+        self.host.history.note(&held.call, &held.ticket, *by, said, now.wall);
         settle(now, held, VerdictWord::Deny, &denial.verdict, out);
         self.show_decision(now, held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref(), out);
     }

@@ -15,6 +15,7 @@ use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::call::target;
 use crate::gate::data::event::Now;
+use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
 use crate::wire::call::Call;
@@ -47,6 +48,10 @@ impl Gate {
         // Whether somebody could see it at once.
         entry.detail.push(("consoles", self.consoles.attached.into()));
         self.add_judgement(&mut entry, held, judged);
+        if let Past { times, latest: Some(latest), .. } = self.past(held) {
+            entry.detail.push(("occurrence", (times + 1).into()));
+            entry.detail.push(("former", latest.into()));
+        }
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
         }

@@ -30,7 +30,7 @@ impl Gate {
             Ok(token) => token,
             Err(unproven) => {
                 let reply = replies::not_proven(&held.call, &unproven);
-                return self.stop(now, &held, &judged, &unproven.to_string(), reply, out);
+                return self.stop(now, (&held, &judged), (By::Fault, &unproven.to_string()), reply, out);
             }
         };
         // A continued call is by the operator too, but the operator was not asked again.
@@ -83,20 +83,20 @@ impl Gate {
     pub(in crate::gate) fn stop(
         &mut self,
         now: Now,
-        held: &Held,
-        judged: &Judged,
-        why: &str,
+        (held, judged): (&Held, &Judged),
+        (by, why): (By, &str),
         reply: Line,
         out: &mut Vec<Effect>,
     ) {
-        let entry = self.withdrawn_entry(now, held, Some(judged), By::Fault, why);
+        self.host.history.note(&held.call, &held.ticket, by, None, now.wall);
+        let entry = self.withdrawn_entry(now, held, Some(judged), by, why);
         self.record(entry, out);
         self.consoles.status.denied += 1;
         out.push(Effect::Settle(Settled {
             ticket: held.ticket.to_string(),
             time: now.wall,
             verdict: Some(VerdictWord::Deny),
-            by: By::Fault,
+            by,
             who: format!("{why}, so it did not run"),
         }));
         answer(&held.call, reply, out);

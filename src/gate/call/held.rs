@@ -122,6 +122,13 @@ pub struct Withdrawn {
     pub why: Withdrawal,
 }
 
+/// The approval is in the log, and the call waits for its turn.
+#[derive(Debug)]
+pub struct Approved {
+    pub approval: Approval,
+    pub receipt: Receipt,
+}
+
 /// The approval is in the log, and the shell looks whether all is still as it was approved.
 #[derive(Debug)]
 pub struct Forwarding {
@@ -262,7 +269,7 @@ macro_rules! stages {
     };
 }
 
-stages! { Opening Describing Looking Consulting Asking Approving Deciding Withdrawn Forwarding }
+stages! { Opening Describing Looking Consulting Asking Approving Deciding Withdrawn Approved Forwarding }
 
 impl Stage {
     /// The record it waits for.
@@ -276,6 +283,7 @@ impl Stage {
             | Self::Looking(_)
             | Self::Consulting(_)
             | Self::Approving(_)
+            | Self::Approved(_)
             | Self::Forwarding(_) => None,
         }
     }
@@ -288,9 +296,9 @@ impl Stage {
             Self::Looking(looking) => Some(looking.case.judged),
             Self::Consulting(consulting) => Some(consulting.case.judged),
             Self::Asking(asking) => Some(asking.case.judged),
-            Self::Approving(Approving { approval, .. }) | Self::Forwarding(Forwarding { approval, .. }) => {
-                Some(approval.case.judged)
-            }
+            Self::Approving(Approving { approval, .. })
+            | Self::Approved(Approved { approval, .. })
+            | Self::Forwarding(Forwarding { approval, .. }) => Some(approval.case.judged),
             Self::Deciding(Deciding { decision, .. }) | Self::Withdrawn(Withdrawn { decision, .. }) => match decision {
                 Decided::Approve(approval) => Some(approval.case.judged),
                 Decided::Deny(denial) => denial.judged,

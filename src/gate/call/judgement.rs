@@ -106,8 +106,8 @@ fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
         (Origin::Host, OutputDomain::Content, Mutability::Pure) => "reads a resource or a prompt of the server",
         (Origin::Host, _, Mutability::Pure) => "reads from the server; no tool is called",
         (Origin::Server, _, Mutability::Pure) => "the server reads from the host",
-        (Origin::Host, OutputDomain::Unknown, _) => "a request that is no tool call: what it does is not known",
+        (Origin::Host, OutputDomain::Unknown, _) => "a request that is not a tool call: its effect is unknown",
         (Origin::Host, _, _) => "changes what the server keeps for this session; no tool is called",
-        (Origin::Server, _, _) => "a request of the server: what the host does with it is not known",
+        (Origin::Server, _, _) => "a request from the server: what the host does with it is unknown",
     }
 }

@@ -1,5 +1,6 @@
 //! Looks at what a call would touch: before it is judged or asked, when it is approved, and once more before it runs.
 
+use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
@@ -67,7 +68,7 @@ impl Gate {
                 Some(what) => {
                     let reply = replies::changed(&held.call, what);
                     let why = format!("{what} after it was approved");
-                    self.stop(now, &held, &waits.approval.case.judged, &why, reply, out);
+                    self.stop(now, (&held, &waits.approval.case.judged), (By::Fault, &why), reply, out);
                 }
             }
             self.close_server_when_done(out);

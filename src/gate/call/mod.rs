@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself.
+//! `decide`, `turn`, `forward`. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;
@@ -27,4 +27,5 @@ pub mod retry;
 pub mod table;
 pub mod target;
 pub mod touched;
+pub mod turn;
 pub mod withdraw;

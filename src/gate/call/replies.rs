@@ -71,8 +71,8 @@ pub fn unattended(call: &Call, console: &str) -> Line {
         call,
         Remediation::Available,
         &format!(
-            "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
-         executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
+            "No decision: no console is open, and mcp-approve is set not to wait (--unattended deny). The tool was \
+             NOT executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
         ),
     )
 }
@@ -93,8 +93,19 @@ pub fn changed(call: &Call, what: &str) -> Line {
     tool(
         call,
         &format!(
-            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Look at it \
-         again, and call again if it is still wanted: the call will be judged anew."
+            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
+             and call again if it is still wanted: mcp-approve will judge the call again."
+        ),
+    )
+}
+
+/// It is approved, and a call that must reach the server before it still waits.
+pub fn out_of_turn(call: &Call, earlier: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "Approved, but it did not run: calls reach this server in the order they were sent, and {earlier} still waits. \
+             The tool was NOT executed. Call again once {earlier} is answered."
         ),
     )
 }

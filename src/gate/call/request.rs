@@ -102,14 +102,15 @@ impl Gate {
     fn drop_odd(&mut self, now: Now, why: &str, line: &Line, out: &mut Vec<Effect>) -> Option<Line> {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = Some(line.digest());
-        let what = "dropped a line of the server: rules are about its requests, and it is no canonical message";
+        let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
+             canonical message";
         self.record(entry.with("what", what).with("reason", why).with("bytes", line.content().len()), out);
         None
     }
 
     /// Records that a long request of the server did not pass, and tells the server.
     pub(in crate::gate) fn too_long(&mut self, now: Now, gist: &Gist, bytes: u64, out: &mut Vec<Effect>) {
-        let what = "dropped a request of the server that is too long to be held, and a rule is about it";
+        let what = "dropped a request of the server: a rule covers it, and it is too long to be held";
         let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
         self.record(entry, out);
         if let Gist::Request { id, .. } = gist {

@@ -23,6 +23,8 @@ pub struct Calls {
     questions: u64,
     /// Bytes of all held lines together.
     bytes: usize,
+    /// The calls taken out since [`Calls::left`] was asked last; those that were put back are among them.
+    taken: Vec<u64>,
 }
 
 impl Calls {
@@ -57,6 +59,7 @@ impl Calls {
         if let Some(entry) = stage.entry() {
             self.by_entry.remove(&entry);
         }
+        self.taken.push(number);
         Some((held, stage))
     }
 
@@ -130,6 +133,23 @@ impl Calls {
     /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: Waits + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
         self.rows.values().filter_map(|(held, stage)| Some((held, S::of(stage)?)))
+    }
+
+    /// The numbers of the calls that have left the table since this was asked last.
+    pub fn left(&mut self) -> Vec<u64> {
+        self.taken.extract_if(.., |_| true).filter(|number| !self.rows.contains_key(number)).collect()
+    }
+
+    /// The host's call that was sent last before this number.
+    pub fn before(&self, number: u64) -> Option<&Held> {
+        let mut earlier = self.rows.range(..number).rev().map(|(_, (held, _))| held);
+        earlier.find(|held| held.call.origin() == Origin::Host)
+    }
+
+    /// The number of the host's call that was sent first from this number on.
+    pub fn first_from(&self, number: u64) -> Option<u64> {
+        let mut later = self.rows.range(number..);
+        later.find(|(_, (held, _))| held.call.origin() == Origin::Host).map(|(number, _)| *number)
     }
 
     /// Whether one more call of this size would be too much to keep in memory.

@@ -41,7 +41,7 @@ impl Gate {
             }
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
-        self.host.history.note(&held.call, &held.ticket, by, now.wall);
+        self.host.history.note(&held.call, &held.ticket, by, None, now.wall);
         let entry = self.withdrawn_entry(now, held, judged, by, reason);
         self.record(entry, out);
         out.push(Effect::Settle(Settled {

@@ -90,6 +90,12 @@ pub struct Snapshot {
     /// What has changed since it was approved, where it is asked again for that; in our words.
     #[serde(default)]
     pub asked_again: Option<String>,
+    /// The ticket of the call that must end before this one reaches the server, where calls keep their order.
+    #[serde(default)]
+    pub runs_after: Option<String>,
+    /// Which time it is that this call comes without having run; 0 where the wrapper does not say.
+    #[serde(default)]
+    pub occurrence: usize,
     /// What became of the same call before, the latest first, in our words: its host asks again.
     #[serde(default)]
     pub earlier: Vec<String>,

@@ -135,7 +135,7 @@ impl Gate {
     fn forged(&mut self, now: Now, bytes: u64, digest: Option<Digest>, out: &mut Vec<Effect>) {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
-        let what = "dropped an answer of the server to a call it was never asked";
+        let what = "dropped an answer of the server to a call that it never received";
         self.record(entry.with("what", what).with("bytes", bytes), out);
     }
 

@@ -27,35 +27,52 @@ struct Ended {
     wall: i64,
 }
 
+/// What became of the same call before it came again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Past {
+    /// The latest first, one line each; only some of many.
+    pub lines: Vec<String>,
+    /// How often it came before.
+    pub times: usize,
+    /// The latest ticket it had.
+    pub latest: Option<String>,
+}
+
 /// What makes two calls the same: tool and arguments, whatever their ids.
-pub fn sameness(call: &Call) -> Digest {
+fn sameness(call: &Call) -> Digest {
     Digest::of(format!("{}\0{}", call.name(), call.arguments_text()).as_bytes())
 }
 
 impl History {
-    /// A call ended at `wall` (milliseconds) without having run.
-    pub fn note(&mut self, call: &Call, ticket: &str, by: By, wall: i64) {
+    /// A call ended at `wall` (milliseconds) without having run. `said` is the operator who denied it, and why.
+    pub fn note(&mut self, call: &Call, ticket: &str, by: By, said: Option<(&str, &str)>, wall: i64) {
         let how = match by {
-            By::Operator => "you denied it",
-            By::Expiry => "nobody answered in time",
-            By::Cancel => "the host withdrew it",
+            By::Operator => {
+                said.map_or_else(|| "you denied it".to_owned(), |(who, why)| format!("denied by {who} ({why})"))
+            }
+            By::Expiry => "no operator answered in time".to_owned(),
+            By::Cancel => "the host withdrew it".to_owned(),
             By::Default | By::Rule | By::Approver | By::Scope | By::Shutdown | By::Fault | By::Observe => return,
         };
         if self.ended.len() >= KEPT {
             self.ended.pop_front();
         }
-        self.ended.push_back(Ended { what: sameness(call), ticket: ticket.to_owned(), how: how.to_owned(), wall });
+        self.ended.push_back(Ended { what: sameness(call), ticket: ticket.to_owned(), how, wall });
     }
 
-    /// What became of the same call before `wall`, the latest first; one line each.
-    pub fn of(&self, call: &Call, wall: i64) -> Vec<String> {
+    /// What became of the same call before `wall`.
+    pub fn of(&self, call: &Call, wall: i64) -> Past {
         if self.ended.is_empty() {
-            return Vec::new();
+            return Past::default();
         }
         let what = sameness(call);
         let same = self.ended.iter().rev().filter(|one| one.what == what && wall.saturating_sub(one.wall) < LASTS);
-        let line = |one: &Ended| format!("{}, {} ago: {}", one.ticket, span(wall.saturating_sub(one.wall)), one.how);
-        same.take(NAMED).map(line).collect()
+        let line = |one: &Ended| format!("{}, {} before: {}", one.ticket, span(wall.saturating_sub(one.wall)), one.how);
+        Past {
+            lines: same.clone().take(NAMED).map(line).collect(),
+            times: same.clone().count(),
+            latest: same.clone().next().map(|one| one.ticket.clone()),
+        }
     }
 }
 

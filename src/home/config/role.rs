@@ -71,7 +71,7 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
         written.into_iter().partition(|one| roles.iter().any(|role| role.name == one.role.name));
     for Written { role, inherits } in given {
         if let Some((_, at)) = inherits.first() {
-            let what = format!("the role {} is given, and inherits nothing else", role.name);
+            let what = format!("the role {} is built in, and inherits nothing else", role.name);
             reading.problem(at.clone(), what, "give your role another name");
         }
         let above = roles.iter_mut().skip_while(|known| known.name != role.name);

@@ -14,7 +14,7 @@ pub fn of(text: &str, role: Role, depth: usize) -> Result<&'static str, &'static
 /// The same, where a statement may be expected.
 pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
     if text.chars().any(|c| c.is_control()) {
-        return Err("holds line ends or control characters, and no reader took it as a whole");
+        return Err("holds line breaks or control characters, and no parser read all of it");
     }
     let text = text.trim_matches(' ');
     if text.is_empty() {
@@ -43,7 +43,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
         Role::Names if are_names(text) => Ok("names"),
-        Role::Names => Err("is more than names"),
+        Role::Names => Err("holds more than names"),
         Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
         Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
@@ -79,10 +79,10 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         return Err("names a method that changes something");
     }
     if shape::is_statement(text, reads) {
-        return Err("has the shape of a statement that no reader took as a whole");
+        return Err("looks like a statement, and no parser read all of it");
     }
     if names_an_act(text, role) {
-        return Err("names an act that changes something");
+        return Err("names an action that changes something");
     }
     if text.starts_with('/') && text.contains('?') && text.contains('=') {
         return address::check_path(text, depth).map(|()| "a path and its query");

@@ -1,0 +1,89 @@
+//! An approved call waits for its turn: where calls keep the order in which the host sent them, behind those that came
+//! before it. Decides nothing.
+
+use crate::audit::record::{By, Receipt};
+use crate::gate::call::held::{Approval, Approved, Asking, Forwarding, Held};
+use crate::gate::call::{judgement, replies};
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::server::catalog::Known;
+use crate::gate::{Gate, Order};
+use crate::policy::rule::Decision;
+use crate::wire::call::Origin;
+
+impl Gate {
+    /// The approval is in the log: the call runs when its turn comes.
+    pub(in crate::gate) fn await_turn(
+        &mut self,
+        now: Now,
+        held: Held,
+        approval: Approval,
+        receipt: Receipt,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.runs_after(&held).is_some() {
+            self.wake_for(&held, out);
+            return self.calls.put(held, Approved { approval, receipt });
+        }
+        self.run(now, held, approval, receipt, out);
+    }
+
+    /// The held call that must end before this one reaches the server.
+    pub(in crate::gate) fn runs_after(&self, held: &Held) -> Option<&Held> {
+        match (self.config.order, held.call.origin()) {
+            (Order::Sent, Origin::Host) => self.calls.before(held.number),
+            (Order::Decided, _) | (Order::Sent, Origin::Server) => None,
+        }
+    }
+
+    /// Calls have ended: those behind them run, or their cards say what they wait for now.
+    pub(in crate::gate) fn take_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let left = self.calls.left();
+        if self.config.order == Order::Decided || left.is_empty() {
+            return;
+        }
+        for number in left {
+            let next = self.calls.first_from(number).and_then(|next| self.calls.get::<Asking>(next));
+            if let Some((held, asking)) = next {
+                out.push(Effect::Ask(Box::new(self.snapshot(held, &asking.case.judged))));
+            }
+        }
+        while let Some(first) = self.calls.first_from(0)
+            && let Some((held, Approved { approval, receipt })) = self.calls.take(first)
+        {
+            match self.overruled(now, &held, &approval) {
+                None => self.run(now, held, approval, receipt, out),
+                Some(why) => {
+                    let reply = replies::changed(&held.call, &why);
+                    self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+                }
+            }
+        }
+        self.close_server_when_done(out);
+        self.take_turns(now, out);
+    }
+
+    /// What was looked at is looked at once more, just before the call runs.
+    fn run(&mut self, now: Now, held: Held, approval: Approval, receipt: Receipt, out: &mut Vec<Effect>) {
+        if held.looks_again() && approval.verdict.by != By::Observe {
+            let look = self.look(&held, out);
+            return self.calls.put(held, Forwarding { approval, receipt, look });
+        }
+        self.forward(now, held, approval, &receipt, out);
+    }
+
+    /// Why a call that was approved and had to wait may not run any more: its tool or the policy is another one now.
+    fn overruled(&self, now: Now, held: &Held, approval: &Approval) -> Option<String> {
+        let judged = &approval.case.judged;
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        match (judged.definition(), found) {
+            (None, _) => {}
+            (Some(shown), Known::Yes(known)) if known.digest == shown => {}
+            (Some(_), Known::Yes(_) | Known::No | Known::Ask) => {
+                return Some("the server has changed this tool's definition".to_owned());
+            }
+        }
+        let anew = judgement::judge(now, &held.call, judged.described.clone(), self.judge_input(), &held.seen);
+        (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
+    }
+}

@@ -1,0 +1,109 @@
+//! Calls that keep the order in which the host sent them: which one waits for which, and what ends that.
+
+use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::{Config, Order};
+
+use super::{WRITE, answer};
+use crate::world::{Did, World, call, config};
+
+const READ: &str = r#"{"path":"/a"}"#;
+
+fn ordered(policy: &str) -> World {
+    World::with(Config { order: Order::Sent, ..config() }, policy).ready()
+}
+
+fn forwarded(did: &[Did]) -> Vec<&str> {
+    let mut lines = Vec::new();
+    for one in did {
+        if let Did::Forward(line) = one {
+            lines.push(line.as_str());
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_later_call_waits_for_an_earlier_one_and_says_so() {
+    let mut world = ordered("");
+    let (write, read) = (call("1", "write_file", WRITE), call("2", "read_file", READ));
+    let delete = call("3", "delete_file", r#"{"path":"/b"}"#);
+    world.host(&write);
+    assert_eq!(world.host(&read), [], "a read that needs no approval waits too");
+    world.host(&delete);
+    assert_eq!(world.cards["files-1"].runs_after, None);
+    assert_eq!(world.cards["files-3"].runs_after.as_deref(), Some("files-2"), "the one just before it");
+    assert_eq!(forwarded(&world.approve("files-3")), [""; 0], "its turn has not come");
+    let did = world.approve("files-1");
+    assert_eq!(forwarded(&did), [write.as_str(), read.as_str(), delete.as_str()]);
+    world.finish();
+}
+
+#[test]
+fn a_card_says_what_it_waits_for_now() {
+    let mut world = ordered("");
+    for id in ["1", "2", "3"] {
+        world.call(id, "write_file", &format!(r#"{{"path":"/{id}","content":"x"}}"#));
+    }
+    assert_eq!(world.cards["files-3"].runs_after.as_deref(), Some("files-2"));
+    assert!(world.deny("files-2", "no").contains(&Did::Ask("files-3".into())));
+    assert_eq!(world.cards["files-3"].runs_after.as_deref(), Some("files-1"));
+    world.approve("files-1");
+    assert_eq!(world.cards["files-3"].runs_after, None);
+    world.finish();
+}
+
+#[test]
+fn whatever_ends_the_earlier_call_lets_the_later_one_run() {
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let ends: [fn(&mut World, &str) -> Vec<Did>; 3] =
+        [|world, _| world.deny("files-1", "no"), |world, cancel| world.host(cancel), |world, _| world.wait(45)];
+    for end in ends {
+        let mut world = ordered("");
+        world.call("1", "write_file", WRITE);
+        world.wait(10);
+        let read = call("2", "read_file", READ);
+        world.host(&read);
+        assert_eq!(forwarded(&end(&mut world, cancel)), [read.as_str()]);
+        world.finish();
+    }
+}
+
+#[test]
+fn a_call_whose_turn_does_not_come_in_time_is_answered() {
+    let (host_timeout, approval_timeout) = (Some(3_600_000_000), 100_000_000);
+    let mut world = World::with(Config { order: Order::Sent, host_timeout, approval_timeout, ..config() }, "").ready();
+    world.call("1", "write_file", WRITE);
+    world.wait(20);
+    world.call("2", "read_file", READ);
+    world.wait(30);
+    let (ticket, digest, who) = ("files-1".to_owned(), world.cards["files-1"].digest, "ann".into());
+    world.step(Event::Extended { ticket, digest, who, console: 1 });
+    let did = world.wait(75);
+    let text = answer(&did);
+    assert!(
+        text.contains("\"id\":2") && text.contains("files-1 still waits") && text.contains("NOT executed"),
+        "{text}"
+    );
+    assert_eq!(forwarded(&world.approve("files-1")).len(), 1, "the earlier one runs, and only that");
+    world.finish();
+}
+
+#[test]
+fn a_call_that_waited_for_its_turn_is_looked_at_again() {
+    let deny = "version = 1\n[[rule]]\nid = \"no-reads\"\ndecision = \"deny\"\ntool = \"read_file\"\n";
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for why in ["no-reads", "definition"] {
+        let mut world = ordered("");
+        world.call("1", "write_file", WRITE);
+        world.call("2", "read_file", READ);
+        if why == "definition" {
+            world.server(changed)
+        } else {
+            world.policy(deny)
+        };
+        let did = world.deny("files-1", "no");
+        assert_eq!(forwarded(&did), [""; 0], "{why}");
+        assert!(format!("{did:?}").contains(why), "{did:?}");
+        world.finish();
+    }
+}
