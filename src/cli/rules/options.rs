@@ -91,7 +91,7 @@ Conditions are written as in the file.
 Examples:
   mcp-approve rules add --record filesystem-12
   mcp-approve rules add --record filesystem-12 --scope 2 --expires 7d
-  mcp-approve rules add --tool create_issue --when '{ arg = \"repo\", eq = \"notes\" }'
+  mcp-approve rules add --tool add_issue --when '{ arg = \"repo\", eq = \"notes\" }'
   mcp-approve rules add --id no-force --decision deny --tool '*force*'")]
 pub struct AddOptions {
     /// Make it from this call of the log, by the number of a record or its ticket
