@@ -3,6 +3,7 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod embedded;
 mod ends;
 mod granted;
 mod methods;

@@ -157,6 +157,8 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoServer(ServerArgs),
     #[command(hide = true)]
     DemoAgent(AgentArgs),
+    #[command(hide = true)]
+    DemoConsole,
 }
 
 /// What to tell of tools.

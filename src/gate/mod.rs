@@ -33,7 +33,6 @@ use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
@@ -120,7 +119,7 @@ impl Gate {
         Self {
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
-            rules: Rules { policy, recent: Recent::default() },
+            rules: Rules::new(policy),
             log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),

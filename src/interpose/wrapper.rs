@@ -304,7 +304,7 @@ impl Running {
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
-                    Origin::Server => self.server.release(token, *call).map(|line| self.host.write(line)),
+                    Origin::Server | Origin::Answer => self.server.release(token, *call).map(|it| self.host.write(it)),
                 };
                 if let Err(err) = forwarded {
                     // A defect of ours; the call is lost, not run, and the host's own timeout ends it.

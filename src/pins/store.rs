@@ -367,7 +367,10 @@ impl Memory {
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
         let path = self.path.clone();
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => PinsError::Busy { path },
+            // The last is what a crowd of wrappers meets that all open a new file at once.
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                PinsError::Busy { path }
+            }
             _ => PinsError::Unusable { path, why: error.to_string() },
         }
     }

@@ -19,6 +19,8 @@ pub type Call = (&'static str, Value);
 pub struct Played {
     /// The revision that client and server agreed on.
     pub revision: String,
+    /// How many tools the client was told of.
+    pub tools: u64,
     /// One object per call, as `drive.mjs` and `drive.py` print them.
     pub answers: Vec<Value>,
     pub asked: Vec<Asked>,
@@ -44,14 +46,29 @@ pub fn wrapped(
     verdict: OperatorVerdict,
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
+    wrapped_with(folder, client, &[], server, calls, verdict, look)
+}
+
+/// The same, with more options for the wrapper.
+pub fn wrapped_with(
+    folder: &Path,
+    client: Client,
+    options: &[&str],
+    server: &[String],
+    calls: &[Call],
+    verdict: OperatorVerdict,
+    look: impl Fn() -> String + Send + 'static,
+) -> Played {
     let home = folder.join("home");
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
-    let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap(), "--"].map(String::from);
-    let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
+    let wrapper = [&[env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()], options, &["--"]].concat();
+    let wrapper: Vec<String> = wrapper.into_iter().map(String::from).collect();
+    let command = [wrapper, bed().recorded(&inside, server)].concat();
     let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, look);
-    let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls);
+    let Drove { revision, tools, answers } = drive(folder, client, &bed().recorded(&outside, &command), calls);
     Played {
         revision,
+        tools,
         answers,
         asked: operator.leave().asked,
         outside: Transcript::read(&outside),
@@ -66,19 +83,44 @@ pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) 
     Transcript::read(&records)
 }
 
-/// Has a client play `calls` over a command: the revision, and an object per call.
-pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
+/// What a client was told.
+pub struct Drove {
+    pub revision: String,
+    pub tools: u64,
+    /// An object per call.
+    pub answers: Vec<Value>,
+}
+
+/// Has a client play `calls` over a command.
+pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> Drove {
+    let plan = plan(folder, client, command, calls);
+    let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
+    let drove = Drove::read(&said);
+    assert_eq!(drove.answers.len(), calls.len(), "{said}");
+    drove
+}
+
+/// Writes what a client is to play.
+pub fn plan(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> PathBuf {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
     let text = json!({ "client": client.name(), "command": command, "steps": steps });
     fs::write(&plan, text.to_string()).unwrap();
-    let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
-    let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let first = lines.next().unwrap();
-    let answers: Vec<Value> = lines.collect();
-    assert_eq!(answers.len(), calls.len(), "{said}");
-    (first["revision"].as_str().unwrap_or_default().into(), answers)
+    plan
+}
+
+impl Drove {
+    /// Reads what a driver printed.
+    pub fn read(said: &str) -> Self {
+        let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let first = lines.next().unwrap();
+        Self {
+            revision: first["revision"].as_str().unwrap_or_default().into(),
+            tools: first["tools"].as_u64().unwrap(),
+            answers: lines.collect(),
+        }
+    }
 }
 
 /// Runs a client to its end, which must be one of `ends`, and takes what it printed. Through files: an orphan that kept the pipe would hang us.

@@ -11,13 +11,20 @@ use crate::capability::shape::Format;
 
 /// Names that the generated text uses itself.
 pub const RESERVED: &[&str] = &[
+    "Activator",
     "CancellationToken",
     "DateOnly",
     "DateTimeOffset",
     "Dictionary",
+    "Exception",
     "Guid",
     "IReadOnlyList",
+    "JsonDocument",
     "JsonElement",
+    "JsonException",
+    "JsonIgnoreCondition",
+    "JsonSerializer",
+    "JsonSerializerOptions",
     "McpException",
     "Object",
     "String",
@@ -28,6 +35,8 @@ pub const RESERVED: &[&str] = &[
     "Union",
     "UnionConverter",
     "Uri",
+    "Utf8JsonReader",
+    "Utf8JsonWriter",
 ];
 
 const HEAD: &str = "#nullable enable
@@ -150,9 +159,11 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
                 out,
                 "[JsonConverter(typeof(UnionConverter<{name}>))]\npublic abstract record {name}\n{{\n    private {name}() {{ }}\n"
             );
+            let mut taken = Taken::with(&[name]);
             for (variant, of) in variants {
                 // Not the type's own name: within this record it would mean the option, not the type.
-                let _ = writeln!(out, "    public sealed record As{variant}({} Value) : {name};", rendered(of));
+                let option = taken.take(&format!("As{variant}"));
+                let _ = writeln!(out, "    public sealed record {option}({} Value) : {name};", rendered(of));
             }
             out.push_str("}\n");
         }

@@ -36,7 +36,7 @@ pub struct StatsOptions {
 const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", ">ASKED", ">WITHDRAWN", ">MEDIAN"];
 
 /// The figures of one tool: server, tool, what became of its calls.
-type OfTool<'t> = (&'t str, &'t str, &'t Count<Exact>);
+type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
 /// Counts and tells.
 ///
@@ -118,7 +118,7 @@ fn object(tally: &Tally<Exact>, found: &Detections, approved: &[(&str, &str, u64
     object
 }
 
-fn add(object: &mut Value, count: &Count<Exact>) {
+fn add(object: &mut Value, count: &Count) {
     object["calls"] = count.calls().into();
     object["asked"] = count.asked.into();
     object["approved"] = count.approved().into();
@@ -128,8 +128,8 @@ fn add(object: &mut Value, count: &Count<Exact>) {
     object["median_ms"] = json!(median_ms(count));
 }
 
-fn median_ms(count: &Count<Exact>) -> Option<f64> {
-    count.waited.median().map(|micros| micros / 1000.0)
+fn median_ms(count: &Count) -> Option<f64> {
+    count.median().map(|micros| micros / 1000.0)
 }
 
 fn text(
@@ -146,7 +146,7 @@ fn text(
     let by = all.by();
     let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();
     let saved = all.approved_by(By::Rule);
-    let median = median_ms(all).map(|ms| format!(", the median answer took {}", seconds(ms))).unwrap_or_default();
+    let median = all.median().map(|took| format!(", the median answer took {}", time::took(took))).unwrap_or_default();
     writeln!(out, "  approved   {}", all.approved())?;
     writeln!(out, "  denied     {}", all.denied())?;
     writeln!(out, "  decided    {}", if others.is_empty() { "-".to_owned() } else { others.join(", ") })?;
@@ -186,7 +186,7 @@ fn text(
     let rows = tools.iter().map(|(server, tool, count)| {
         let numbers = [count.calls(), count.approved(), count.denied(), count.asked, count.withdrawn];
         let [calls, approved, denied, asked, withdrawn] = numbers.map(|number| Row::of(Tone::Ours, grouped(number)));
-        let median = Row::of(Tone::Ours, median_ms(count).map_or_else(|| "-".to_owned(), seconds));
+        let median = Row::of(Tone::Ours, count.median().map_or_else(|| "-".to_owned(), time::took));
         let (server, tool) = (cell(Tone::Quiet, server), cell(Tone::Strong, tool));
         [server, tool, calls, approved, denied, asked, withdrawn, median]
     });
@@ -195,8 +195,4 @@ fn text(
         writeln!(out, "and {}: --limit {}", counted(more, "more tool"), tools.len() + more)?;
     }
     Ok(())
-}
-
-fn seconds(ms: f64) -> String {
-    if ms < 10_000.0 { format!("{:.1} s", ms / 1000.0) } else { format!("{:.0} s", ms / 1000.0) }
 }

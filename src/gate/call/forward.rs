@@ -53,8 +53,14 @@ impl Gate {
         }
         self.show_decision(now, &held, VerdictWord::Approve, &verdict, Some(&judged), out);
         let call = held.call;
-        if call.origin() == Origin::Server {
-            return out.push(Effect::Forward(token, call));
+        match call.origin() {
+            Origin::Host => {}
+            Origin::Server => return out.push(Effect::Forward(token, call)),
+            Origin::Answer => {
+                // From here on the host can answer what is asked, under the approval of its call.
+                self.flights.resume(now, call.id());
+                return out.push(Effect::Forward(token, call));
+            }
         }
         let flight = Flight {
             ticket: held.ticket,
