@@ -27,6 +27,7 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use state::elicited::Elicited;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
@@ -45,6 +46,8 @@ pub enum Unattended {
     Wait,
     /// mcp-approve denies it at once.
     Deny,
+    /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
+    Elicit,
 }
 
 /// In which order calls reach the server.
@@ -110,6 +113,7 @@ pub struct Gate {
     calls: Calls,
     flights: Flights,
     grants: Grants,
+    elicited: Elicited,
 }
 
 impl Gate {
@@ -117,6 +121,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
+            elicited: Elicited::new(&config.nonce),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
             rules: Rules::new(policy),
@@ -188,6 +193,7 @@ impl Gate {
         }
         self.take_turns(now, &mut out);
         self.remember(now, &mut out);
+        self.elicit(&mut out);
         out
     }
 

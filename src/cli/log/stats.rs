@@ -20,7 +20,7 @@ use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::wire::number::{counted, grouped};
 
-/// Which records are counted, and how they are told.
+/// Which records are counted, and how they are shown.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {
     #[command(flatten)]

@@ -92,7 +92,7 @@ fn tell(
 ) -> Result<(), Error> {
     let of = counted(calls, "past call");
     let questions = counted(found.questions, "question");
-    writeln!(out, "{of} in the log; {questions} would come again that were approved, or passed while observing.")?;
+    writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
         writeln!(
             out,

@@ -12,7 +12,7 @@ use super::undeclared::Within;
 use crate::console::row::{Row, Tone};
 use crate::wire::number::counted;
 
-/// Where a walk stands.
+/// Where a walk is.
 #[derive(Clone, Debug)]
 pub struct Walk {
     at: usize,

@@ -86,7 +86,7 @@ pub struct Flights {
 impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
-            // Nobody waits for those, and most servers never answer what was cancelled: their ids are free again.
+            // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
             self.calls.retain(|_, flight| flight.wanted == Wanted::Yes);
         }
         self.calls.insert(id, flight);
