@@ -13,6 +13,7 @@ pub mod inputs;
 mod judge;
 pub mod line;
 pub mod message;
+pub mod number;
 pub mod relaxed;
 pub mod reply;
 pub mod stream;
