@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::arguments::effect::Analysis;
 use super::arguments::explain::Explanation;
 use super::confidence::Confidence;
-use super::curated::Reviewed;
+use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
@@ -40,6 +40,8 @@ pub struct Behavior {
     /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
+    /// What our list of well-known servers says that the tool requires of a role.
+    pub requires: Option<Entitlement>,
     /// What the arguments of this very call would do; empty for a tool.
     pub analyses: Vec<Analysis>,
     /// How each leaf of this very call's arguments is explained; empty for a tool.
@@ -56,6 +58,7 @@ impl Behavior {
             evidence: Vec::new(),
             disputed: false,
             hazards: Vec::new(),
+            requires: None,
             analyses: Vec::new(),
             explanation: Explanation::default(),
         }
@@ -109,6 +112,8 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(tool, votes, declared.as_ref(), annotated.as_ref(), trust);
     let said_otherwise = overrides.evidence();
+    // It only tightens, so that it holds whatever the server is trusted with.
+    let requires = overrides.curated.and_then(|reviewed| reviewed.requires);
     let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
@@ -124,7 +129,7 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     }
     let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
     let evidence = said_otherwise.chain(of_server).collect();
-    Behavior { evidence, hazards, ..behavior }
+    Behavior { evidence, hazards, requires, ..behavior }
 }
 
 impl Overrides {
@@ -320,6 +325,7 @@ fn joined(
         evidence: Vec::new(),
         disputed,
         hazards: Vec::new(),
+        requires: None,
         analyses: Vec::new(),
         explanation: Explanation::default(),
     }
