@@ -3,6 +3,8 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod elicited;
+mod embedded;
 mod ends;
 mod granted;
 mod methods;

@@ -34,7 +34,7 @@ pub struct Fields<'a> {
     pub session: Cow<'a, str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    /// What a call acts upon; older records do not say.
+    /// What a call acts on; older records do not say.
     pub target: Option<String>,
     pub badge: Option<String>,
     pub identity: Option<String>,
@@ -74,7 +74,7 @@ pub enum Field {
     Verdict,
     By,
     Rule,
-    /// What a call acts upon.
+    /// What a call acts on.
     Target,
     /// The person who decided.
     Operator,
@@ -162,6 +162,13 @@ pub struct Why<'a> {
     pub operator: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub reason: Option<Cow<'a, str>>,
+}
+
+impl Call {
+    /// The call of this ticket in this session.
+    pub fn of(session: &str, ticket: Option<&str>) -> Self {
+        Self { session: number_of(session), ticket: ticket.map(|ticket| number_of(&ticket.to_lowercase())) }
+    }
 }
 
 impl Record {
@@ -252,7 +259,7 @@ impl Fields<'_> {
         whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
     }
 
-    /// The details, as far as `T` names them.
+    /// The details that `T` names.
     pub fn detail<'d, T: Deserialize<'d>>(&'d self) -> Option<T> {
         serde_json::from_str(self.detail?.get()).ok()
     }
@@ -274,8 +281,7 @@ impl Fields<'_> {
 
     /// Which call it is of, as numbers.
     pub fn call(&self) -> Call {
-        let ticket = self.ticket.as_ref().map(|ticket| number_of(&ticket.to_lowercase()));
-        Call { session: number_of(&self.session), ticket }
+        Call::of(&self.session, self.ticket.as_deref())
     }
 
     /// The text of a field that a search can name.

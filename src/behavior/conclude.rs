@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::arguments::effect::Analysis;
 use super::arguments::explain::Explanation;
+use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
@@ -23,7 +24,7 @@ pub enum Trust {
     /// Its words may show a call PURE when nothing contradicts them.
     #[default]
     Corroborate,
-    /// Its annotations are believed as they stand.
+    /// Its annotations are believed as they are.
     Annotations,
     /// Nothing it says lowers a risk.
     None,
@@ -182,14 +183,15 @@ pub struct CallBehavior {
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
-    of_described_call(tool, described, &[], text, arguments).behavior
+    let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
+    of_described_call(tool, &said, described, text, arguments).behavior
 }
 
-/// The same, with the keys that the tool does not declare. `plain` are the parameters that the operator says are plain text.
+/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
 pub fn of_described_call(
     tool: Option<&Tool>,
+    said: &Said,
     described: &Behavior,
-    plain: &[String],
     text: &str,
     arguments: &Value,
 ) -> CallBehavior {
@@ -210,7 +212,7 @@ pub fn of_described_call(
         }
         not_declared = keys;
     }
-    let judged = arguments::judge(tool, arguments, plain);
+    let judged = arguments::judge_said(tool, said, arguments);
     behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();
@@ -237,6 +239,8 @@ pub enum Replaced {
 
 /// What is said of a write that may replace something.
 pub const MAY_REPLACE: &str = "it may replace what is there";
+/// What is said of a tool that runs any statement, when this one changes something.
+pub const STATEMENT_CHANGES: &str = "its statement changes something";
 
 /// Why this call must not be approved by one careless key, in our words; `None` when one key may do.
 ///
@@ -246,7 +250,7 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
     let mut reasons: Vec<&str> = Vec::new();
     reasons.extend(match identity.action {
         Action::Delete => Some("it deletes something"),
-        Action::Execute if only_queries(behavior) => Some("its statement changes something"),
+        Action::Execute if only_queries(behavior) => Some(STATEMENT_CHANGES),
         Action::Execute => Some("it runs or stops something"),
         Action::Send => Some("it sends something"),
         Action::Merge => Some("it merges one thing into another"),

@@ -157,6 +157,8 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoServer(ServerArgs),
     #[command(hide = true)]
     DemoAgent(AgentArgs),
+    #[command(hide = true)]
+    DemoConsole,
 }
 
 /// What to tell of tools.
@@ -321,7 +323,7 @@ pub struct ToolsPinOptions {
 #[derive(Clone, Copy, Debug)]
 pub enum PinChoice {
     Whole(Identity),
-    /// With the action and output domain that it has, as far as they agree.
+    /// With the action and output domain that it has, where they agree.
     Mutability(Mutability),
 }
 

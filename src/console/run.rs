@@ -1,6 +1,5 @@
 //! The shell around model, update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
 
-mod desktop;
 mod keyboard;
 mod terminal;
 
@@ -18,8 +17,8 @@ use super::view::view;
 use super::{editor, own_rules};
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
+use crate::link::desktop::Desktop;
 use crate::link::error::LinkError;
-use desktop::{Desktop, Program};
 use keyboard::Keyboard;
 use terminal::Screen;
 
@@ -58,11 +57,6 @@ enum Input {
 
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
-
-/// Whether the desktop has a program that shows notices.
-pub(super) fn has_desktop() -> bool {
-    Program::find().is_some()
-}
 
 /// Runs the console until the operator leaves or the terminal goes away.
 ///
@@ -214,7 +208,7 @@ impl Loop<'_> {
                     }
                     Command::Copy(text) => self.screen.copy(&text)?,
                     Command::Suspend => match self.outside.process {
-                        Process::Own => self.screen.suspended(terminal::stop)?,
+                        Process::Own | Process::Demo => self.screen.suspended(terminal::stop)?,
                         Process::Shared => {
                             let what = "this console runs inside its wrapper (--inline), which must not stop";
                             more.push(Msg::Link(ClientEvent::Trouble(what.to_owned())));

@@ -83,10 +83,10 @@ pub enum Edit {
     Failed(String),
 }
 
-/// A change of the rules that stand.
+/// A change of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleChange {
-    /// Takes this rule out of the file it stands in, where that is the operator's own.
+    /// Takes this rule out of the file it is in, where that is the operator's own.
     Remove { id: String, file: PathBuf },
     /// Puts this text in the place of this rule, on the same terms.
     Replace { id: String, file: PathBuf, text: String },
@@ -252,6 +252,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Open => return moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
+        Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
+        Action::Group if model.screen == Screen::Log => browse::regroup(model),
         Action::Group => batch::regroup(model),
         Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),

@@ -27,13 +27,13 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use state::elicited::Elicited;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
@@ -46,6 +46,8 @@ pub enum Unattended {
     Wait,
     /// mcp-approve denies it at once.
     Deny,
+    /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
+    Elicit,
 }
 
 /// In which order calls reach the server.
@@ -111,6 +113,7 @@ pub struct Gate {
     calls: Calls,
     flights: Flights,
     grants: Grants,
+    elicited: Elicited,
 }
 
 impl Gate {
@@ -118,9 +121,10 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
+            elicited: Elicited::new(&config.nonce),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
-            rules: Rules { policy, recent: Recent::default() },
+            rules: Rules::new(policy),
             log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),
@@ -189,6 +193,7 @@ impl Gate {
         }
         self.take_turns(now, &mut out);
         self.remember(now, &mut out);
+        self.elicit(&mut out);
         out
     }
 

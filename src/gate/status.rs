@@ -84,9 +84,12 @@ impl Gate {
     pub fn keeps_back(&self, gist: &Gist) -> bool {
         self.forges(gist)
             || match gist {
-                Gist::Request { method, .. } | Gist::Notification { method, .. } => self.restricts(method),
-                Gist::Response { .. } => false,
-                Gist::Unreadable => self.rules.policy.restricts_methods(),
+                Gist::Request { method, .. } | Gist::Notification { method, .. } => {
+                    self.elicited.is_open() || self.restricts(method)
+                }
+                // Requests may be inside an answer.
+                Gist::Response { .. } => self.rules.restricts_methods,
+                Gist::Unreadable => self.elicited.is_open() || self.rules.restricts_methods,
             }
     }
 
@@ -97,7 +100,7 @@ impl Gate {
             Gist::Response { id, .. } => {
                 let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
                 let is_held = || self.calls.by_id(id).is_some();
-                self.catalog.is_ours(id) || is_strict && (is_held() || !is_owed())
+                self.catalog.is_ours(id) || self.elicited.is_ours(id) || is_strict && (is_held() || !is_owed())
             }
             Gist::Unreadable => is_strict,
             Gist::Request { .. } | Gist::Notification { .. } => false,
@@ -114,7 +117,7 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.policy.restricts_methods() {
+        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

@@ -15,6 +15,7 @@ use super::consoles::Registration;
 use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
+use super::memory;
 use super::notice;
 use super::outbox::Outbox;
 use super::pin_writer::PinWriter;
@@ -30,10 +31,12 @@ use super::wrapper::Wrapper;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
+use crate::home::config::notices::Notices;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
 use crate::link::delegation::{self, Handed, Record};
+use crate::link::desktop::Desktop;
 use crate::policy::rule::Policy;
 use crate::policy::scope::{Limit, Scope};
 
@@ -78,6 +81,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
     there_is_room()?;
+    memory::share_heap();
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -113,7 +117,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
     let session: Arc<str> = chance()?.into();
-    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state);
+    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
     let adopted = Adopted::start();
     let mut child = Child::spawn(&command, environment, guardian, core)?;
     match adopted {
@@ -181,6 +185,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let _ = tell.send(what);
     });
     widen(&pipe.output);
+    drop(tokio::spawn(memory::give_back()));
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
         scribe,
@@ -201,7 +206,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         reloaded,
         registration: Registration {
             run_dir: places.run_dir(),
-            console: places.console(),
+            waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
             name: settings.name,
             session,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -215,7 +220,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
 
 /// What may be used: the wrapper's own scope and that of every wrapper above it, which are named; and the record of it, for
 /// those that the server may start underneath. Comes before the server, which finds the record from its first moment on.
-fn delegated(
+async fn delegated(
     own: Scope,
     name: &str,
     session: &str,
@@ -226,7 +231,7 @@ fn delegated(
         let places = home.map_or_else(Places::of_user, Places::under);
         places.ok().map(|places| places.run_dir())
     };
-    let (scope, above) = match delegation::handed_down(&run_of) {
+    let (scope, above) = match delegation::handed_down(&run_of).await {
         Ok(None) => (own, Vec::new()),
         Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
         Err(why) => {
@@ -246,6 +251,17 @@ fn delegated(
         Err(_) => None,
     };
     (scope, above, handed)
+}
+
+/// The desktop, where the operator wants to be told there. One with another home (a test, the demo) asks for it.
+fn desktop(wanted: Notices, places: &Places) -> Option<Desktop> {
+    let is_here = || places.root().is_none() && std::env::var_os("SSH_CONNECTION").is_none();
+    let shows = match wanted {
+        Notices::Off => false,
+        Notices::Auto => is_here(),
+        Notices::Desktop => true,
+    };
+    shows.then(Desktop::default)
 }
 
 fn micros(time: Duration) -> u64 {

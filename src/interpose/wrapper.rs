@@ -150,7 +150,7 @@ impl Wrapper {
             stopping: None,
             stall: Stall::default(),
         };
-        // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
+        // A daemon of the server's may hold its pipe for ever: that keeps no one here once its end is over.
         // Left as it is while it is early enough: to set it to an earlier time is a system call.
         let alarm = sleep_until(far());
         tokio::pin!(alarm);
@@ -304,7 +304,7 @@ impl Running {
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
-                    Origin::Server => self.server.release(token, *call).map(|line| self.host.write(line)),
+                    Origin::Server | Origin::Answer => self.server.release(token, *call).map(|it| self.host.write(it)),
                 };
                 if let Err(err) = forwarded {
                     // A defect of ours; the call is lost, not run, and the host's own timeout ends it.

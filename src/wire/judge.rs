@@ -113,6 +113,8 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
+        questions: Vec::new(),
+        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
     })
@@ -131,6 +133,8 @@ pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
         meta: params.meta.clone(),
         request_state: None,
         input_responses: None,
+        questions: Vec::new(),
+        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
     })

@@ -151,7 +151,7 @@ fn one_host_or_one_server_is_chosen() {
 #[test]
 fn a_diff_shows_names_and_command_lines_and_no_other_value() {
     let home = home();
-    home.write("user/.cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"a\",\"--api-key\",\"sk-hidden-a\",\"https://u:sk-hidden-b@x.org\"],\"env\":{\"KEY\":\"sk-hidden-c\"}}}} // sk-hidden-d");
+    home.write("user/.cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"type\":\"stdio\",\"disabled\":false,\"timeout\":4711,\"command\":\"npx\",\"args\":[\"a\",\"stdio\",\"--api-key\",\"sk-hidden-a\",\"https://u:sk-hidden-b@x.org\"],\"env\":{\"KEY\":\"sk-hidden-c\"}}}} // sk-hidden-d");
     let run = home.hosts(&["install", "--host", "cursor", "--dry-run"]);
     let program = env!("CARGO_BIN_EXE_mcp-approve");
     let shown = run.out.replace(program, "PROGRAM").replace(&home.path("").display().to_string(), "HOME/");

@@ -172,7 +172,7 @@ match = [{ path = "~/scratch/a", text = "" }]
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r#"
     HOME/config/policy.toml
     defaults: pure allow, likely ask-once, mutates ask, hazard ask
-    scratch  allow  when { arg = "path", glob = "~/scratch/*" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
+    scratch  allow  when path matches ~/scratch/*, and text is less than 9 long, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [
         (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", glob = "~/scratch/*" } does not hold"#),

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
@@ -35,6 +35,7 @@ fn call() -> PastCall {
 
 /// The Log with two records of a call and one of none, the newest selected.
 fn log(desk: &mut Desk) {
+    desk.model.browse.log_rows = LogRows::Records;
     let id = awaited(&desk.keys("3"));
     let none = Line { tool: None, ticket: None, ..line(51, "policy") };
     let lines = vec![line(53, "outcome"), line(52, "decision"), none];
@@ -88,7 +89,7 @@ fn what_cannot_become_a_rule_says_why() {
     log(&mut desk);
     desk.keys("jj");
     assert_eq!(desk.keys("r"), []);
-    desk.line("A rule is made from a call; this record is of none.");
+    desk.line("A rule is made from a call, and this record is not about one.");
     let mut desk = Desk::connected(80, 24);
     let mut hidden = call();
     hidden.behavior.hazards = vec![hazard(HazardKind::HiddenCharacters, "one")];

@@ -10,7 +10,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::PinState;
-use mcp_approve::pins::diff::Change;
+use mcp_approve::pins::diff::{Change, Grown};
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -58,6 +58,10 @@ fn changed(tool: &str) -> PinnedTool {
             ),
             differs("/inputSchema/properties/copy_to", None, Some("{\"type\":\"string\"}")),
         ],
+        grown: Some(Grown {
+            now: format!("{tool}(path: String, content: String) -> Value"),
+            before: Some(format!("{tool}(path: String) -> Value")),
+        }),
         rules: vec!["scratch-files".into(), "docs".into()],
         first_seen: NINE - 86_400_000,
         last_seen: NINE,
@@ -123,7 +127,13 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
     });
     at_every_size("review_hostile", |desk| {
         let changes = vec![differs(HOSTILE, Some(HOSTILE), Some(&HOSTILE.repeat(3)))];
-        let tool = PinnedTool { changes, rules: vec![HOSTILE.into()], signature: HOSTILE.into(), ..changed(HOSTILE) };
+        let tool = PinnedTool {
+            changes,
+            grown: Some(Grown { now: HOSTILE.into(), before: Some(HOSTILE.into()) }),
+            rules: vec![HOSTILE.into()],
+            signature: HOSTILE.into(),
+            ..changed(HOSTILE)
+        };
         one(desk, tool);
         review(desk);
     });
@@ -170,7 +180,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     desk.now += 400;
     assert_eq!(desk.keys("x"), []);
-    desk.line("A program is not refused");
+    desk.line("A program cannot be refused");
 }
 
 #[test]
@@ -187,7 +197,7 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     desk.send(Msg::ToolSettled(Ok(Settled { says: "Taken back: x".into(), former: None })));
     desk.line("Taken back: x");
     assert_eq!(desk.keys("u"), []);
-    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it anew".into())));
+    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it again".into())));
     desk.line("Nothing was changed: it changed again");
 }
 
@@ -219,7 +229,7 @@ fn a_definition_of_megabytes_keeps_no_frame_waiting() {
         let mut desk = Desk::connected(120, 40);
         one(&mut desk, tool);
         desk.draw();
-        assert!(desk.screen().contains("too long to stand here"), "{}", desk.screen());
+        assert!(desk.screen().contains("too long to show here"), "{}", desk.screen());
         review(&mut desk);
         let screen = desk.screen();
         assert!(screen.contains("too long to be read here, and so not to be accepted here"), "{screen}");

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::console::found::{Finding, Task};
 use mcp_approve::console::keymap::Key;
@@ -216,7 +217,7 @@ fn a_rule_that_asks_is_told_and_its_exception_written_with_the_allow() {
     desk.keys("r");
     desk.tried(past(0, 0));
     let screen = desk.screen();
-    assert!(screen.contains("rule ask-writes asks for it, and an allow does not loosen that"), "{screen}");
+    assert!(screen.contains("rule ask-writes asks for it, and an allow does not change that"), "{screen}");
     desk.keys("f");
     later(&mut desk);
     let screen = desk.screen();
@@ -267,7 +268,7 @@ fn a_suggestion_that_lets_something_pass_at_once_says_so_and_asks() {
     suggesting(&mut desk, vec![suggested(1, &tool)], 40);
     desk.press(Key::Enter);
     later(&mut desk);
-    assert!(desk.screen().contains("passing at once: 1 call of those that wait now"), "{}", desk.screen());
+    assert!(desk.screen().contains("running at once: 1 call of those that wait now"), "{}", desk.screen());
     assert_eq!(desk.press(Key::Enter), [Command::Drain]);
     later(&mut desk);
     assert!(toml(&desk.press(Key::Enter)).contains(&tool));
@@ -357,7 +358,7 @@ fn rules_without_a_suggestion_say_what_it_takes() {
     let mut desk = Desk::connected(80, 24);
     suggesting(&mut desk, Vec::new(), 7);
     desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
-    assert!(desk.screen().contains("Of 7 past calls none suggests a rule"), "{}", desk.screen());
+    assert!(desk.screen().contains("No rule to suggest from 7 past calls"), "{}", desk.screen());
 }
 
 #[test]
@@ -376,4 +377,22 @@ fn a_card_tells_which_rules_were_nearest_and_what_kept_them() {
         desk.press(Key::Enter);
         assert_snapshot!(format!("nearest_{width}x{height}"), desk.screen());
     }
+}
+
+#[test]
+fn a_folder_outside_the_declared_ones_is_allowed_with_two_keys_that_the_card_names() {
+    let mut desk = Desk::connected(80, 24);
+    let mut call = with_arguments(write("filesystem-1"), r#"{"path":"/srv/shared/a.md","content":"x"}"#);
+    let what = "a path outside of the folders that the host declared: /srv/shared/a.md".into();
+    call.hazards = vec![Hazard { kind: HazardKind::OutsideRoots, what }];
+    desk.hold(call);
+    desk.look();
+    desk.line("r f allows this folder for later calls of the tool");
+    desk.keys("rf");
+    let Some(Overlay::Rule(maker)) = &desk.model.overlay else { panic!("no panel is open") };
+    let toml = &maker.choice().unwrap().toml;
+    assert!(toml.contains("under = \"/srv/shared\"") && toml.contains("hazard = \"outside-roots\""), "{toml}");
+    // In words, what no one would guess of a condition on all arguments.
+    desk.keys("c");
+    desk.line("arg = \"\" is all the arguments together");
 }

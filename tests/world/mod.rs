@@ -88,6 +88,12 @@ pub struct World {
     pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
+    /// Questions that the host was given, not taken back: their ids and what they say.
+    pub forms: Vec<(String, String)>,
+    /// Tickets that a host's user approved in a form that showed them.
+    approved_in_host: BTreeSet<String>,
+    /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
+    restricts: bool,
     order: Order,
     /// The number of the host's call that was forwarded last.
     last_forwarded: u64,
@@ -124,6 +130,9 @@ impl World {
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,
+            forms: Vec::new(),
+            approved_in_host: BTreeSet::new(),
+            restricts: false,
             order,
             last_forwarded: 0,
         };
@@ -133,8 +142,15 @@ impl World {
     }
 
     /// The legacy handshake and a `tools/list`, so that calls can be judged.
-    pub fn ready(mut self) -> Self {
-        self.host(r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}"#);
+    pub fn ready(self) -> Self {
+        self.ready_with("{}")
+    }
+
+    /// The same with a host that can do this.
+    pub fn ready_with(mut self, capabilities: &str) -> Self {
+        self.host(&format!(
+            r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"tester","version":"1"}}}}}}"#
+        ));
         self.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}}"#);
         self.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
@@ -221,6 +237,7 @@ impl World {
 
     /// Another policy stands.
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.restricts = text == moves::about_methods("ask") || text == moves::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
@@ -330,6 +347,15 @@ impl World {
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
+        if let (true, Effect::Relay(passing)) = (self.restricts, &effect) {
+            let line = match passing {
+                Passing::ToServer(plain) => text(plain.line()),
+                Passing::ToHost(line) => text(line),
+            };
+            let is_ruled = |method: &&str| line.contains(&format!("\"method\":\"{method}/"));
+            let ruled = ["resources", "prompts", "sampling", "elicitation"];
+            assert!(!ruled.iter().any(is_ruled), "1: passes undecided, and a rule is about it: {line}");
+        }
         Some(match effect {
             Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
             Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),
@@ -351,7 +377,10 @@ impl World {
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
             }
-            Effect::Answer(line) => Did::Answer(text(&line)),
+            Effect::Answer(line) => {
+                self.note_form(&text(&line));
+                Did::Answer(text(&line))
+            }
             Effect::Query(question) => Did::Query(text(&question.into_line())),
             Effect::Record(id, entry) => {
                 self.check_entry(&entry);
@@ -399,6 +428,29 @@ impl World {
         })
     }
 
+    /// The host was given a question of ours, or it was taken back.
+    fn note_form(&mut self, line: &str) {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if line["method"] == "elicitation/create" {
+            assert!(self.forms.is_empty(), "two questions at once");
+            let text =
+                |pointer: &str| line.pointer(pointer).and_then(|value| value.as_str()).expect("a text").to_owned();
+            self.forms.push((text("/id"), text("/params/message")));
+        } else if line["method"] == "notifications/cancelled" {
+            self.forms.retain(|(id, _)| line["params"]["requestId"] != id.as_str());
+        }
+    }
+
+    /// The host answers the open question: a JSON-RPC `result` or `error` member.
+    pub fn host_answers(&mut self, member: &str) -> Vec<Did> {
+        let Some((id, says)) = self.forms.pop() else { return Vec::new() };
+        if member.contains(r#""accept""#) && member.contains(r#""approve":true"#) {
+            let ticket = says.lines().find_map(|line| line.strip_prefix("call: ")).expect("it names its call");
+            self.approved_in_host.insert(ticket.to_owned());
+        }
+        self.host(&format!(r#"{{"jsonrpc":"2.0","id":"{id}",{member}}}"#))
+    }
+
     /// The ticket whose approval of exactly these bytes is on the disk: what a forward needs.
     fn ticket_of(&self, digest: Digest) -> String {
         let found = self.recorded.iter().find(|(ticket, (on_disk, verdict))| {
@@ -420,6 +472,9 @@ impl World {
                 });
                 if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Operator)) && !continues {
                     assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
+                }
+                if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Elicitation)) {
+                    assert!(self.approved_in_host.contains(ticket), "1: nobody approved {ticket} in the host");
                 }
             }
             Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),

@@ -1,6 +1,6 @@
 //! Closed readers for small languages: a text is read to its end by a table of words, or it is not read.
 //!
-//! A word of a text is a keyword, a listed function, or a name where a name may stand. A name may not follow an operand: so
+//! A word of a text is a keyword, a listed function, or a name where a name may be. A name may not follow an operand: so
 //! a clause that no table lists is never taken for one that reads.
 
 pub mod cypher;
@@ -31,7 +31,7 @@ pub(super) struct Grammar {
     functions: &'static str,
     /// Words that change something, with what they do.
     changes: &'static [(Action, &'static str)],
-    /// Signs that may stand in a text.
+    /// Signs that may be in a text.
     signs: &'static str,
     quotes: &'static str,
     /// Signs behind which any word is a name: `n.name`, `?name`.
@@ -42,7 +42,7 @@ pub(super) struct Grammar {
 /// Whether a word that no list holds may be a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
-    /// Where an operand may stand.
+    /// Where an operand may be.
     Operands,
     /// Only behind `?`, `$`, `.`, or with a prefix: `wdt:P31`.
     Marked,
@@ -66,7 +66,7 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric());
         let length = if matches!(c, ' ' | '\t' | '\n' | '\r') {
             1
         } else if c.is_ascii_digit() {
@@ -77,11 +77,13 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
             let length = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
             tokens.push(Token::Word(rest.get(..length)?));
             length
-        } else if quotes.contains(c) {
+        } else if is_one(quotes, c) {
             let end = closing(rest, c)?;
             tokens.push(Token::Quoted(rest.get(1..end)?));
             end + 1
-        } else if signs.contains(c) && !["--", "/*", "//"].iter().any(|comment| rest.starts_with(comment)) {
+        } else if is_one(signs, c)
+            && !(matches!(c, '-' | '/') && ["--", "/*", "//"].iter().any(|comment| rest.starts_with(comment)))
+        {
             tokens.push(Token::Sign(c));
             c.len_utf8()
         } else {
@@ -90,6 +92,11 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
         rest = rest.get(length..)?;
     }
     Some(tokens)
+}
+
+/// Whether a character is one of some signs, all of which are ASCII.
+fn is_one(signs: &str, c: char) -> bool {
+    u8::try_from(c).is_ok_and(|byte| signs.as_bytes().contains(&byte))
 }
 
 /// Where the quote at the beginning closes. A backslash takes the next character with it, so both ways of reading

@@ -13,7 +13,7 @@ use super::statement::{self, Joined};
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words;
+use crate::wire::fields::member;
 use crate::wire::strict::Reader;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
@@ -27,9 +27,6 @@ const IN_FIELDS: Kind = Kind::Borrowed("words to search for, some in fields");
 
 /// Why a leaf is not explained.
 type Why = &'static str;
-
-/// Words of a tool's name that say that its queries are words.
-const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
 
 impl<'a> Walk<'a> {
     /// The kind that explains a text, or why none does.
@@ -94,10 +91,11 @@ impl<'a> Walk<'a> {
             judged => judged?,
         };
         let may_be_one = matches!(at.key.role, Role::Open | Role::Condition);
-        if kind == "plain words" && may_be_one && (self.runs_statements() || acts_on_a_record(text)) {
+        if kind == "plain words" && may_be_one && (self.said.runs || acts_on_a_record(text)) {
             return Err("may be a statement in an unnamed language");
         }
-        if let Some(hidden) = encoded::text(text).filter(|_| kind == "an identifier") {
+        let hidden = if kind == "an identifier" { encoded::text(text) } else { None };
+        if let Some(hidden) = hidden {
             if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(hidden.len()) {
                 return Err("holds encoded text nested too deeply to be read");
             }
@@ -111,8 +109,8 @@ impl<'a> Walk<'a> {
 
     /// Whether this is in a parameter that the operator says is plain text.
     fn is_plain(&self) -> bool {
-        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
-        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
+        let parameter = || self.pointer.split('/').nth(1).unwrap_or_default();
+        self.said.plain.iter().any(|name| name == parameter())
     }
 
     /// What a text chooses, where its name says that it does.
@@ -121,7 +119,7 @@ impl<'a> Walk<'a> {
         if choice == Choice::Nothing || text.trim().is_empty() {
             return None;
         }
-        let listed = place.schemas.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
+        let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
         let choices = if is_listed { choice::choices(listed.filter_map(Value::as_str)) } else { Choices::Acts };
         if matches!(choice, Choice::Method | Choice::Act) {
             let change = choice::changing(choice, text, choices);
@@ -271,9 +269,10 @@ impl<'a> Walk<'a> {
             }
         }
         let shape = statement::by_shape(text);
-        let is_statement =
-            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at));
-        if shape.is_empty() || !is_statement {
+        let is_statement = || {
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at))
+        };
+        if shape.is_empty() || !is_statement() {
             return None;
         }
         match statement::read(shape, text, at.dialect) {
@@ -304,24 +303,14 @@ impl<'a> Walk<'a> {
 
     /// Whether a statement may be expected under this name.
     fn reads(&self, at: &At<'_>) -> Reads {
-        if at.key.role == Role::Open && !self.searches() { Reads::Statements } else { Reads::Words }
-    }
-
-    fn searches(&self) -> bool {
-        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
-    }
-
-    /// Whether the tool's own name says that it runs what it is handed: that is never words.
-    fn runs_statements(&self) -> bool {
-        const RUNS: &str = "run runs execute exec eval evaluate perform";
-        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
+        if at.key.role == Role::Open && !self.said.searches { Reads::Statements } else { Reads::Words }
     }
 
     /// Whether a text is words to look for, some in fields. `delete person:7` is a statement to some: its first word is an act.
     fn are_words_in_fields(&self, at: &At<'_>, text: &str) -> bool {
         let first = text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         grammar::search::reads(text)
-            && !self.runs_statements()
+            && !self.said.runs
             && !shape::is_statement(text, self.reads(at))
             && !choice::changes(&first.to_lowercase())
     }
@@ -329,7 +318,7 @@ impl<'a> Walk<'a> {
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.
     fn are_words(&self, at: &At<'_>, text: &str) -> bool {
         at.sure.is_empty()
-            && self.searches()
+            && self.said.searches
             && prose::is_plain(text)
             && !shape::is_statement(text, Reads::Statements)
             && !sql::plainly_changes(text)
@@ -362,7 +351,7 @@ pub(super) fn kind_of(language: Language, found: &Found) -> Kind {
     Kind::Owned(format!("{name}{}", found.says))
 }
 
-/// Whether a text in this language that was not read counts as one that nobody knows: such a call is dangerous, not only
+/// Whether a text in this language that was not read counts as an unknown one: such a call is dangerous, not only
 /// unexplained.
 fn was_always_read(language: Language, at: &At<'_>) -> bool {
     matches!(language, Language::Sql | Language::GraphQl | Language::Redis)

@@ -9,11 +9,13 @@ use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
-use super::language::{Languages, Spoken};
+use super::language::Languages;
 use super::reading::Reading;
+use super::said::Said;
 use super::sql::Dialect;
 use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
+use crate::wire::fields::{field, member};
 
 /// As much text of one call is read, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -23,8 +25,6 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
-/// As many names are kept.
-const MOST_KEYS: usize = 16;
 
 pub(super) const TOO_MUCH: &str = "is too long to be read";
 
@@ -38,17 +38,13 @@ pub(super) enum Wants {
 
 pub(super) struct Walk<'a> {
     pub(super) tool: Option<&'a Tool>,
-    pub(super) plain: &'a [String],
+    pub(super) said: &'a Said,
     pub(super) found: Vec<Analysis>,
     pub(super) readings: Vec<Reading>,
     pub(super) explanation: Explanation,
     pub(super) schema: Schema<'a>,
-    /// What the tool says it speaks: found once, when an argument first needs it.
-    pub(super) spoken: Option<Spoken>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    /// The first names, as they were read.
-    keys: Vec<(String, Key)>,
     pub(super) wants: Wants,
     pub(super) pointer: String,
     left: usize,
@@ -73,17 +69,15 @@ pub(super) struct At<'n> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, arguments: &'a Value, plain: &'a [String], wants: Wants) -> Self {
+    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
         let mut walk = Self {
             tool,
-            plain,
+            said,
             found: Vec::new(),
             readings: Vec::new(),
             explanation: Explanation::default(),
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
-            spoken: None,
             inner: 0,
-            keys: Vec::new(),
             wants,
             pointer: String::new(),
             left: MAX_TEXT,
@@ -146,7 +140,7 @@ impl<'a> Walk<'a> {
             return;
         }
         // An object where a command is expected names it by its first key.
-        let is_free = !place.schemas.iter().any(|schema| schema.get("properties").is_some());
+        let is_free = !place.schemas.iter().any(|schema| member(schema, "properties").is_some());
         if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
             self.unexplained("may be a command");
         }
@@ -164,7 +158,7 @@ impl<'a> Walk<'a> {
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| field(fields, key).is_some_and(is_filled));
         if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
             self.unexplained("is a request with a body, and a read has none");
         }
@@ -173,7 +167,10 @@ impl<'a> Walk<'a> {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| pointer.push_str(&name.replace('~', "~0").replace('/', "~1")));
+            let end = self.below(|pointer| match name.contains(['~', '/']) {
+                true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
+                false => pointer.push_str(name),
+            });
             if !paired.contains(&name.as_str()) {
                 self.field(at, place, (name, field), url, depth);
             }
@@ -197,7 +194,7 @@ impl<'a> Walk<'a> {
         if let Some(found) = operator {
             self.push(Language::MongoDb, name, found);
         }
-        let mut key = self.key(name);
+        let mut key = self.said.key(name);
         // A number says all of itself; what the schema says of it explains no more.
         let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
             && !matches!(above.key.role, Role::Options | Role::Headers)
@@ -214,7 +211,7 @@ impl<'a> Walk<'a> {
         {
             self.unexplained("is a header that is not known to be harmless");
         }
-        // Code stays code below its name, and options that nobody declared stay options.
+        // Code stays code below its name, and undeclared options stay options.
         if matches!(above.key.role, Role::Code | Role::Script)
             || (above.key.role == Role::Options && declared == Declared::Free)
         {
@@ -225,18 +222,6 @@ impl<'a> Walk<'a> {
             self.languages(&mut at, &below);
         }
         self.value(&at, &below, field, depth + 1);
-    }
-
-    /// What a name says. Lists of objects have the same few names again and again.
-    fn key(&mut self, name: &str) -> Key {
-        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
-            return *key;
-        }
-        let key = Key::of(name);
-        if self.keys.len() < MOST_KEYS {
-            self.keys.push((name.to_owned(), key));
-        }
-        key
     }
 
     /// Which languages a value of this name may hold: decided once for all that is below it.
@@ -258,7 +243,7 @@ impl<'a> Walk<'a> {
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
-            let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
+            let spoken = self.said.spoken.with(&place.schemas);
             let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {

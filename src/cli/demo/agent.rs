@@ -18,8 +18,16 @@ use super::chain::wait_for;
 use super::error::DemoError;
 use super::story::{self, Era, Errand, Step};
 
-/// How long the agent stays idle before it reads something.
+/// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
+/// open is not all reads.
 const PASTIME: Duration = Duration::from_secs(1);
+/// So often it doubles: about a minute.
+const DOUBLINGS: usize = 6;
+
+/// How long it stays idle after so many pastimes.
+fn idle(pastimes: usize) -> Duration {
+    PASTIME * (1 << pastimes.min(DOUBLINGS))
+}
 
 /// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
 const BREATH: Duration = Duration::from_millis(200);
@@ -27,7 +35,7 @@ const BREATH: Duration = Duration::from_millis(200);
 /// How long a server may take to end after its pipe closed.
 const FAREWELL: Duration = Duration::from_secs(6);
 
-/// Runs the agent over a wrapped server command until it is told to leave.
+/// Runs the agent over a wrapped server command until the demo ends it.
 pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
     let diary = File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
     let words = diary.try_clone().map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
@@ -111,7 +119,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            let patience = self.next_errand().map_or(PASTIME, |_| BREATH);
+            let patience = self.next_errand().map_or_else(|| idle(self.pastimes), |_| BREATH);
             match told.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
@@ -286,7 +294,7 @@ pub(super) fn listen(from: impl Read + Send + 'static, tell: Sender<Heard>) {
                 return;
             }
         }
-        // Nobody may be left to hear it.
+        // No one may be left to hear it.
         let _ = tell.send(Heard::Silence);
     });
 }
@@ -304,6 +312,11 @@ mod tests {
     use super::super::effects::State;
     use super::super::{server, stage, tools::Tools};
     use super::*;
+
+    #[test]
+    fn a_demo_that_stays_open_does_not_fill_the_log_with_reads() {
+        assert_eq!([0, 1, 2, 6, 9_999].map(|reads| idle(reads).as_secs()), [1, 2, 4, 64, 64]);
+    }
 
     /// The agent without a wrapper: whatever it asks for, happens.
     #[test]

@@ -11,7 +11,7 @@ use crate::pins::diff::{Argument, Change};
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
-/// A review as many: nobody reads a book on how a tool is called.
+/// A review shows at most as many: a longer text would not be read.
 const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
@@ -29,13 +29,14 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
     rows.extend(entry("now", identity(tool.identity), width));
     match tool.was {
         Some(was) if was != tool.identity => {
-            let row = identity(was).and(Tone::Danger, "  it is no longer that");
+            let row = identity(was).and(Tone::Danger, "  the identity changed");
             rows.extend(entry("was", row, width));
         }
         Some(_) => rows.extend(ours("was", "the same", width)),
         None => {}
     }
     rows.extend(foreign("signature", &tool.signature, width));
+    rows.extend(grown(tool, width));
     for hazard in &tool.hazards {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, hazard.kind.word()).and(Tone::Quiet, ": ");
         rows.extend(entry("hazard", row.and_foreign(Tone::Ours, &hazard.what), width));
@@ -90,7 +91,7 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     if now.is_empty() {
         rows.extend(ours("", "none of its files could be found", width));
     }
-    rows.extend(ours("", "what a program loads besides (modules, packages) is not looked at", width));
+    rows.extend(ours("", "what the program loads besides (modules, packages) is not checked", width));
     rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
     let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
     rows.extend(entry("Enter", stands_again(accept, &program.rules, "its tools"), width));
@@ -102,11 +103,28 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
 pub(super) fn glimpse(tool: &PinnedTool, width: usize) -> Vec<Row> {
     let bytes = length(tool);
     if bytes <= GLIMPSE {
-        return differences(tool, width);
+        let mut rows = differences(tool, width);
+        rows.splice(1..1, grown(tool, width));
+        return rows;
     }
     let mut rows = vec![caption("what changed", &size(bytes), width)];
-    let row = Row::of(Tone::Warn, "too long to stand here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
+    rows.extend(grown(tool, width));
+    let row = Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
     rows.extend(entry("", row, width));
+    rows
+}
+
+/// What its server has more of than what was accepted; the signature beside it says what it is now.
+fn grown(tool: &PinnedTool, width: usize) -> Vec<Row> {
+    let Some(grown) = &tool.grown else { return Vec::new() };
+    let row = match &grown.before {
+        None => Row::of(Tone::Danger, "a capability that was not accepted"),
+        Some(before) => Row::of(Tone::Danger, "wider than it was: ").and_foreign(Tone::Ours, before),
+    };
+    let mut rows = entry("grown", row, width);
+    if grown.now != tool.signature {
+        rows.extend(entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now), width));
+    }
     rows
 }
 
@@ -179,9 +197,9 @@ fn alike(one: &str, other: &str) -> (usize, usize) {
 
 fn stands_again(row: Row, rules: &[String], of: &str) -> Row {
     if rules.is_empty() {
-        return row.and(Tone::Quiet, format!("No allow rule names {of}, so policy rules as before."));
+        return row.and(Tone::Quiet, format!("No allow rule names {of}, so the policy decides as before."));
     }
-    let mut row = row.and(Tone::Warn, format!("Allow rules count for {of} again: "));
+    let mut row = row.and(Tone::Warn, format!("Allow rules apply to {of} again: "));
     for (at, rule) in rules.iter().enumerate() {
         if at > 0 {
             row.push(Tone::Quiet, ", ");

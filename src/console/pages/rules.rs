@@ -2,7 +2,7 @@
 
 use super::{NARROW, caption, entry, foreign, grouped, ours};
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, Want, cell, fitted, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
@@ -53,18 +53,21 @@ pub(super) fn heading(model: &Model) -> Row {
     if let Some(broken) = &book.broken {
         return Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, broken);
     }
-    let mut row = Row::of(Tone::Quiet, " ");
+    let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
         row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
     }
-    if book.built_in { row.and(Tone::Quiet, "is not there: the built-in default applies") } else { row }
+    row
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
     let Some(book) = &model.browse.book else { return Vec::new() };
     if let Some(broken) = &book.broken {
         return vec![
-            Row::of(Tone::Danger, "The policy is broken: until it is mended, what is not denied asks."),
+            Row::of(
+                Tone::Danger,
+                "The policy is broken: until you fix it, each call that is not denied waits for you.",
+            ),
             Row::default().and_foreign(Tone::Ours, broken),
         ];
     }
@@ -85,7 +88,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// How it stands with what the log suggests, where there is nothing to list.
+/// What the log suggests so far, where there is nothing to list.
 fn suggests(model: &Model) -> Row {
     let attempt = &model.browse.suggested;
     match &attempt.found {
@@ -100,7 +103,7 @@ fn suggests(model: &Model) -> Row {
         }
         Some(found) => {
             let words = format!(
-                "Of {} none suggests a rule: it takes two like questions, both answered with yes.",
+                "No rule to suggest from {}: that takes two similar calls, both approved.",
                 counted(found.calls, "past call")
             );
             Row::of(Tone::Ours, words)
@@ -109,37 +112,42 @@ fn suggests(model: &Model) -> Row {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let id = widest(model.browse.rule_lines.iter().take(500).filter_map(RuleEntry::rule));
-    let id = id.clamp(4, if width < NARROW { 14 } else { 24 });
-    let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(0, 8, "");
+    let shown = || model.browse.rule_lines.iter().take(500);
+    let hits = shown().map(|line| if let RuleEntry::Rule(line) = line { line.hits } else { 0 }).max().unwrap_or(0);
+    let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
+    let want = |gap, wants, least| Want { gap, wants, least };
+    let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
+    let wants = [want(0, id, 12), want(2, 30, 16), want(1, grouped(hits).len().max(4), 4), want(1, last, last)];
+    // What a rule is for tells more than when it last decided, and than how often.
+    let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
+    let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");
+    let columns = columns.right(1, last, "").rest(2);
     range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, &columns, width)).collect()
 }
 
 fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -> Row {
     match line {
-        RuleEntry::Rule(line) => row(model, line, columns, width),
+        RuleEntry::Rule(hits) => row(model, line, hits, columns),
         RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
-            .and(Tone::Strong, format!("{} policy loosens: ", pending.layer.word()))
+            .and(Tone::Strong, format!("{} policy changed: ", pending.layer.word()))
             .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
             .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
             .and(Tone::Key, "  Enter")
             .and(Tone::Quiet, " shows it"),
         RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
-            let row = columns.row([
+            let rest = match width {
+                ..NARROW => Row::default(),
+                _ => cell(Tone::Quiet, server).and(Tone::Quiet, "/"),
+            };
+            columns.row([
                 Row::of(Tone::Warn, " ◷ "),
                 Row::of(Tone::Good, "grant"),
                 cell(Tone::Strong, &card.id),
                 Row::of(Tone::Ours, grouped(u64::from(card.used))),
-            ]);
-            let left = grants::left(card, model.now);
-            let row = if width < NARROW {
-                row.and(Tone::Warn, format!("  {left}  "))
-            } else {
-                let row = row.and(Tone::Warn, format!("  {left:<12}")).and(Tone::Ours, "  ");
-                row.and_foreign(Tone::Quiet, server).and(Tone::Quiet, "/")
-            };
-            row.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card))
+                last(model, line),
+                rest.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card)),
+            ])
         }
     }
 }
@@ -147,7 +155,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
 fn suggested(rule: &SuggestedRule, width: usize) -> Row {
     let row = Row::of(Tone::Key, " + suggest ");
     let saves = counted(rule.saves, "question");
-    // The tool stands before it.
+    // The tool is before it.
     let says = rule.scope.narrowed().unwrap_or_else(|| rule.scope.says());
     let row = if width < NARROW {
         row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
@@ -162,10 +170,15 @@ fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
     model.browse.book.as_ref()?.rules.get(line.at?)
 }
 
-fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
+fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> Row {
     let rule = rule(model, line);
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
-    let mut row = columns.row([
+    let mut rest = Row::default();
+    if let Some(end) = rule.and_then(|rule| rule.expires) {
+        rest = expiry(end, model).and(Tone::Ours, "  ");
+    }
+    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
+    columns.row([
         if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::default() },
         match rule {
             Some(rule) if rule.disabled => Row::of(Tone::Quiet, "off"),
@@ -175,16 +188,21 @@ fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
         },
         cell(Tone::Strong, &line.id),
         Row::of(Tone::Ours, grouped(line.hits)),
-    ]);
-    if width >= NARROW {
-        let last = line.last.map_or_else(|| "never".to_owned(), |at| format!("{} ago", time::span(model.now - at)));
-        row.push(Tone::Quiet, format!("{last:>9}"));
+        last(model, entry),
+        rest.joined(selects),
+    ])
+}
+
+/// When a rule decided last; what is left of a grant.
+fn last(model: &Model, line: &RuleEntry) -> Row {
+    match line {
+        RuleEntry::Rule(line) => match line.last {
+            Some(at) => Row::of(Tone::Quiet, format!("{} ago", time::span(model.now - at))),
+            None => Row::of(Tone::Quiet, "never"),
+        },
+        RuleEntry::Grant { card, .. } => Row::of(Tone::Warn, grants::left(card, model.now)),
+        RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => Row::default(),
     }
-    if let Some(end) = rule.and_then(|rule| rule.expires) {
-        row = row.and(Tone::Ours, "  ").joined(expiry(end, model));
-    }
-    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
-    row.and(Tone::Ours, "  ").joined(selects)
 }
 
 /// Where a rule is that decided, and that no file has now.
@@ -236,7 +254,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let line = match line {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
-        // Enter shows these as a review; what stands beside the list is the gist of it.
+        // Enter shows these as a review; what is beside the list is the gist of it.
         RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
         RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
     };
@@ -284,7 +302,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(ours("", "an ask counts only where no operator answered: then the rule denied", width));
     }
     rows.push(Row::default());
-    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
+    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ");
     let keys = match rule(model, line) {
         Some(rule) => {
             let keys = keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  ").and(Tone::Key, "t");
@@ -344,6 +362,6 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> V
     rows.extend(ours("approved", counted(card.used, "call"), width));
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
-    rows.push(keys.and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
+    rows.push(keys.and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
     rows
 }

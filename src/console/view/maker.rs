@@ -68,7 +68,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         }
         (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Danger, " Approve this call, and let those pass unseen? Enter once more; Esc leaves it")
+            Row::of(Tone::Danger, " Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
         (RuleStage::Sure { .. }, _) => {
             Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
@@ -103,9 +103,9 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
         Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
-            None => vec![Row::of(Tone::Warn, " The call waits no longer.")],
+            None => vec![Row::of(Tone::Warn, " The call no longer waits.")],
             Some(held) => {
-                // The moment it ends is told from when it would begin.
+                // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
                 barred(words, width)
             }
@@ -135,6 +135,8 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
     if whole.iter().map(Vec::len).sum::<usize>() <= room {
         return whole.into_iter().flatten().collect();
     }
+    // A row says how many choices are above and below.
+    let room = room.saturating_sub(1);
     let (mut first, mut last) = (maker.at, maker.at);
     let mut used = whole.get(maker.at).map_or(1, Vec::len);
     loop {
@@ -157,6 +159,12 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
         }
         rows.extend(row.hung(width, 3));
     }
+    let more = [("▲", first, "above"), ("▼", many.saturating_sub(last + 1), "below")];
+    let more = more.into_iter().filter(|(_, count, _)| *count > 0);
+    let more: Vec<String> = more.map(|(mark, count, side)| format!("{mark} {count} more {side}")).collect();
+    let row = Row::of(Tone::Warn, format!("   {}", more.join("  ")));
+    let hint = "  j k, or its letter";
+    rows.push(if row.width() + hint.len() < width { row.and(Tone::Quiet, hint) } else { row });
     rows
 }
 
@@ -175,7 +183,7 @@ fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
     lines.map(|row| bar.clone().joined(row)).collect()
 }
 
-/// The text of a rule as it will stand in the file.
+/// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let bar = Row::of(Tone::Border, " ┃ ");
     let mut rows = Vec::new();
@@ -190,6 +198,10 @@ pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
 
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let mut rows = written(&choice.toml, width);
+    if choice.toml.contains("{ arg = \"\"") {
+        let words = " arg = \"\" is all the arguments together: a call with one more does not match";
+        rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
+    }
     if let Some(except) = &choice.except {
         let row = Row::of(Tone::Quiet, " and adds to `unless` of rule ").and_foreign(Tone::Strong, &except.rule);
         rows.extend(row.and(Tone::Quiet, ", which asks for it now:").hung(width, 1));

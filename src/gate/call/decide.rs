@@ -19,7 +19,12 @@ use crate::wire::line::Line;
 impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, now: Now, held: Held, approval: Approval, out: &mut Vec<Effect>) {
-        self.rules.recent.note(&self.config.server, held.call.method(), held.call.name(), now.wall);
+        if held.call.method().is_none() {
+            self.rules.recent.note(&self.config.server, None, held.call.name(), now.wall);
+        }
+        for (method, _) in held.call.questions() {
+            self.rules.recent.note(&self.config.server, Some(method), method, now.wall);
+        }
         self.decide(now, held, Decided::Approve(approval), out);
     }
 
@@ -63,7 +68,7 @@ impl Gate {
         }
     }
 
-    /// The denial is in the log: the host is told.
+    /// The denial is in the log: the host gets its answer.
     fn denied(&mut self, now: Now, held: &Held, denial: Denial, out: &mut Vec<Effect>) {
         self.note_denial(now, held, &denial, out);
         answer(&held.call, denial.reply, out);
@@ -88,7 +93,7 @@ impl Gate {
         }
     }
 
-    /// The log could not take an entry: nothing follows from it, and the host is told the truth.
+    /// The log could not take an entry: nothing follows from it, and the host learns why.
     pub(in crate::gate) fn on_record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
         self.pinning_failed(entry, &why, out);
         let number = self.calls.by_entry(entry);
@@ -122,7 +127,7 @@ impl Gate {
     ) {
         let to = match held.call.origin() {
             Origin::Host => Direction::ToServer,
-            Origin::Server => Direction::ToHost,
+            Origin::Server | Origin::Answer => Direction::ToHost,
         };
         self.show(now, to, ActivityKind::Call, out, |one| {
             one.what = held.call.name().to_owned();

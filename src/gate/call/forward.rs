@@ -34,7 +34,7 @@ impl Gate {
             }
         };
         // A continued call is by the operator too, but the operator was not asked again.
-        let by_person = verdict.operator.is_some();
+        let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
         if by_person {
             self.consoles.status.approved_by_operator += 1;
         } else {
@@ -53,8 +53,14 @@ impl Gate {
         }
         self.show_decision(now, &held, VerdictWord::Approve, &verdict, Some(&judged), out);
         let call = held.call;
-        if call.origin() == Origin::Server {
-            return out.push(Effect::Forward(token, call));
+        match call.origin() {
+            Origin::Host => {}
+            Origin::Server => return out.push(Effect::Forward(token, call)),
+            Origin::Answer => {
+                // From here on the host can answer what is asked, under the approval of its call.
+                self.flights.resume(now, call.id());
+                return out.push(Effect::Forward(token, call));
+            }
         }
         let flight = Flight {
             ticket: held.ticket,

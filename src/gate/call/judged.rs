@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::explain::Unexplained;
 use crate::behavior::arguments::named;
+use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -61,7 +62,7 @@ pub struct Judged {
     /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
     pub explained: String,
     pub effect: String,
-    /// What it acts upon.
+    /// What it acts on.
     pub target: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
@@ -116,17 +117,20 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    const NOTHING: &[String] = &[];
-    let (tool, of_tool, plain) = match described.as_deref() {
-        Some(known) => (Some(&known.tool), known.behavior.clone(), &*known.plain),
-        None => (None, Behavior::unknown(), NOTHING),
+    let unknown;
+    let (tool, of_tool, said) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), &known.behavior, known.said()),
+        None => {
+            unknown = (Behavior::unknown(), Said::default());
+            (None, &unknown.0, &unknown.1)
+        }
     };
     let (arguments, read) = if is_too_much(call) {
-        (Value::Null, unread(of_tool))
+        (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, &of_tool, plain, text, &arguments);
+        let mut read = conclude::of_described_call(tool, said, of_tool, text, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));
@@ -283,7 +287,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     Ruled { ruling, by_approver, near, wanted }
 }
 
-/// Where the policy's paths lead, as far as they were followed: paths that were not decide nothing.
+/// Where the policy's paths lead; a path that was not followed decides nothing.
 pub(in crate::gate) fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
     if wanted.real.is_empty() {
         return policy.roots.clone();

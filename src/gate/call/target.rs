@@ -1,4 +1,4 @@
-//! What a call acts upon, in a few words: a path, `from → to`, a statement's verb and table, the names in a list, a
+//! What a call acts on, in a few words: a path, `from → to`, a statement's verb and table, the names in a list, a
 //! recipient, an amount. The one answer that rows, cards and records show. All of it is foreign text, raw.
 
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;
+use crate::wire::fields::field;
 
 /// Pairs of names that say where something goes from and to.
 const PAIRS: [(&str, &str); 9] = [
@@ -91,7 +92,7 @@ const SHOWN: usize = 8;
 /// Above so many bytes, a call that was not judged is not read for its target either.
 const UNJUDGED: usize = 64 * 1024;
 
-/// What a call acts upon; `None` where its arguments name nothing.
+/// What a call acts on; `None` where its arguments name nothing.
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     let identity = behavior.identity;
     let pays = identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates;
@@ -99,12 +100,12 @@ pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     stated(behavior).map(brief).or_else(|| named(arguments, gives))
 }
 
-/// What the worst statement among the arguments acts upon, as its reader says it.
+/// What the worst statement among the arguments acts on, as its reader says it.
 pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
     worst(behavior).filter(|worst| is_told(worst)).map(|worst| worst.says.as_str())
 }
 
-/// What a call acts upon that ended before it was judged.
+/// What a call acts on that ended before it was judged.
 pub fn of_unjudged(call: &Call) -> Option<String> {
     let text = Some(call.arguments_text()).filter(|text| text.len() <= UNJUDGED)?;
     named(&serde_json::from_str(text).ok()?, Gives::No)
@@ -128,7 +129,7 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
-/// Whether its reader says what a statement acts upon, better than the statement itself would.
+/// Whether its reader says what a statement acts on, better than the statement itself would.
 fn is_told(analysis: &Analysis) -> bool {
     match analysis.language {
         Language::Sql => true,
@@ -156,7 +157,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
-    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
+    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", field(fields, name)?.as_u64()?)));
     let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
     let name = || NAMES.iter().filter(told).find_map(|name| word(fields, name));
     let what = match (amount(fields), goes) {
@@ -179,7 +180,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
 
 /// The text of an argument, where it has one on one row and is no secret.
 fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    let text = fields.get(name)?.as_str().filter(|text| !text.is_empty())?;
+    let text = field(fields, name)?.as_str().filter(|text| !text.is_empty())?;
     Some(brief(text))
 }
 
@@ -194,8 +195,8 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
         Value::String(text) => Some(brief(text)),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
-    let name = AMOUNTS.iter().find(|name| fields.get(**name).and_then(plain).is_some())?;
-    let amount = fields.get(*name).and_then(plain)?;
+    let name = AMOUNTS.iter().find(|name| field(fields, name).and_then(plain).is_some())?;
+    let amount = field(fields, name).and_then(plain)?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
     let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
     // A number alone is no money.
@@ -205,7 +206,7 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
 
 fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
     let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
-    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(*name)? {
+    RECIPIENTS.iter().chain(addresses).find_map(|name| match field(fields, name)? {
         Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
         Value::Array(items) => listed(items),
         Value::Number(number) => Some(number.to_string()),

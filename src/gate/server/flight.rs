@@ -50,8 +50,17 @@ struct Continuation {
     definition: Option<Digest>,
     state: Option<String>,
     inputs: Vec<String>,
-    until: u64,
+    until: Until,
     from: Continued,
+}
+
+/// How long the retry is waited for.
+#[derive(Debug, PartialEq, Eq)]
+enum Until {
+    /// In monotonic microseconds.
+    Time(u64),
+    /// Not at all yet: the answer to the request of this id is held.
+    Passes(Id),
 }
 
 /// Where a continued call's approval comes from.
@@ -77,7 +86,7 @@ pub struct Flights {
 impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
-            // Nobody waits for those, and most servers never answer what was cancelled: their ids are free again.
+            // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
             self.calls.retain(|_, flight| flight.wanted == Wanted::Yes);
         }
         self.calls.insert(id, flight);
@@ -101,6 +110,10 @@ impl Flights {
         }
         flight.wanted = Wanted::Cancelled;
         Some(flight)
+    }
+
+    pub fn get(&self, id: &Id) -> Option<&Flight> {
+        self.calls.get(id)
     }
 
     pub fn land(&mut self, id: &Id) -> Option<Flight> {
@@ -134,15 +147,30 @@ impl Flights {
             definition: flight.described.as_ref().map(|known| known.digest),
             state: state.clone(),
             inputs: inputs.clone(),
-            until: now.mono + CONTINUE,
+            until: Until::Time(now.mono + CONTINUE),
             from: Continued { ticket: Arc::clone(&flight.ticket), by: flight.by, rule: flight.rule.clone() },
         });
+    }
+
+    /// The answer that asked for more, to the call of this ticket and id, is held: no retry continues the call meanwhile.
+    pub fn suspend(&mut self, ticket: &Arc<str>, id: &Id) {
+        self.continuations.retain(|one| one.until != Until::Passes(id.clone()));
+        if let Some(last) = self.continuations.last_mut().filter(|last| last.from.ticket == *ticket) {
+            last.until = Until::Passes(id.clone());
+        }
+    }
+
+    /// The held answer to the request of this id has passed.
+    pub fn resume(&mut self, now: Now, id: &Id) {
+        for one in self.continuations.iter_mut().filter(|one| one.until == Until::Passes(id.clone())) {
+            one.until = Until::Time(now.mono + CONTINUE);
+        }
     }
 
     /// The approval a retry continues, used up by asking: the tool's definition, all of `params` that is repeated, and the
     /// server's state must match exactly.
     pub fn continues(&mut self, now: Now, call: &Call, definition: Option<Digest>) -> Option<Continued> {
-        self.continuations.retain(|one| one.until > now.mono);
+        self.continuations.retain(|one| !matches!(one.until, Until::Time(until) if until <= now.mono));
         if call.request_state_text().is_none() && call.input_responses_text().is_none() {
             return None;
         }
@@ -153,7 +181,8 @@ impl Flights {
 
 impl Continuation {
     fn matches(&self, call: &Call, definition: Option<Digest>) -> bool {
-        self.definition == definition
+        matches!(self.until, Until::Time(_))
+            && self.definition == definition
             && self.repeated == call.repeated()
             && call.carries_state(self.state.as_deref())
             && self.inputs == keys(call.input_responses_text())

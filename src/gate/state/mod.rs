@@ -1,5 +1,6 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod elicited;
 pub mod history;
 pub mod passed;
 pub mod refusals;
@@ -88,8 +89,19 @@ pub struct Host {
     pub introduction: Option<Id>,
     /// What the log has of that answer.
     pub introduced: Option<Value>,
+    /// Whether it shows forms for us.
+    pub forms: Forms,
     /// Its calls that did not run.
     pub history: History,
+}
+
+/// Whether the host asks its user for us (`elicitation/create`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forms {
+    /// It has not said so, or has failed to.
+    #[default]
+    No,
+    Shows,
 }
 
 /// Whether the log has the host's name.
@@ -104,6 +116,8 @@ pub enum HostRecord {
 #[derive(Debug)]
 pub struct Rules {
     pub policy: Arc<Policy>,
+    /// Whether this policy restricts requests other than calls: asked of every line of the server, so found out once.
+    pub restricts_methods: bool,
     /// The calls approved lately.
     pub recent: Recent,
 }
@@ -127,6 +141,18 @@ pub struct Clock {
 impl Default for Clock {
     fn default() -> Self {
         Self { wake: u64::MAX, latest: i64::MIN }
+    }
+}
+
+impl Rules {
+    pub fn new(policy: Arc<Policy>) -> Self {
+        Self { restricts_methods: policy.restricts_methods(), policy, recent: Recent::default() }
+    }
+
+    /// Another policy rules from now on; what was counted under the one before still counts.
+    pub fn replace(&mut self, policy: Arc<Policy>) {
+        self.restricts_methods = policy.restricts_methods();
+        self.policy = policy;
     }
 }
 

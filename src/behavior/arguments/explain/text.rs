@@ -88,28 +88,31 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         return address::check_path(text, depth).map(|()| "a path and its query");
     }
     if name::is_time(text) {
-        Ok("a time")
+        return Ok("a time");
     } else if name::is_sum(text) {
-        Ok("numbers")
+        return Ok("numbers");
     } else if name::is_color(text) {
-        Ok("a color")
+        return Ok("a color");
     } else if name::is_version(text) {
-        Ok("a version")
+        return Ok("a version");
     } else if name::is_email(text) {
-        Ok("an email address")
-    } else if !is_request(text) && name::is_path(text) && text.contains(['/', '\\', '~', '*', '?']) {
+        return Ok("an email address");
+    }
+    let is_request = is_request(text);
+    let is_path = !is_request && name::is_path(text);
+    if is_path && text.contains(['/', '\\', '~', '*', '?']) {
         if changes_an_index(text) { Err("is a path of a request that changes something") } else { Ok("a path") }
     } else if name::is_identifier(text) {
         Ok("an identifier")
     } else if name::are_identifiers(text) {
         Ok("identifiers")
-    } else if !is_request(text) && name::is_path(text) {
+    } else if is_path {
         Ok("a path")
     } else if pattern::is_json_path(text) {
         Ok("a pattern")
     } else if pattern::is_declaration(text) {
         Ok("the declaration of a function")
-    } else if !is_request(text) && prose::is_plain(text) {
+    } else if !is_request && prose::is_plain(text) {
         Ok("plain words")
     } else {
         Err("is neither plain words nor a name, a path or a web address")
@@ -173,7 +176,7 @@ fn is_request(text: &str) -> bool {
 /// Whether a path ends in an act of a search engine that changes something: `/users/_delete_by_query`.
 fn changes_an_index(text: &str) -> bool {
     use crate::behavior::arguments::grammar::elastic;
-    text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
+    text.contains('_') && text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
 }
 
 /// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.

@@ -18,6 +18,7 @@ use std::ops::Range;
 use super::effect::{Effect, Found};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::{Words, count, folded};
 use gate::{Cut, Passed};
 
 /// Whose SQL it is.
@@ -88,10 +89,10 @@ pub struct Statement {
     pub effect: Effect,
     /// Our own line on it: `DELETE on users without WHERE`; foreign names in it are raw.
     pub says: String,
-    /// What it acts upon, as written; `None` where that cannot be told.
+    /// What it acts on, as written; `None` where that cannot be told.
     pub object: Option<String>,
     pub weight: Weight,
-    /// The statement without its literals, the same for statements that differ in them alone; `None` where nobody can
+    /// The statement without its literals, the same for statements that differ in them alone; `None` where no one can
     /// say how it is cut.
     pub fingerprint: Option<String>,
     /// What each of several does, once.
@@ -136,7 +137,7 @@ impl Doubt {
     }
 }
 
-/// The fingerprints that one text has in any of the dialects, and where the dialect is not told; none where nobody can
+/// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where no one can
 /// say how it is cut.
 pub fn fingerprints(text: &str) -> Vec<String> {
     let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
@@ -192,7 +193,7 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     cut.statements().iter().map(part).collect()
 }
 
-/// A statement's place in the text with the comments about it: all that stands between two semicolons.
+/// A statement's place in the text with the comments about it: all that is between two semicolons.
 fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
     let mut signs = cut.tokens.iter().filter(|token| token.kind == lex::Kind::Sign(b';'));
     let from = signs.clone().map(|sign| sign.end).take_while(|end| *end <= own.start).last().unwrap_or(0);
@@ -229,7 +230,7 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     }
 }
 
-/// Several statements do what the gravest of them does; and several where one was expected run whatever stands second.
+/// Several statements do what the gravest of them does; and several where one was expected run whatever is second.
 fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
     let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
     let weigh = |one: &Statement| (one.action().caution(), one.weight);
@@ -275,35 +276,43 @@ fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
 /// Whether a text that may be words to search for is plainly a changing statement.
 pub fn plainly_changes(text: &str) -> bool {
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty());
-    let mut before = String::new();
+    let mut before = "";
     words.any(|word| {
         // No word of a pair is longer; most words are, or begin none.
         if word.len() > 9 {
-            before.clear();
+            before = "";
             return false;
         }
-        let word = word.to_ascii_uppercase();
-        let pair = (before.as_str(), word.as_str());
-        let found = matches!(
-            pair,
-            ("INSERT" | "REPLACE" | "MERGE", "INTO")
-                | ("DELETE", "FROM")
-                | (
-                    "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
-                    "TABLE"
-                        | "DATABASE"
-                        | "INDEX"
-                        | "VIEW"
-                        | "SCHEMA"
-                        | "TRIGGER"
-                        | "FUNCTION"
-                        | "PROCEDURE"
-                        | "USER"
-                        | "ROLE"
-                )
-                | ("GRANT" | "REVOKE", "ALL" | "SELECT")
-        ) || (word == "SET" && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE ")));
-        before = word;
+        let plain = folded(word.as_bytes());
+        let sets = plain == folded(b"set") && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
+        let found = sets || (!before.is_empty() && is_change(before, word));
+        before = if FIRST_OF_CHANGE.has(plain) { word } else { "" };
         found
     })
+}
+
+const FIRST: &str = "insert replace merge delete drop alter truncate create grant revoke";
+static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
+
+/// Whether two words side by side begin a statement that changes something.
+fn is_change(first: &str, second: &str) -> bool {
+    matches!(
+        (first.to_ascii_uppercase().as_str(), second.to_ascii_uppercase().as_str()),
+        ("INSERT" | "REPLACE" | "MERGE", "INTO")
+            | ("DELETE", "FROM")
+            | (
+                "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
+                "TABLE"
+                    | "DATABASE"
+                    | "INDEX"
+                    | "VIEW"
+                    | "SCHEMA"
+                    | "TRIGGER"
+                    | "FUNCTION"
+                    | "PROCEDURE"
+                    | "USER"
+                    | "ROLE"
+            )
+            | ("GRANT" | "REVOKE", "ALL" | "SELECT")
+    )
 }
