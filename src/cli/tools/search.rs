@@ -68,7 +68,7 @@ pub(super) fn run(
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(answers, Profile::of(&known.tool, known.behavior.identity).cost);
+        let (cost, price) = cost(answers, Profile::of(&known.tool, &known.behavior).cost);
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let bar = bars.of(&known);
         Hit { known, relevance, cost, why, answers, bar }
