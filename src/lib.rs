@@ -53,11 +53,12 @@
 //! 6. [`gate::call::ask`] shows it: [`interpose::consoles`] sends the card, [`console::view::card`] draws it, and the
 //!    operator's verdict comes back.
 //! 7. [`gate::call::decide`] sends the verdict to the log, and [`interpose::scribe`] commits it.
-//! 8. [`gate::call::turn`] waits for its turn, [`gate::call::forward`] mints a token from the receipt
-//!    ([`gate::data::token`]), and [`interpose::server`] writes the original bytes.
+//! 8. [`gate::call::forward`] mints a token from the receipt ([`gate::data::token`]), and [`interpose::server`] writes the
+//!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! What ends a call early is beside these: `withdraw` for one call; `ending` and `wake` for all.
+//! What holds up an approved call is beside these, `turn`; how a host waits for long, `legs`; and what ends a call early:
+//! `withdraw` for one call; `ending` and `wake` for all.
 
 pub mod audit;
 pub mod behavior;

@@ -5,6 +5,7 @@ mod consulted;
 mod described;
 mod ends;
 mod granted;
+mod legs;
 mod methods;
 mod proven;
 mod scoped;

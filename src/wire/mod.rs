@@ -12,6 +12,7 @@ mod judge;
 pub mod line;
 pub mod message;
 pub mod relaxed;
+pub mod rename;
 pub mod reply;
 pub mod stream;
 pub mod strict;

@@ -44,12 +44,26 @@ pub fn wrapped(
     verdict: OperatorVerdict,
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
+    slowly(folder, (client, server), calls, Manner { verdict, after: Duration::ZERO }, None, look)
+}
+
+/// The same with an operator who takes some time, and a host that waits for so many seconds.
+pub fn slowly(
+    folder: &Path,
+    (client, server): (Client, &[String]),
+    calls: &[Call],
+    manner: Manner,
+    limit: Option<u64>,
+    look: impl Fn() -> String + Send + 'static,
+) -> Played {
     let home = folder.join("home");
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
-    let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap(), "--"].map(String::from);
+    let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()].map(String::from);
+    let limited = limit.map(|limit| ["--host-timeout".to_owned(), format!("{limit}s")]);
+    let wrapper = [&wrapper[..], limited.as_ref().map_or(&[][..], |options| options), &["--".to_owned()]].concat();
     let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
-    let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, look);
-    let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls);
+    let operator = Operator::attach(&home, manner, look);
+    let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls, limit);
     Played {
         revision,
         answers,
@@ -62,16 +76,22 @@ pub fn wrapped(
 /// Plays `calls` without the wrapper.
 pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) -> Transcript {
     let records = fresh(folder, "direct");
-    drive(folder, client, &bed().recorded(&records, server), calls);
+    drive(folder, client, &bed().recorded(&records, server), calls, None);
     Transcript::read(&records)
 }
 
-/// Has a client play `calls` over a command: the revision, and an object per call.
-pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
+/// Has a client that waits for `limit` seconds play `calls` over a command: the revision, and an object per call.
+pub fn drive(
+    folder: &Path,
+    client: Client,
+    command: &[String],
+    calls: &[Call],
+    limit: Option<u64>,
+) -> (String, Vec<Value>) {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
-    let text = json!({ "client": client.name(), "command": command, "steps": steps });
+    let text = json!({ "client": client.name(), "command": command, "steps": steps, "limit": limit });
     fs::write(&plan, text.to_string()).unwrap();
     let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
     let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -89,6 +89,8 @@ pub struct World {
     /// How often the disk was looked at.
     pub looked: u32,
     order: Order,
+    /// The states of ours that the host was given, the latest last.
+    pub states: Vec<String>,
     /// The number of the host's call that was forwarded last.
     last_forwarded: u64,
 }
@@ -125,6 +127,7 @@ impl World {
             told: Vec::new(),
             looked: 0,
             order,
+            states: Vec::new(),
             last_forwarded: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
@@ -351,7 +354,13 @@ impl World {
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
             }
-            Effect::Answer(line) => Did::Answer(text(&line)),
+            Effect::Answer(line) => {
+                let text = text(&line);
+                let state =
+                    text.split_once(r#""requestState":"mcp-approve:"#).and_then(|(_, rest)| rest.split_once('"'));
+                self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
+                Did::Answer(text)
+            }
             Effect::Query(question) => Did::Query(text(&question.into_line())),
             Effect::Record(id, entry) => {
                 self.check_entry(&entry);

@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `turn`, `forward`. Owns nothing itself.
+//! `decide`, `forward`. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;
@@ -17,6 +17,8 @@ pub mod held;
 pub mod judge;
 pub mod judged;
 pub mod judgement;
+pub mod leg;
+pub mod legs;
 pub mod look;
 pub mod pinning;
 pub mod refresh;

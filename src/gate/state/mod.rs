@@ -3,6 +3,7 @@
 pub mod history;
 pub mod passed;
 pub mod refusals;
+pub mod returns;
 pub mod roots;
 
 use std::collections::{BTreeMap, HashSet};
