@@ -13,7 +13,7 @@
 //! | A9 | the server program changes, its manifest does not | launch command and resolved program are fingerprinted per server; a change shows a badge and suspends allow rules |
 //! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
 //! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity in a colour of their own, and recorded; a rule on `method` asks about or denies them, and a `file:` address outside of the declared folders asks |
-//! | A12 | a request that a rule is about, in another spelling: keys in other case or twice, a batch, no id, too long to be held | read as strictly as a host's lines while such a rule is there; what is no canonical message is dropped and recorded, and the sender is told |
+//! | A12 | a request that a rule is about, in another spelling: keys in other case or twice, a batch, no id, too long to be held, inside an answer or a notification | read as strictly as a host's lines while such a rule is there; what is no canonical message is dropped and recorded, and the sender is told |
 //! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
 //! | B2 | carriage return and backspace overwrite | as B1 |
 //! | B3 | bidi override | visible escape and warning (ratatui alone drops these silently, so the reader sees less than is sent) |
@@ -65,9 +65,12 @@
 //! | E10 | reads the console's memory | not dumpable, no core files, key in locked memory |
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
+//! | E14 | answers in the place of the wrapper above it, so that a wrapper underneath gets a wider scope | a wrapper is told by the process itself, which the kernel names; anything else leaves it nothing |
 //! | F1 | a name or description that reads like a read (`monitor_delete` "Monitor Delete", "Express interest in …", "Loads a configuration, replacing …") | independent voters; a changing verb in the name is outweighed by nothing; unknown words are silent; likely asks once |
 //! | F2 | option injection: `--output=…`, `-o`, `ext::`, `args`, `flags`, `options` (CVE-2025-68144) | a leaf that begins with `-`, or carries options, is not explained: asks |
-//! | F3 | a statement in a language without a reader, under an unlisted key, or in two possible languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages must agree |
+//! | F3 | a statement in a language that mcp-approve does not parse, under an unlisted key, or in two possible
+//! languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages
+//! must agree |
 //! | F4 | a description that switches a reader off | descriptions never loosen the reading of arguments |
 //! | F5 | text past a budget, the 65th statement, JSON in JSON, a union type | `Unread` asks; nothing is dropped in silence |
 //! | F6 | method overrides in headers, query, body; other URL schemes; control characters in addresses | http(s) only, every spelling of an override, every header line and pair |
@@ -83,6 +86,7 @@
 mod arguments;
 mod binding;
 mod closed;
+mod delegation;
 mod disk;
 mod edited_policy;
 mod framing;

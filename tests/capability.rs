@@ -4,6 +4,8 @@ mod undeclared;
 mod workflow;
 
 mod codegen;
+mod generated;
+mod manifests;
 mod set;
 mod shape;
 

@@ -179,7 +179,7 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
         (&["--name", "a b", "--", "x"], "use 1 to 64"),
         (&["--observe", "log", "list"], "--observe belongs to wrapping a server"),
         (&["--approval-timeout", "5", "--", "x"], "500ms, 60s, 5m or 1h"),
-        (&["--approval-timeout", "0s", "--", "x"], "longer than nothing"),
+        (&["--approval-timeout", "0s", "--", "x"], "longer than 0"),
         (&["--host-timeout", "99999999999999999999h", "--", "x"], "at most 30 days"),
         (&["--unattended", "allow", "--", "x"], "invalid value 'allow'"),
         (&["rules", "explain", "HOME/none.json"], "none.json cannot be read"),
@@ -218,9 +218,11 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
     let out = unwrapped(&run.out);
-    for says in
-        ["has an error in line 1", "unknown key \"inlin\"; did you mean `inline`?", "HOME/state/log is no folder"]
-    {
+    for says in [
+        "has an error in line 1",
+        "unknown key \"inlin\"; did you mean `inline`?",
+        "HOME/state/log is not a plain folder",
+    ] {
         assert!(out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
@@ -237,7 +239,7 @@ fn linked_state_folders_are_refused() {
     symlink(home.path("elsewhere"), home.path("state/run")).unwrap();
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
-    assert!(unwrapped(&run.out).contains("HOME/state/run is no folder of its own: it is a link"), "{}", run.out);
+    assert!(unwrapped(&run.out).contains("HOME/state/run is not a plain folder: it is a link"), "{}", run.out);
 }
 
 #[test]

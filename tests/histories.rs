@@ -1,6 +1,6 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{ALL, MOVES, Move, replay, replay_ordered};
+use crate::world::moves::{ALL, MOVES, Move, REQUESTS, replay, replay_ordered};
 use proptest::prelude::*;
 
 #[test]
@@ -19,6 +19,20 @@ fn every_history_of_length_three_after_a_held_call() {
         for b in MOVES {
             for c in MOVES {
                 replay(&[Move::Write, Move::DiskShows, Move::LogTakes, a, b, c]);
+            }
+        }
+    }
+}
+
+/// The same for requests other than calls: one has been approved, and what the answer to it asks for waits.
+#[test]
+fn every_history_of_length_three_while_rules_are_about_requests() {
+    use Move::{Approve, EmbedTwo, LogTakes, MethodsAsk, Resource};
+    let begin = [MethodsAsk, LogTakes, Resource, LogTakes, Approve, LogTakes, LogTakes, EmbedTwo, LogTakes];
+    for a in REQUESTS {
+        for b in REQUESTS {
+            for c in REQUESTS {
+                replay(&[&begin[..], &[a, b, c]].concat());
             }
         }
     }

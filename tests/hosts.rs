@@ -270,7 +270,7 @@ fn what_cannot_be_edited_exactly_is_left_with_the_reason() {
             "cursor",
             Syntax::Json,
             r#"{ "mcpServers": { "s": { "command": "x", "args": null } } }"#.to_owned(),
-            "`args` is no list",
+            "`args` is not a list",
         ),
         (
             "cursor",
@@ -286,7 +286,7 @@ fn what_cannot_be_edited_exactly_is_left_with_the_reason() {
             "a list of words",
         ),
         ("goose", Syntax::Yaml, yaml("    <<: {cmd: x}\n"), "no command of its own"),
-        ("goose", Syntax::Yaml, yaml("    cmd: x\n    args:\n"), "`args` is no list"),
+        ("goose", Syntax::Yaml, yaml("    cmd: x\n    args:\n"), "`args` is not a list"),
         (
             "continue",
             Syntax::Yaml,

@@ -3,6 +3,7 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod embedded;
 mod ends;
 mod granted;
 mod legs;
@@ -94,7 +95,7 @@ fn nobody_answers_before_the_hosts_own_limit() {
     let did = world.wait(5);
     assert!(answer(&did).contains("`mcp-approve --home /h` in a terminal"), "it says how to open the console: {did:?}");
     let late = world.approve("files-1");
-    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("waits no longer")), "{late:?}");
+    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("no longer waits")), "{late:?}");
     let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
     assert_eq!((last.verdict, last.by), (Some(VerdictWord::Deny), Some(By::Expiry)));
     world.finish();
@@ -136,21 +137,24 @@ fn a_call_that_comes_again_brings_its_history_and_what_its_host_does_not_say() {
     world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     world.wait(3);
     world.call("2", "write_file", WRITE);
-    assert_eq!(world.cards["files-2"].earlier, ["files-1, 3 s before: cancelled by the host"]);
+    assert_eq!(world.cards["files-2"].earlier, ["files-1, 3 s before: the host withdrew it"]);
     world.call("3", "write_file", r#"{"path":"/a","content":"other"}"#);
     assert_eq!(world.cards["files-3"].earlier, [""; 0], "other arguments are another call");
     world.deny("files-2", "no");
     world.call("4", "write_file", WRITE);
     assert_eq!(
         world.cards["files-4"].earlier,
-        ["files-2, 0 s before: denied by ann (no)", "files-1, 3 s before: cancelled by the host"]
+        ["files-2, 0 s before: denied by ann (no)", "files-1, 3 s before: the host withdrew it"]
     );
     assert_eq!(world.cards["files-4"].occurrence, 3);
     let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a question");
     let detail = |name| asked.detail.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
     assert_eq!((detail("occurrence"), detail("former")), (Some("3".into()), Some("\"files-2\"".into())));
     world.call("5", "write_file", WRITE);
-    assert_eq!(world.cards["files-5"].earlier[0], "files-4 is the same call and still waits: each of them runs");
+    assert_eq!(
+        world.cards["files-5"].earlier[0],
+        "files-4 is the same call and still waits: each that is approved runs"
+    );
     world.approve("files-4");
     world.call("6", "write_file", WRITE);
     assert!(!world.cards["files-6"].earlier.iter().any(|line| line.contains("files-4")));

@@ -101,7 +101,7 @@ const DOORS: [(&str, &[&str]); 8] = [
 ];
 
 /// How many packages the lock file may name. Raise it with a reason in the same commit.
-const LOCK_CEILING: usize = 274;
+const LOCK_CEILING: usize = 277;
 
 const NO_NAMES: [&str; 5] = ["utils", "helpers", "common", "manager", "types_common"];
 

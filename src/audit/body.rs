@@ -4,12 +4,17 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::record::{Assurance, Entry, Kind};
 use super::redact::{Redactor, push_string};
+use crate::wire::digest::Digest;
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
+
+/// Details of an outcome that are numbers, digests and words of our own: there is nothing to redact in them.
+const OURS: [&str; 4] = ["result", "bytes", "answer", "output_schema"];
 
 /// How many details are remembered, and how long each may be in bytes.
 const REMEMBERED: usize = 16;
@@ -24,7 +29,7 @@ pub struct BodyWriter {
     stamp: String,
     scratch: Vec<u8>,
     /// Details in which there was nothing to redact, the newest last.
-    harmless: VecDeque<Box<str>>,
+    harmless: VecDeque<(Box<[(&'static str, Value)]>, Box<str>)>,
 }
 
 impl BodyWriter {
@@ -36,21 +41,24 @@ impl BodyWriter {
         out.push_str("\",\"kind\":\"");
         out.push_str(entry.kind.word());
         out.push('"');
-        text(out, "server", Some(&entry.server));
-        text(out, "session", Some(&entry.session));
-        text(out, "ticket", entry.ticket.as_deref());
-        text(out, "tool", entry.tool.as_deref());
-        text(out, "target", entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
-        text(out, "badge", entry.badge.map(|badge| badge.word()));
-        text(out, "identity", entry.identity.as_deref());
-        text(out, "ruling", entry.ruling.map(|ruling| ruling.word()));
-        text(out, "verdict", entry.verdict.map(|verdict| verdict.word()));
-        text(out, "by", entry.by.map(|by| by.word()));
-        text(out, "rule", entry.rule.as_deref());
-        display(out, "digest", entry.digest.as_ref());
+        text(out, r#","server":"#, Some(&entry.server));
+        text(out, r#","session":"#, Some(&entry.session));
+        text(out, r#","ticket":"#, entry.ticket.as_deref());
+        text(out, r#","tool":"#, entry.tool.as_deref());
+        text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
+        text(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
+        text(out, r#","identity":"#, entry.identity.as_deref());
+        text(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
+        text(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
+        text(out, r#","by":"#, entry.by.map(|by| by.word()));
+        text(out, r#","rule":"#, entry.rule.as_deref());
+        digest(out, r#","digest":"#, entry.digest.as_ref());
         match entry.latency_us {
             Some(us) => {
-                let _ = write!(out, ",\"latency_ms\":{}.{:03}", us / 1000, us % 1000);
+                out.push_str(",\"latency_ms\":");
+                number(out, us / 1000, 1);
+                out.push('.');
+                number(out, us % 1000, 3);
             }
             None => out.push_str(",\"latency_ms\":null"),
         }
@@ -69,8 +77,8 @@ impl BodyWriter {
             }
             None => out.push_str(",\"cut\":null"),
         }
-        text(out, "assurance", Some(Assurance::L0.word()));
-        display(out, "policy", entry.policy.as_ref());
+        text(out, r#","assurance":"#, Some(Assurance::L0.word()));
+        digest(out, r#","policy":"#, entry.policy.as_ref());
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);
         out.push('}');
@@ -80,6 +88,10 @@ impl BodyWriter {
     fn detail(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
         if entry.detail.is_empty() {
             out.push_str("{}");
+            return;
+        }
+        if let Some((_, json)) = self.harmless.iter().find(|(known, _)| **known == *entry.detail) {
+            out.push_str(json);
             return;
         }
         let json = &mut self.scratch;
@@ -94,7 +106,7 @@ impl BodyWriter {
         }
         json.push(b'}');
         let json = std::str::from_utf8(json).unwrap_or_default();
-        if self.harmless.iter().any(|known| **known == *json) {
+        if sound && entry.kind == Kind::Outcome && entry.detail.iter().all(|(name, _)| OURS.contains(name)) {
             out.push_str(json);
             return;
         }
@@ -108,7 +120,7 @@ impl BodyWriter {
             if self.harmless.len() == REMEMBERED {
                 self.harmless.pop_front();
             }
-            self.harmless.push_back(json.into());
+            self.harmless.push_back((entry.detail.as_slice().into(), json.into()));
         }
     }
 
@@ -122,12 +134,16 @@ impl BodyWriter {
             self.stamp.truncate(self.stamp.len() - 1);
             self.second = second;
         }
-        let _ = write!(out, "{}.{:03}Z", self.stamp, millis.rem_euclid(1000));
+        out.push_str(&self.stamp);
+        out.push('.');
+        number(out, millis.rem_euclid(1000).unsigned_abs(), 3);
+        out.push('Z');
     }
 }
 
+/// A member: its name as it is written, and its value.
 fn text(out: &mut String, name: &str, value: Option<&str>) {
-    field(out, name);
+    out.push_str(name);
     match value {
         Some(value) if value.len() > LONGEST => {
             let head = &value[..value.floor_char_boundary(LONGEST)];
@@ -138,18 +154,30 @@ fn text(out: &mut String, name: &str, value: Option<&str>) {
     }
 }
 
-fn display(out: &mut String, name: &str, value: Option<&impl std::fmt::Display>) {
-    field(out, name);
+fn digest(out: &mut String, name: &str, value: Option<&Digest>) {
+    out.push_str(name);
     match value {
         Some(value) => {
-            let _ = write!(out, "\"{value}\"");
+            out.push('"');
+            value.push_to(out);
+            out.push('"');
         }
         None => out.push_str("null"),
     }
 }
 
-fn field(out: &mut String, name: &str) {
-    out.push_str(",\"");
-    out.push_str(name);
-    out.push_str("\":");
+/// A number of so many digits at least.
+fn number(out: &mut String, number: u64, digits: usize) {
+    let mut text = [b'0'; 20];
+    let (mut left, mut written) = (number, 0);
+    for place in text.iter_mut().rev() {
+        if left == 0 && written >= digits {
+            break;
+        }
+        // A digit is one byte.
+        *place = b'0' + u8::try_from(left % 10).unwrap_or_default();
+        left /= 10;
+        written += 1;
+    }
+    out.push_str(std::str::from_utf8(&text[text.len() - written..]).unwrap_or_default());
 }

@@ -15,7 +15,7 @@ pub enum StoreError {
     Exposed { path: PathBuf, why: String },
     #[error("the audit log {path} has format {found}; this program knows another")]
     Version { path: PathBuf, found: i64 },
-    #[error("the audit log may not lie in {path}: it is on a network file system ({kind})")]
+    #[error("the audit log cannot be in {path}: it is on a network file system ({kind})")]
     Network { path: PathBuf, kind: String },
     #[error("the audit log stayed locked by another process: {path}")]
     Busy { path: PathBuf },

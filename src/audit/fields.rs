@@ -164,6 +164,13 @@ pub struct Why<'a> {
     pub reason: Option<Cow<'a, str>>,
 }
 
+impl Call {
+    /// The call of this ticket in this session.
+    pub fn of(session: &str, ticket: Option<&str>) -> Self {
+        Self { session: number_of(session), ticket: ticket.map(|ticket| number_of(&ticket.to_lowercase())) }
+    }
+}
+
 impl Record {
     /// A row, kept.
     pub fn new(row: &Row<'_>) -> Self {
@@ -274,8 +281,7 @@ impl Fields<'_> {
 
     /// Which call it is of, as numbers.
     pub fn call(&self) -> Call {
-        let ticket = self.ticket.as_ref().map(|ticket| number_of(&ticket.to_lowercase()));
-        Call { session: number_of(&self.session), ticket }
+        Call::of(&self.session, self.ticket.as_deref())
     }
 
     /// The text of a field that a search can name.

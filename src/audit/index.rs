@@ -69,7 +69,7 @@ impl Index {
                 None
             }
             Err(why) => {
-                tracing::debug!(%why, "the index of the log is made anew");
+                tracing::debug!(%why, "the index of the log is rebuilt");
                 IndexDb::remove(&path);
                 Self::load(&path, reader).ok()
             }

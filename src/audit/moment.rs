@@ -84,7 +84,7 @@ impl Since {
 /// A text that names no moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "say today, yesterday, a date (2026-11-21), a time (14:30), how long ago (30d, 12h, 5m, 90s, 2w), or \
+    "write today, yesterday, a date (2026-11-21), a time (14:30), how long ago (30d, 12h, 5m, 90s, 2w), or \
      2026-11-21T10:00:00Z"
 )]
 pub struct NotAMoment;

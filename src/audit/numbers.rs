@@ -7,8 +7,8 @@ pub trait Numbers: Default {
     fn take(&mut self, number: u64);
 }
 
-/// Every number, for a command that ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Every number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact(Vec<u64>);
 
 /// Numbers counted by size, four steps to a doubling, in bounded room: a quantile is right to a fifth.

@@ -30,7 +30,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
             let found = std::fs::symlink_metadata(db).map_err(|error| failed(db, &error))?;
             let path = db.to_path_buf();
             if !found.is_file() && !found.is_symlink() {
-                let why = "it is no plain file".to_owned();
+                let why = "it is not a plain file".to_owned();
                 return Err(StoreError::NotALog { path, why });
             }
             check_own(&found).map_err(|why| StoreError::Exposed { path, why })
@@ -62,7 +62,7 @@ fn check_own(found: &Metadata) -> Result<(), String> {
     if found.is_symlink() {
         Err("it is a link".to_owned())
     } else if !found.is_file() {
-        Err("it is no plain file".to_owned())
+        Err("it is not a plain file".to_owned())
     } else if owner != rustix::process::geteuid().as_raw() && owner != 0 {
         Err(format!("it belongs to user {owner}, not to you"))
     } else if mode & 0o022 != 0 {

@@ -52,7 +52,7 @@ pub fn last_calls(
     limit: usize,
 ) -> Result<Vec<Record>, StoreError> {
     let mut found: Vec<Record> = Vec::new();
-    let mut calls: HashMap<Call, usize> = HashMap::new();
+    let mut calls = CallRows::default();
     if limit == 0 {
         return Ok(found);
     }
@@ -63,28 +63,59 @@ pub fn last_calls(
         }
         let record = Record::new(&row);
         let known = record.fields().map(|fields| (fields.kind(), fields.call()));
-        match known {
-            None => found.push(record),
-            Some((Some(kind @ (Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)), call)) => {
-                match calls.get(&call).copied() {
-                    None => {
-                        calls.insert(call, found.len());
-                        found.push(record);
-                    }
-                    // A call may be withdrawn after its decision, which says more.
-                    Some(at) => {
-                        if let Some(there) = found.get_mut(at).filter(|_| kind == Kind::Decision) {
-                            *there = record;
-                        }
-                    }
+        match calls.place(known) {
+            Place::Row => found.push(record),
+            Place::InsteadOf(at) => {
+                if let Some(there) = found.get_mut(at) {
+                    *there = record;
                 }
             }
-            Some(_) => {}
+            Place::Behind => {}
         }
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     found.reverse();
     Ok(found)
+}
+
+/// Which records, read the newest first, are the rows of a list that has one row a call.
+#[derive(Debug, Default)]
+pub struct CallRows {
+    calls: HashMap<Call, usize>,
+    rows: usize,
+}
+
+/// Where a record goes in a list that has one row a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It is the next row.
+    Row,
+    /// It says more of its call than this row.
+    InsteadOf(usize),
+    /// Its call's row says it, or it is of no call.
+    Behind,
+}
+
+impl CallRows {
+    /// The place of a record by its kind and call; `None` for one that cannot be read, which is a row of its own.
+    pub fn place(&mut self, known: Option<(Option<Kind>, Call)>) -> Place {
+        if let Some((kind, call)) = known {
+            match (kind.filter(|kind| is_row(*kind)), self.calls.get(&call)) {
+                (None, _) => return Place::Behind,
+                // A call may be withdrawn after its decision, which says more.
+                (Some(Kind::Decision), Some(at)) => return Place::InsteadOf(*at),
+                (Some(_), Some(_)) => return Place::Behind,
+                (Some(_), None) => self.calls.insert(call, self.rows),
+            };
+        }
+        self.rows += 1;
+        Place::Row
+    }
+}
+
+/// Whether a record of this kind can be its call's row.
+pub fn is_row(kind: Kind) -> bool {
+    matches!(kind, Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)
 }
 
 /// Shows every record that the search wants, the oldest first, as it stands, until `see` breaks off.

@@ -293,7 +293,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     let value = value.to_lowercase();
     if words.is_empty() && is_pattern(&value) {
         let glob = Glob::new(&value).map_err(|error| Meaningless {
-            what: format!("{name}:{value} is no pattern ({error})"),
+            what: format!("{name}:{value} is not a pattern ({error})"),
             hint: "* stands for any text, ? for one character".to_owned(),
         })?;
         return Ok((*field, Value::AnyCase(glob)));
@@ -312,7 +312,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     match words.iter().find(|word| word.starts_with(&value)) {
         Some(word) => Ok((*field, Value::Word(canonical(*field, word).to_owned()))),
         None => Err(Meaningless {
-            what: format!("{name} is never {value}"),
+            what: format!("{name} cannot be {value}"),
             hint: format!("it is one of {}", words.join(", ")),
         }),
     }
@@ -336,7 +336,7 @@ fn canonical(field: Field, word: &'static str) -> &'static str {
 
 fn moment(name: &str, value: &str) -> Result<Since, Meaningless> {
     value.parse().map_err(|error: NotAMoment| Meaningless {
-        what: format!("{name}:{value} names no moment"),
+        what: format!("{name}:{value} is not a time"),
         hint: error.to_string(),
     })
 }

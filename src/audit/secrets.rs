@@ -98,6 +98,33 @@ static IN_KEY_STARTS: [u64; 256] = {
     starts
 };
 
+/// What a byte may be part of: a word, the beginning of a secret, an assignment, a flag.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let plain = byte as u8;
+        if plain.is_ascii_alphanumeric() {
+            classes[byte] |= WORD;
+        }
+        if plain.is_ascii_alphanumeric() && (PREFIX_STARTS[0][byte] != 0 || matches!(plain, b'e' | b'b' | b'B')) {
+            classes[byte] |= BEGINS;
+        }
+        if matches!(plain, b':' | b'=') {
+            classes[byte] |= SIGN;
+        }
+        if plain == b'-' {
+            classes[byte] |= DASH;
+        }
+        byte += 1;
+    }
+    classes
+};
+const WORD: u8 = 1;
+const BEGINS: u8 = 2;
+const SIGN: u8 = 4;
+const DASH: u8 = 8;
+
 /// The length of the shortest token that any of the [`PREFIXES`] allows.
 const SHORTEST_TOKEN: usize = {
     let mut shortest = usize::MAX;
@@ -153,18 +180,19 @@ pub fn is_secret_flag(argument: &str) -> bool {
 /// could be long is tried only where a word is fresh, or is certain to be found.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these.
-    let [signs, flags] = bytes
-        .iter()
-        .fold([false; 2], |[signs, flags], byte| [signs | matches!(byte, b':' | b'='), flags | (*byte == b'-')]);
-    let assigns = signs || flags && text.contains("--");
-    // Nor is there an address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
-    let mut in_word = false;
-    let mut may_begin = |pair: &[u8]| {
-        let is_fresh = !std::mem::replace(&mut in_word, pair[0].is_ascii_alphanumeric());
-        is_fresh && (prefixes(pair[0], pair[1]) != 0 || matches!(pair, b"ey" | [b'b' | b'B', b'e' | b'E']))
-    };
-    if !assigns && !bytes.windows(2).any(&mut may_begin) {
+    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these. Nor is there an
+    // address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
+    let (mut all, mut before, mut may_begin) = (0, 0, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        let class = CLASSES[usize::from(*byte)];
+        all |= class;
+        if class & BEGINS != 0 && before & WORD == 0 {
+            may_begin |= bytes.get(at + 1).is_some_and(|next| begins(*byte, *next));
+        }
+        before = class;
+    }
+    let assigns = all & SIGN != 0 || all & DASH != 0 && text.contains("--");
+    if !assigns && !may_begin {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -207,6 +235,11 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 /// Whether a word that began before `at` has not ended there.
 fn word_goes_on(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_alphanumeric()
+}
+
+/// Whether a secret may begin with these two.
+fn begins(first: u8, second: u8) -> bool {
+    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E'])
 }
 
 /// Which of the [`PREFIXES`] may begin with these two.
@@ -289,8 +322,8 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
     let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
-    // `$NAME` is where the secret is kept, not the secret.
-    if bytes.get(start) == Some(&b'$') {
+    // `$NAME` and `os.environ[…]` are where the secret is kept, not the secret.
+    if bytes.get(start) == Some(&b'$') || KEPT.iter().any(|place| bytes[start..].starts_with(place)) {
         return None;
     }
     let header = key.to_ascii_lowercase();
@@ -304,8 +337,14 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
                 && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
         })
     };
-    (end - start >= 3).then_some(start..end)
+    // `password = ask()` calls something for it.
+    let is_call = bytes[start..end].last() == Some(&b'(') && bytes.get(end) == Some(&b')');
+    (end - start >= 3 && !is_call).then_some(start..end)
 }
+
+/// Where code finds a secret that is kept elsewhere.
+const KEPT: &[&[u8]] =
+    &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::var(", b"std::env::"];
 
 #[inline]
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
@@ -340,6 +379,17 @@ mod tests {
         for key in IN_KEY {
             assert!(is_secret_key(&format!("my-{key}_1")), "{key}");
         }
+        for code in [
+            "password = getpass.getpass()",
+            "api_key: process.env.API_KEY,",
+            "secret = os.environ[\"DB_SECRET\"]",
+            "let token = env::var(\"TOKEN\")?;",
+            "# Notes\n\n- tokens are checked in tests/auth.rs: see there",
+            "fn token(bytes: &[u8]) -> Option<Range<usize>> { spans.len() }",
+        ] {
+            assert!(spans(code).is_empty(), "{code}");
+        }
+        assert_eq!(spans("password = hunter2(ab"), std::slice::from_ref(&(11..21)));
         for (prefix, least) in PREFIXES {
             let token = format!("{prefix}{}", "1".repeat(*least));
             assert_eq!(spans(&token), std::slice::from_ref(&(0..token.len())), "{token}");

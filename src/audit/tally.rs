@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::fact::{Decided, Fact, What};
 use super::fields::Call;
-use super::numbers::Numbers;
+use super::numbers::{Exact, Numbers};
 use super::record::{By, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::question::rules_name;
 
-/// Figures over some facts. `N` keeps the numbers of which a middle is wanted.
+/// Figures over some facts. `N` keeps how long servers took to answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally<N> {
     servers: Servers,
     /// When the first and the last fact happened, in milliseconds since 1970, UTC.
     pub from: Option<i64>,
     pub to: Option<i64>,
-    pub all: Count<N>,
+    pub all: Count,
     /// By server and tool.
     pub tools: BTreeMap<String, BTreeMap<String, ToolTally<N>>>,
     pub rules: BTreeMap<String, RuleTally>,
@@ -41,20 +41,22 @@ pub enum Servers {
 
 /// What became of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Count<N> {
-    /// Calls that were put before an operator.
+pub struct Count {
+    /// Calls that were put before an operator, however often.
     pub asked: u64,
+    /// Calls that ended without a decision.
     pub withdrawn: u64,
     /// How many were decided, by verdict and by who gave it.
     verdicts: Vec<(Option<VerdictWord>, Option<By>, u64)>,
-    /// How long people took to decide, in microseconds.
-    pub waited: N,
+    /// How long operators and approvers took to decide, in microseconds from the call's arrival. All of them: a median of
+    /// numbers that are only counted by size would be another one than that of a command.
+    pub waited: Exact,
 }
 
 /// What became of a tool's calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolTally<N> {
-    pub count: Count<N>,
+    pub count: Count,
     /// Calls that the server answered, and those of them that came to nothing.
     pub answered: u64,
     pub failed: u64,
@@ -182,16 +184,14 @@ impl<N: Numbers> Tally<N> {
     }
 }
 
-impl<N: Numbers> Count<N> {
+impl Count {
     fn decided(&mut self, decided: &Decided<'_>) {
         self.add(decided.verdict, decided.by, 1);
         if let Some(latency) = decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver))) {
             self.waited.take(latency);
         }
     }
-}
 
-impl<N> Count<N> {
     /// Counts so many decisions.
     pub fn add(&mut self, verdict: Option<VerdictWord>, by: Option<By>, calls: u64) {
         match self.verdicts.iter_mut().find(|known| (known.0, known.1) == (verdict, by)) {
@@ -209,10 +209,12 @@ impl<N> Count<N> {
         self.sum(|_, _| true)
     }
 
+    /// Calls that ran, whoever allowed them.
     pub fn approved(&self) -> u64 {
         self.sum(|verdict, _| verdict == Some(VerdictWord::Approve))
     }
 
+    /// Calls that did not run, whoever denied them.
     pub fn denied(&self) -> u64 {
         self.sum(|verdict, _| verdict == Some(VerdictWord::Deny))
     }
@@ -220,6 +222,11 @@ impl<N> Count<N> {
     /// Calls that ran because this one allowed them: those that a rule allowed are questions that were not asked.
     pub fn approved_by(&self, who: By) -> u64 {
         self.sum(|verdict, by| verdict == Some(VerdictWord::Approve) && by == Some(who))
+    }
+
+    /// How long half of the decisions of operators and approvers took at most, in microseconds.
+    pub fn median(&self) -> Option<f64> {
+        self.waited.median()
     }
 
     /// How many were decided by each, in the order of the words.

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::arguments::effect::Analysis;
 use super::arguments::explain::Explanation;
+use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::Reviewed;
 use super::evidence::{Claim, Evidence, Source, Strength};
@@ -119,7 +120,7 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     {
         hazards.push(Hazard {
             kind: HazardKind::SensitiveRead,
-            what: format!("the tool hands out what may be secret: {what}"),
+            what: format!("the tool returns what may be secret: {what}"),
         });
     }
     let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
@@ -177,14 +178,15 @@ pub struct CallBehavior {
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
-    of_described_call(tool, described, &[], text, arguments).behavior
+    let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
+    of_described_call(tool, &said, described, text, arguments).behavior
 }
 
-/// The same, with the keys that the tool does not declare. `plain` are the parameters that the operator says are plain text.
+/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
 pub fn of_described_call(
     tool: Option<&Tool>,
+    said: &Said,
     described: &Behavior,
-    plain: &[String],
     text: &str,
     arguments: &Value,
 ) -> CallBehavior {
@@ -205,7 +207,7 @@ pub fn of_described_call(
         }
         not_declared = keys;
     }
-    let judged = arguments::judge(tool, arguments, plain);
+    let judged = arguments::judge_said(tool, said, arguments);
     behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();

@@ -19,7 +19,7 @@ words! {
         HiddenCharacters = "hidden-characters",
         /// ESC, CSI, other control characters, in arguments.
         TerminalSequence = "terminal-sequence",
-        /// A path that leads out of where it starts, by `..`.
+        /// A path that climbs out of its starting folder, by `..`.
         PathTraversal = "path-traversal",
         /// A path outside of the folders that the host declared to the server.
         OutsideRoots = "outside-roots",

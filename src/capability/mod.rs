@@ -9,29 +9,29 @@
 //! | 001 §2.1 | `codegen::rust`: a handler's signature | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §2.2 | `codegen`: argument and result types, names on the wire kept | `generated_types_read_and_write_what_is_on_the_wire` |
 //! | 001 §2.3 | `codegen`: the error type; the gate's -32000 outside the scope | `a_tool_outside_the_scope_is_refused_and_recorded` |
-//! | 001 §3.1 | `codegen::csharp`: `[McpTool]` methods | `what_is_generated_in_csharp_balances` |
+//! | 001 §3.1 | `codegen::csharp`: `[McpTool]` methods | `what_is_generated_in_csharp_is_csharp` |
 //! | 001 §3.2 | `codegen::csharp`: records | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §3.3 | `codegen::csharp`: `[FromServices]` with the guidance on lifetimes | `what_is_generated_is_the_same_to_the_letter` |
-//! | 001 §4.1 | `set::Caps`; `lattice caps`, `meet`, `join`, `diff` | `a_set_holds_types_not_names` |
+//! | 001 §4.1 | `set::Caps`; `lattice caps`, `meet`, `join`, `diff` | `capability_sets_are_a_bounded_distributive_lattice` |
 //! | 001 §4.2 | `typed`: sets as bounds; one trait or interface for each tool | `src/capability/typed.rs:E0277` |
 //! | 001 §4.3 | `policy::scope`, `link::delegation`: what a wrapper hands on is a meet | `whoever_is_started_underneath_a_viewer_stays_one` |
 //! | 001 §4.4 | `workflow`: `lattice check` | `a_capability_is_followed_over_every_edge` |
 //! | 001 §5 | the FileManager, generated | `what_is_generated_is_the_same_to_the_letter` |
-//! | 001 §6 | protocol isolation: `Effective = Caps(S) ∩ Scope` at start and at every call | `the_host_is_told_only_of_what_lies_in_the_scope` |
+//! | 001 §6 | protocol isolation: `Effective = Caps(S) ∩ Scope` at start and at every call | `a_scope_from_the_log_is_enough_to_play_the_session_again` |
 //! | 001 §7 | `mcp::lifecycle`, `mcp::session`; `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
 //! | 001 §8.1 | no call without its guardrail: `gate::data::token` | `a_token_is_minted_only_from_proofs_of_this_very_call` |
 //! | 001 §8.2 | `typed::GuardrailToken`, made by `typed::CallbackRunner` alone | `src/capability/typed.rs:E0423` |
 //! | 001 §8.3 | in C# the gate alone keeps the evidence: none is generated | `a_token_is_minted_only_from_proofs_of_this_very_call` |
-//! | 001 §8.4 | a token is its wrapper's alone; each wrapper decides by itself | `whoever_is_started_underneath_a_viewer_stays_one` |
+//! | 001 §8.4 | each wrapper mints its own tokens and decides by itself, under the scope of those above it | `whoever_is_started_underneath_a_viewer_stays_one` |
 //! | 001 §8.5 | `typed::NoGuardrailRequired`, sealed | `src/capability/typed.rs:E0271` |
 //! | 001 §8.6 | `typed::safe`: all three proofs or no call | `src/capability/typed.rs:E0308` |
 //! | 001 §9 | the scope as the gate of a transport: stdio's is ours, HTTP's tokens are the host's | `a_tool_outside_the_scope_is_refused_and_recorded` |
-//! | 004 VCV | `behavior::identity`, `behavior::tags`, `behavior::profile`, versioned pins | `what_a_server_declares_makes_a_tool_no_safer` |
-//! | 004 routing | `tools search`: hard gate, then relevance times cost | `a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not` |
+//! | 004 VCV | `behavior::profile`: what a server declares beside a definition; definitions are pinned by version | `what_a_server_declares_makes_a_tool_no_safer` |
+//! | 004 routing | `tools search`: hard gate, then relevance times cost | `a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs` |
 //! | 004 mapping | tags and entitlements of a tool | `what_a_tool_requires_must_be_granted_all_of_it` |
 //! | 004 profile | `behavior::profile`: cost, side effects, idempotence, what is required | `what_a_server_declares_makes_a_tool_no_safer` |
 //! | 004 search | `tools search --role` | `with_all_what_may_not_be_used_is_struck_with_the_reason` |
-//! | 004 usage | who lacks `admin:system` is not shown what requires it | `what_a_tool_requires_must_be_granted_all_of_it` |
+//! | 004 usage | who lacks `admin:system` is not shown what requires it | `a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs` |
 //! | 004 comparison | the gate is by capability, not by pack or server | `a_role_refuses_by_what_a_tool_is_and_by_what_a_call_does` |
 //! | 004 recommendation | four given roles, each with all that the one before has; without one nothing is narrowed | `each_given_role_has_all_that_the_one_before_has` |
 

@@ -89,12 +89,18 @@ impl Taken {
 
     /// The name itself where it is free, else with the first number that makes it so.
     pub fn take(&mut self, name: &str) -> String {
+        self.take_with(name, |name| vec![name.to_owned()])
+    }
+
+    /// The same for a name that others are made from: all of them are free, and taken.
+    pub fn take_with(&mut self, name: &str, all: impl Fn(&str) -> Vec<String>) -> String {
         let mut candidate = name.to_owned();
         let mut number = 2_usize;
-        while !self.0.insert(candidate.clone()) {
+        while !all(&candidate).iter().all(|name| self.is_free(name)) {
             candidate = format!("{name}{number}");
             number += 1;
         }
+        self.0.extend(all(&candidate));
         candidate
     }
 }

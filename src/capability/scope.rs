@@ -26,7 +26,7 @@ struct Typed {
 pub enum NotAScope {
     #[error("it is not JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    #[error("it is no list of tools")]
+    #[error("it is not a list of tools")]
     NoList,
     #[error("one of its tools has no name")]
     NoName,
@@ -100,10 +100,10 @@ impl Listed {
             return None;
         }
         if !is_within(&Shape::read(&tool.input_schema), &typed.arguments) {
-            return Some("takes other arguments, or more, than it has in it");
+            return Some("takes other or more arguments than the scope allows");
         }
         let result = tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
-        (!is_within(&result, &typed.result)).then_some("gives another result, or more, than it has in it")
+        (!is_within(&result, &typed.result)).then_some("gives another or a wider result than the scope allows")
     }
 }
 

@@ -67,9 +67,9 @@ pub struct Breach {
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// What each agent ends up with.
-    pub effective: BTreeMap<String, BTreeSet<Capability>>,
+pub struct Checked<'a> {
+    /// What each agent ends up with, in order.
+    pub effective: BTreeMap<&'a str, Vec<&'a Capability>>,
     /// The first breaches, by agent and capability.
     pub breaches: Vec<Breach>,
     /// How many there are in all.
@@ -103,7 +103,7 @@ impl Workflow {
     }
 
     /// Checks it, each manifest's capabilities given. One that is missing counts as ⊥: the caller has said so.
-    pub fn check(&self, manifests: &BTreeMap<String, Caps>) -> Checked {
+    pub fn check<'a>(&'a self, manifests: &'a BTreeMap<String, Caps>) -> Checked<'a> {
         Graph::of(self, manifests).checked(self)
     }
 }
@@ -115,6 +115,8 @@ type Bits = Vec<u64>;
 struct Graph<'a> {
     names: Vec<&'a str>,
     capabilities: Vec<&'a Capability>,
+    /// The capabilities of each name.
+    called: BTreeMap<&'a str, Vec<usize>>,
     /// What each agent's servers have.
     caps: Vec<Bits>,
     edges: Vec<(usize, usize, Option<Bits>)>,
@@ -140,12 +142,10 @@ impl<'a> Graph<'a> {
             listed(agent).filter_map(|one| place.get(one)).for_each(|at| set(&mut bits, *at));
             bits
         };
-        let named = |names: &BTreeSet<String>| {
-            let mut bits = empty();
-            let of_name = capabilities.iter().enumerate().filter(|(_, one)| names.contains(&one.name));
-            of_name.for_each(|(at, _)| set(&mut bits, at));
-            bits
-        };
+        let mut called: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, one) in capabilities.iter().enumerate() {
+            called.entry(&one.name).or_default().push(at);
+        }
         let mut out = vec![Vec::new(); names.len()];
         let mut edges = Vec::new();
         for one in &workflow.delegations {
@@ -153,12 +153,12 @@ impl<'a> Graph<'a> {
                 if let Some(out) = out.get_mut(*from) {
                     out.push(edges.len());
                 }
-                edges.push((*from, *to, one.only.as_ref().map(&named)));
+                edges.push((*from, *to, one.only.as_ref().map(|only| named(&called, only, empty()))));
             }
         }
         let caps = workflow.agents.values().map(of_agent).collect();
         let starts = workflow.agents.values().map(|agent| agent.starts).collect();
-        let mut graph = Self { names, capabilities, caps, edges, out, starts };
+        let mut graph = Self { names, capabilities, called, caps, edges, out, starts };
         graph.start_the_rest();
         graph
     }
@@ -195,21 +195,31 @@ impl<'a> Graph<'a> {
         edges.iter().filter_map(|edge| self.edges.get(*edge)).map(|(_, to, _)| *to).collect()
     }
 
-    fn checked(&self, workflow: &Workflow) -> Checked {
+    fn checked(&self, workflow: &Workflow) -> Checked<'a> {
         let scopes = self.scopes();
         let mut checked = Checked::default();
-        for (at, ((name, agent), scope)) in workflow.agents.iter().zip(&scopes).enumerate() {
-            let has: BTreeSet<Capability> = self.listed(scope).map(|(_, one)| one.clone()).collect();
-            checked.effective.insert(name.clone(), has);
+        // The first breaches, as agent and capability.
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for (at, ((name, agent), scope)) in self.names.iter().zip(workflow.agents.values()).zip(&scopes).enumerate() {
+            let has = ones(scope).filter_map(|one| self.capabilities.get(one)).copied();
+            checked.effective.insert(*name, has.collect());
             let Some(allow) = &agent.allow else { continue };
-            for (capability, one) in self.listed(scope).filter(|(_, one)| !allow.contains(&one.name)) {
-                checked.count += 1;
-                if checked.breaches.len() < MAX_BREACHES {
-                    let path = self.path(at, capability);
-                    checked.breaches.push(Breach { agent: name.clone(), capability: one.clone(), path });
-                }
-            }
+            let allow = named(&self.called, allow, vec![0; scope.len()]);
+            let outside: Bits = scope.iter().zip(&allow).map(|(scope, allow)| scope & !allow).collect();
+            checked.count += outside.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+            found.extend(ones(&outside).map(|one| (at, one)).take(MAX_BREACHES - found.len()));
         }
+        let mut paths: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+        for one in found.iter().map(|(_, one)| *one).collect::<BTreeSet<_>>() {
+            let ways = self.ways(one);
+            let agents = found.iter().filter(|(_, other)| *other == one).map(|(at, _)| *at);
+            paths.extend(agents.map(|at| ((at, one), self.path(at, &ways))));
+        }
+        let breach = |((at, one), path): ((usize, usize), Vec<String>)| {
+            let (agent, capability) = (self.names.get(at)?, self.capabilities.get(one)?);
+            Some(Breach { agent: (*agent).to_owned(), capability: (*capability).clone(), path })
+        };
+        checked.breaches = paths.into_iter().filter_map(breach).collect();
         checked
     }
 
@@ -242,34 +252,30 @@ impl<'a> Graph<'a> {
         scopes
     }
 
-    fn listed<'s>(&'s self, bits: &'s Bits) -> impl Iterator<Item = (usize, &'a Capability)> + 's {
-        self.capabilities.iter().enumerate().filter(|(at, _)| is_set(bits, *at)).map(|(at, one)| (at, *one))
-    }
-
-    /// The shortest way on which a capability comes to an agent, from one that starts with it.
-    fn path(&self, agent: usize, capability: usize) -> Vec<String> {
+    /// For each agent the one before it on the shortest way on which a capability comes to it, from one that starts with it.
+    fn ways(&self, capability: usize) -> Vec<Option<usize>> {
         let has = |at: usize| self.caps.get(at).is_some_and(|caps| is_set(caps, capability));
-        let mut before: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut queue: VecDeque<usize> =
-            (0..self.names.len()).filter(|at| self.starts.get(*at) == Some(&true) && has(*at)).collect();
-        let mut seen: BTreeSet<usize> = queue.iter().copied().collect();
+        let mut before = vec![None; self.names.len()];
+        let mut seen: Vec<bool> = self.starts.iter().enumerate().map(|(at, starts)| *starts && has(at)).collect();
+        let mut queue: VecDeque<usize> = (0..seen.len()).filter(|at| seen.get(*at) == Some(&true)).collect();
         while let Some(at) = queue.pop_front() {
-            if at == agent {
-                break;
-            }
             for (_, to, only) in self.out.get(at).into_iter().flatten().filter_map(|edge| self.edges.get(*edge)) {
                 let is_handed = only.as_ref().is_none_or(|only| is_set(only, capability));
-                if has(*to) && is_handed && seen.insert(*to) {
-                    before.insert(*to, at);
+                if is_handed && has(*to) && !std::mem::replace(seen.get_mut(*to).unwrap_or(&mut true), true) {
+                    before.get_mut(*to).into_iter().for_each(|before| *before = Some(at));
                     queue.push_back(*to);
                 }
             }
         }
-        let mut path = vec![agent];
-        while let Some(at) = path.last().and_then(|at| before.get(at)) {
-            path.push(*at);
-        }
-        path.into_iter().rev().filter_map(|at| self.names.get(at)).map(|name| (*name).to_owned()).collect()
+        before
+    }
+
+    /// The agents on the way to one.
+    fn path(&self, agent: usize, ways: &[Option<usize>]) -> Vec<String> {
+        let before = |at: &usize| ways.get(*at).copied().flatten();
+        let mut path: Vec<usize> = std::iter::successors(Some(agent), before).collect();
+        path.reverse();
+        path.into_iter().filter_map(|at| self.names.get(at)).map(|name| (*name).to_owned()).collect()
     }
 }
 
@@ -307,6 +313,22 @@ fn finished_last_first(edges: &[Vec<usize>]) -> Vec<usize> {
     }
     order.reverse();
     order
+}
+
+/// The capabilities that have one of these names, set in `bits`.
+fn named(called: &BTreeMap<&str, Vec<usize>>, names: &BTreeSet<String>, mut bits: Bits) -> Bits {
+    let places = names.iter().filter_map(|name| called.get(name.as_str())).flatten();
+    places.for_each(|at| set(&mut bits, *at));
+    bits
+}
+
+/// The places of the bits that are set, in order.
+fn ones(bits: &Bits) -> impl Iterator<Item = usize> + '_ {
+    bits.iter().enumerate().flat_map(|(word, bits)| {
+        let rest = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
+        let left = std::iter::successors(Some(*bits).filter(|bits| *bits != 0), rest);
+        left.map(move |left| word * 64 + left.trailing_zeros() as usize)
+    })
 }
 
 fn set(bits: &mut Bits, at: usize) {

@@ -35,7 +35,7 @@ use crate::behavior::taxonomy::Mutability;
 
 `mcp-approve help` lists topics: hosts, keys, rules, hazards and others.
 `mcp-approve wrap --help` lists the options of wrapping.
-Exit codes: 0 done, 1 the thing asked about is not so, 2 wrong usage or configuration;
+Exit codes: 0 done, 1 a check failed or something waits, 2 wrong usage or configuration;
 of a wrapped server, the server's own."
 )]
 pub struct Cli {
@@ -77,7 +77,7 @@ Examples:
     #[command(after_help = "Examples:
   mcp-approve log list --limit 20
   mcp-approve log show filesystem-12
-  mcp-approve log verify && echo \"nobody changed it\"")]
+  mcp-approve log verify && echo \"not changed\"")]
     Log {
         /// Read this database, as given to `wrap --audit-db`
         #[arg(long = "audit-db", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -85,7 +85,7 @@ Examples:
         #[command(subcommand)]
         command: Option<LogCommand>,
     },
-    /// Says what servers can do, typed; compares it, generates code for it, and checks who hands what to whom
+    /// Lists what servers can do, with types; compares servers, generates code, and checks which agent passes on what
     #[command(after_help = "Examples:
   mcp-approve lattice caps -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   mcp-approve lattice caps --from-log --since 30d     granted against used
@@ -106,7 +106,7 @@ Examples:
         #[command(subcommand)]
         command: Option<RulesCommand>,
     },
-    /// Tells of servers' tools: what each is, what it was seen to do, and what changed
+    /// Lists servers' tools: what each does, how it was used, and what changed
     #[command(args_conflicts_with_subcommands = true)]
     Tools {
         #[command(flatten)]
@@ -114,7 +114,7 @@ Examples:
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },
-    /// Tells what waits for a decision, on one line: for status bars and prompts; exit code 1 when something does
+    /// Shows what waits for a decision, in one line for status bars and prompts; exit code 1 when something waits
     #[command(after_help = "Example:
   tmux:      set -g status-right '#(mcp-approve waiting)'")]
     Waiting(WaitingOptions),
@@ -131,16 +131,14 @@ Examples:
   mcp-approve install                        what there is, and what it may do today
   mcp-approve install --all --dry-run        every change, as a diff
   mcp-approve install --host claude-code --server filesystem
-  mcp-approve uninstall --all                gives the files their old text back, to the byte"
+  mcp-approve uninstall --all                restores the files, byte for byte"
     )]
     Install(InstallOptions),
     /// Takes mcp-approve away from the servers that your hosts start
-    #[command(
-        after_help = "A file that was not changed since `install` gets its old text back, to the byte. In a file that was
-changed since, only the servers' command lines are set back; every other change stays."
-    )]
+    #[command(after_help = "`uninstall` restores a file that has not changed since `install`, byte for byte.
+In a file that has changed, it restores only the servers' command lines and keeps every other change.")]
     Uninstall(ChangeOptions),
-    /// Tells what is in order, what is not, and how to fix it
+    /// Checks the setup, and says how to fix what is wrong
     Doctor(DoctorOptions),
     /// Prints a completion script for your shell
     #[command(after_help = "Example:
@@ -159,6 +157,8 @@ changed since, only the servers' command lines are set back; every other change 
     DemoServer(ServerArgs),
     #[command(hide = true)]
     DemoAgent(AgentArgs),
+    #[command(hide = true)]
+    DemoConsole,
 }
 
 /// What to tell of tools.
@@ -171,27 +171,29 @@ pub enum ToolsCommand {
   mcp-approve tools show write_file
   mcp-approve tools show filesystem write_file")]
     Show(ToolsShowOptions),
-    /// Ranks everything ever seen for a task, and says why
-    #[command(after_help = "What may not be used is left out first; then relevance counts, times what a call costs.
+    /// Ranks every tool ever seen for a task, and says why
+    #[command(
+        after_help = "Tools that may not be used are left out; relevance, times what a call costs, ranks the rest.
 
 Examples:
   mcp-approve tools search \"find text in files\"
-  mcp-approve tools search --role viewer invoices")]
+  mcp-approve tools search --role viewer invoices"
+    )]
     Search(ToolsSearchOptions),
-    /// Shows what is not confirmed, new, changed, disputed or looks alike; at a terminal you settle it
+    /// Lists tools that are unconfirmed, new, changed, disputed or look alike; at a terminal you decide on each
     #[command(
         after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for
-its server, until you accept it here. A refused definition is denied."
+its server, until you accept it here. Calls of a refused definition are denied."
     )]
     Review(ToolsReviewOptions),
-    /// Says what tools are, or which of their parameters are plain text, whatever they say of themselves
+    /// Pins what tools do, or which of their parameters are plain text, whatever their server says
     #[command(after_help = "Examples:
   mcp-approve tools pin filesystem write_file --as 'MUTATES|OVERWRITE|CONTENT'
   mcp-approve tools pin filesystem read_file list_directory --as PURE
   mcp-approve tools pin notes search --text query
   mcp-approve tools pin filesystem write_file --remove")]
     Pin(ToolsPinOptions),
-    /// Tells of each tool in a list whether it is PURE or MUTATES, and why
+    /// Says for each tool in a list whether it is PURE or MUTATES, and why
     #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
 
 Example:
@@ -208,7 +210,7 @@ pub struct ClassifyOptions {
     /// Judge by names, descriptions and schemas alone
     #[arg(long)]
     pub no_annotations: bool,
-    /// Ask this command too, one JSON line a tool without its name, and report whether it agrees
+    /// Ask this command too, with one JSON line per tool without its name, and report whether it agrees
     #[arg(long, value_name = "CMD")]
     pub verify_with: Option<String>,
     /// Print one JSON array
@@ -225,7 +227,7 @@ pub struct Output {
     /// Print one JSON object a line
     #[arg(long)]
     pub jsonl: bool,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
 }
@@ -267,7 +269,7 @@ pub struct ToolsSearchOptions {
     /// Only what this role may use: viewer, analyst, editor, admin, or one of config.toml
     #[arg(long, value_name = "NAME")]
     pub role: Option<String>,
-    /// Show what may not be used too, struck, with the reason
+    /// Show also what may not be used, struck through, with the reason
     #[arg(long)]
     pub all: bool,
     /// Only those of this server: its name, or the beginning of its fingerprint
@@ -283,7 +285,7 @@ pub struct ToolsSearchOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BadgeChoice {
     Pure,
-    /// PURE?: it reads by what its definition says, and nobody has confirmed it.
+    /// PURE?: its definition says that it reads, and you have not confirmed it.
     Likely,
     Mutates,
 }
@@ -342,7 +344,7 @@ pub struct DoctorOptions {
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
-    /// Exit with 1 too where a host starts a server without mcp-approve
+    /// Also exit with 1 if a host starts a server without mcp-approve
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

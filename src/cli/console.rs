@@ -21,11 +21,11 @@ use crate::interpose::stdio::HostPipe;
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.
-pub fn run(places: &Places) -> Result<ExitCode, Error> {
+pub fn run(places: &Places, process: Process) -> Result<ExitCode, Error> {
     // An editor that the operator opens from here holds a call's arguments: it keeps our limit.
     let _ = secrecy::keep_memory_private();
     places.create_state()?;
-    open(places, clock::wall_ms, Process::Own).map_err(|error| Error::Failed {
+    open(places, clock::wall_ms, process).map_err(|error| Error::Failed {
         what: "the console could not run".to_owned(),
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),

@@ -134,7 +134,7 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
         stage.strike()?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(out, "\nNot as it should be:")?;
+    writeln!(out, "\nNot as expected:")?;
     for what in &wrong {
         writeln!(out, "  - {what}")?;
     }

@@ -84,7 +84,7 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
     let unwrapped = count(Fix::Install);
     if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
-        let next = format!("`{}` settles {} of these", most.command(options, places), count(most));
+        let next = format!("`{}` fixes {} of these", most.command(options, places), count(most));
         checks.push(note("next", next));
     }
     if options.json {
@@ -197,7 +197,7 @@ fn policies(places: &Places) -> Vec<Check> {
     let waits = layers.load(Keeps::Nothing).pending;
     checks.extend(waits.into_iter().map(|one| Check {
         fix: Some(Fix::Accept),
-        ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
+        ..note("policy", format!("{} has changed; inactive until accepted: {}", one.file, one.loosens.join(", ")))
     }));
     checks
 }
@@ -272,7 +272,7 @@ fn terminal(places: &Places) -> Check {
             None => good("terminal", "the console can be opened here"),
         }
     } else {
-        note("terminal", format!("this is none: open the console in a terminal, with `{}`", places.console()))
+        note("terminal", format!("this is not a terminal: open the console in one, with `{}`", places.console()))
     }
 }
 

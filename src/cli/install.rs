@@ -188,13 +188,13 @@ fn closing(
             }
             writeln!(
                 out,
-                "A host may ask for trust again for a project's servers. To take all back: {}",
+                "A host may ask for trust again for a project's servers. To undo all of this: {}",
                 command("uninstall --all")
             )?;
         }
         Way::Out => writeln!(
             out,
-            "Unwrapped {count} {}. Restart the hosts: their calls are neither held nor recorded then.",
+            "Unwrapped {count} {}. Restart the hosts: mcp-approve then neither holds nor records their calls.",
             servers(count)
         )?,
     }

@@ -35,19 +35,20 @@ Examples:
     Meet(PairOptions),
     /// Lists what two servers have together
     Join(PairOptions),
-    /// Tells what changed from one manifest to another: added, removed, and with another type
-    #[command(after_help = "Exit code 1 where they differ.")]
+    /// Lists what changed from one manifest to another: added, removed, and with another type
+    #[command(after_help = "Exit code 1 if they differ.")]
     Diff(PairOptions),
     /// Generates the types, capabilities and handlers of a server
     #[command(
-        after_help = "Names on the wire are kept. A schema says more than a type can: what is left out makes the type wider.
+        after_help = "Names on the wire stay. A type cannot say all that a schema says; what it leaves out makes the \
+             type wider.
 
 Examples:
   mcp-approve lattice codegen --lang rust manifest.json > src/capabilities.rs
   mcp-approve lattice codegen --lang csharp -- npx -y @modelcontextprotocol/server-memory"
     )]
     Codegen(CodegenOptions),
-    /// Tells which agent of a workflow receives a tool that is not on its list, and by which way
+    /// Finds each agent of a workflow that receives a tool that is not on its list, and shows by which path
     #[command(after_help = "WORKFLOW.toml names agents, the manifests of their servers, and who delegates to whom:
 
   [agent.lead]
@@ -80,7 +81,7 @@ pub struct Source {
 pub struct CapsOptions {
     #[command(flatten)]
     pub source: Source,
-    /// Compare what wrapped servers were granted with what was used, by the log
+    /// Compare what wrapped servers were granted with what the log says was used
     #[arg(long)]
     pub from_log: bool,
     /// With --from-log: only since then, 30d, 12h, or a time like 2026-11-21T10:00:00Z
@@ -120,7 +121,7 @@ pub struct CodegenOptions {
     /// rust or csharp
     #[arg(long = "lang", value_name = "LANGUAGE")]
     pub language: Language,
-    /// Name the server so, instead of as it or its file is called
+    /// The server's name in the code, instead of its own or its file's
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Rust: implement mcp_approve's typed interface too
@@ -136,7 +137,7 @@ pub struct CheckOptions {
     /// The workflow
     #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath, required_unless_present = "hosts")]
     pub workflow: Option<PathBuf>,
-    /// Instead: what each server in this machine's host configurations may do unasked today
+    /// Instead, list what each server in this machine's host configurations may do unasked today
     #[arg(long, conflicts_with = "workflow")]
     pub hosts: bool,
     /// Print one JSON object

@@ -31,7 +31,7 @@ pub enum LogCommand {
     Show(ShowOptions),
     /// Checks that no record was changed, removed, inserted or moved
     Verify(VerifyOptions),
-    /// Writes records for other programs, with what proves them
+    /// Exports records for other programs, with the proof of their chain
     #[command(after_help = "Examples:
   mcp-approve log export > audit.jsonl
   mcp-approve log export --verifier > verify.py && python3 verify.py audit.jsonl
@@ -46,7 +46,7 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
 /// Which records are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Of {
-    /// Words and fields, as the console's Log takes them: README.md verdict:deny since:yesterday
+    /// Words and fields, as in the console's Log: README.md verdict:deny since:yesterday
     #[arg(value_name = "SEARCH")]
     pub search: Vec<String>,
     /// Only servers with this in their name (or a glob)
@@ -61,7 +61,7 @@ pub struct Of {
     /// Only this verdict: approve or deny
     #[arg(long, value_parser = verdict)]
     pub verdict: Option<VerdictWord>,
-    /// Only what this one decided: default, rule, operator, expiry, …
+    /// Only what this decided: default, rule, operator, expiry, …
     #[arg(long)]
     pub by: Option<By>,
     /// Only from then on: today, yesterday, 2026-11-21, 14:30, 30d, 1h, 5m, 2026-11-21T10:00:00Z
@@ -70,7 +70,7 @@ pub struct Of {
     /// Only before then; a day counts to its end
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Since>,
-    /// Days and times are those of UTC
+    /// Read and show days and times in UTC
     #[arg(long)]
     pub utc: bool,
 }
@@ -106,7 +106,7 @@ pub struct ListOptions {
     /// List every record, not one row a call: server starts, policy changes, forwards and answers too
     #[arg(long)]
     pub records: bool,
-    /// At most so many, the newest
+    /// At most this many, the newest
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     pub limit: usize,
     #[command(flatten)]
@@ -141,7 +141,7 @@ pub struct ShowOptions {
     /// The number of a record, or the ticket of a call (filesystem-12)
     #[arg(value_name = "SEQ|TICKET")]
     pub what: String,
-    /// The ticket as this session gave it out (the first characters are enough) [default: the newest]
+    /// The ticket in this session (the first characters of its name are enough) [default: the newest]
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
     /// Show times in UTC

@@ -18,7 +18,7 @@ const WIDE: usize = 4096;
 /// How a list is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct LookOptions {
-    /// Show everything of a row, hashes too, however wide
+    /// Show each row in full, hashes too, however wide
     #[arg(long)]
     pub wide: bool,
     /// Do not pipe the list into a pager ($PAGER, less)

@@ -27,6 +27,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
+use crate::console::outside::Process;
 use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand};
@@ -84,7 +85,7 @@ fn without_command(options: &WrapOptions, places: &Places) -> Result<ExitCode, E
     if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {
         return Err(Error::NoTerminal(" that can move its cursor, and TERM=dumb says that this one cannot"));
     }
-    console::run(places)
+    console::run(places, Process::Own)
 }
 
 fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -118,6 +119,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::DemoServer(args) => Ok(demo::serve(&args)?),
         Command::DemoAgent(args) => Ok(demo::agent(&args)?),
+        Command::DemoConsole => console::run(&places?, Process::Demo),
     }
 }
 

@@ -40,25 +40,26 @@ pub struct WrapOptions {
     /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
-    /// Let only the tools in this file be seen and called: a JSON array of names, or an answer to tools/list
+    /// Let the agent see and call only the tools in this file: a JSON array of names, or an answer to tools/list
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub scope: Option<PathBuf>,
-    /// Let only what this role grants be seen and called: viewer, analyst, editor, admin, or one of config.toml
+    /// Let the agent see and call only what this role grants: viewer, analyst, editor, admin, or one of config.toml
     #[arg(long, value_name = "ROLE")]
     pub role: Option<String>,
-    /// What happens to a call that must be asked while no console is open [default: wait]
+    /// What to do with a call that needs a decision while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
-    /// Deny a call that nobody answered for so long [default: 5m]
+    /// Deny a call that is not decided within this time [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub approval_timeout: Option<Duration>,
-    /// When the host gives up on a call; it is denied before that [default: as known of the host]
+    /// When the host gives up on a call; mcp-approve denies it before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
     /// Let calls reach the server in the order the host sent them: one that waits for you holds up those behind it
     #[arg(long)]
     pub ordered: bool,
-    /// What the task needs; other calls ask: read-only, classes like PURE|READ or PURE|READ|CONTENT|TEXT, identities, or
+    /// What the task needs; mcp-approve asks about other calls: read-only, classes like PURE|READ or
+    /// PURE|READ|CONTENT|TEXT, identities, or
     /// session:ID for what that session was approved to do; several with commas between them
     #[arg(long, value_name = "WHAT")]
     pub expect: Option<Expected>,
@@ -133,8 +134,8 @@ impl ValueEnum for Unattended {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Wait => PossibleValue::new("wait").help("It waits for one, until its deadline"),
-            Self::Deny => PossibleValue::new("deny").help("It is denied at once"),
+            Self::Wait => PossibleValue::new("wait").help("It waits until a console opens, or until its deadline"),
+            Self::Deny => PossibleValue::new("deny").help("mcp-approve denies it at once"),
         })
     }
 }
@@ -226,10 +227,10 @@ fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
     };
     let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));
     let Some(url) = options.url.as_deref().or(first) else {
-        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header belongs to a server's URL")) };
+        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header is only for a server's URL")) };
     };
     if options.command.len() > 1 {
-        return Err(wrong("a server's URL is the last word"));
+        return Err(wrong("a server's URL must be the last argument"));
     }
     let bridge = Bridge::to(url, &options.header, |name| std::env::var(name).ok());
     bridge.map(Some).map_err(|error| Error::Wrong { what: error.what, hint: error.hint })

@@ -25,6 +25,39 @@ enum Fit {
     Rest,
 }
 
+/// How wide a column would be, with the gap before it, and how far it shrinks.
+#[derive(Clone, Copy, Debug)]
+pub struct Want {
+    pub gap: usize,
+    /// As wide as its widest cell; an empty column wants nothing, and is not shown.
+    pub wants: usize,
+    pub least: usize,
+}
+
+/// How wide columns become in so much room: as wide as they want; else the last ones shrink first; and where the least of
+/// each is too much, the columns in `goes` go, in that order.
+pub fn fitted<const N: usize>(room: usize, wants: [Want; N], goes: &[usize]) -> [usize; N] {
+    let mut widths = wants.map(|want| want.wants.min(want.least));
+    let used = |widths: &[usize; N]| -> usize {
+        wants.iter().zip(widths).filter(|(_, width)| **width > 0).map(|(want, width)| want.gap + width).sum()
+    };
+    for gone in goes {
+        if used(&widths) <= room {
+            break;
+        }
+        if let Some(width) = widths.get_mut(*gone) {
+            *width = 0;
+        }
+    }
+    let mut spare = room.saturating_sub(used(&widths));
+    for (width, want) in widths.iter_mut().zip(wants).filter(|(width, _)| **width > 0) {
+        let more = want.wants.saturating_sub(*width).min(spare);
+        *width += more;
+        spare -= more;
+    }
+    widths
+}
+
 impl Columns {
     /// Adds a column of text. One without width is not shown, nor its gap.
     #[must_use]
@@ -117,7 +150,25 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, target};
+    use super::{Tone, Want, fitted, target};
+
+    #[test]
+    fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {
+        let wants = |median| {
+            [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)].map(|(gap, wants, least)| Want {
+                gap,
+                wants,
+                least,
+            })
+        };
+        let fit = |room, median| fitted(room, wants(median), &[3, 1, 2]);
+        assert_eq!(fit(80, 7), [30, 16, 5, 7]);
+        assert_eq!(fit(54, 0), [30, 16, 5, 0], "what is empty takes no room");
+        assert_eq!(fit(50, 7), [29, 6, 5, 7], "the last ones shrink first");
+        assert_eq!(fit(30, 7), [17, 6, 5, 0], "then the least telling go");
+        assert_eq!(fit(20, 7), [14, 0, 5, 0]);
+        assert_eq!(fit(10, 7), [12, 0, 0, 0], "the first stays");
+    }
 
     #[test]
     fn a_target_keeps_what_tells_most() {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::audit::fields::Record;
+use crate::audit::fields::{Call, Record};
 use crate::audit::numbers::Histogram;
+use crate::audit::query;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::tally::{Sessions, Tally};
@@ -55,8 +56,18 @@ pub struct Wanted {
     /// Given back with the page, so that a late one is told from the one that is awaited.
     pub id: u64,
     pub search: Search,
+    pub rows: LogRows,
     pub from: Edge,
     pub most: usize,
+}
+
+/// What the log's list has a row for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogRows {
+    /// Each call, by its decision or by what else says how it stands.
+    #[default]
+    Calls,
+    Records,
 }
 
 /// Where a page begins.
@@ -198,7 +209,7 @@ impl Line {
                     1 => "shown in 1 console".to_owned(),
                     more => format!("shown in {more} consoles"),
                 });
-                [shown, detail.why].into_iter().flatten().reduce(|shown, why| format!("{shown}; {why}"))
+                [detail.why, shown].into_iter().flatten().reduce(|why, shown| format!("{why}; {shown}"))
             }
             Some(Kind::Fault) => {
                 [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))
@@ -247,6 +258,18 @@ impl Line {
             explained: detail.explained.unwrap_or_default(),
             who: detail.operator.unwrap_or_default(),
         }
+    }
+}
+
+impl Line {
+    /// Whether it can be its call's row. One that cannot be read is a row, too.
+    pub fn is_row(&self) -> bool {
+        self.kind.map_or(self.kind_word.is_empty(), query::is_row)
+    }
+
+    /// Its kind and its call; `None` where it cannot be read.
+    pub fn of_call(&self) -> Option<(Option<Kind>, Call)> {
+        (!self.kind_word.is_empty()).then(|| (self.kind, Call::of(&self.session, self.ticket.as_deref())))
     }
 }
 

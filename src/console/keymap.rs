@@ -53,6 +53,8 @@ pub enum Action {
     Open,
     Back,
     Sort,
+    NextServer,
+    PreviousServer,
     Group,
     Mark,
     MarkAlike,

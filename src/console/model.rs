@@ -12,65 +12,31 @@ pub mod queue;
 mod reading;
 pub mod review;
 pub mod rule;
+mod settings;
 mod word;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::card::{Card, Details};
-use super::keymap::{Key, Keys, Place};
+use super::keymap::{Key, Place};
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
-use super::theme::Palette;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, ListState, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window};
+pub use browse::{
+    Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
+};
 pub use reading::{Seen, Shown, Unread};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
+pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
-
-/// What is fixed for one run of the console.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    pub palette: Palette,
-    /// The local time's distance from UTC, in seconds.
-    pub offset: i32,
-    /// Our own version, to name in messages about other ones.
-    pub version: String,
-    /// The operator's home, for rules about paths.
-    pub home: Option<String>,
-    /// The keys as the operator has bound them.
-    pub keys: Keys,
-    /// Whether this is the first console that this operator opens.
-    pub tour: Tour,
-    pub manner: Manner,
-    pub confirmation: Confirmation,
-    /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
-    pub problems: Vec<String>,
-}
-
-/// The five lines for a first look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tour {
-    #[default]
-    Dismissed,
-    Shown,
-}
-
-/// Whether the console may ring and notify.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Manner {
-    #[default]
-    Rings,
-    /// Neither bell nor notice.
-    Quiet,
-}
 
 /// Names a held call over all wrappers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

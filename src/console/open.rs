@@ -27,6 +27,7 @@ pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), R
         tour: if places.tour_seen().exists() { Tour::Dismissed } else { Tour::Shown },
         manner: wanted.manner,
         confirmation: wanted.confirmation,
+        process,
         problems,
     };
     let (places, editor, mouse) = (places.clone(), editor::named(), wanted.mouse);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+pub use super::model::Process;
 use super::settings::{Notice, Pointer};
 use crate::home::places::Places;
 
@@ -16,14 +17,6 @@ pub struct Outside {
     pub notice: Notice,
     pub mouse: Pointer,
     pub process: Process,
-}
-
-/// Whose process the console runs in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Process {
-    Own,
-    /// A wrapper's (`--inline`): stopping it would stop the server's pipe.
-    Shared,
 }
 
 /// Where the log reader and the trials look.

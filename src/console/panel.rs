@@ -3,7 +3,7 @@
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
 use super::card::counted;
-use super::model::{Armed, Model, Overlay, Reading, Screen, Tour, Unread};
+use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Tour, Unread};
 use super::palette;
 use super::row::{Row, Tone};
 
@@ -29,7 +29,17 @@ pub fn rows(model: &Model) -> Vec<Row> {
         ],
         Some(Overlay::Leave) => vec![
             Row::of(Tone::Warn, format!(" {} for you. Leave the console?", waits(model.waiting()))),
-            Row::of(Tone::Quiet, " They stay held until their deadline, or until another console decides them."),
+            Row::of(
+                Tone::Quiet,
+                match model.settings.process {
+                    Process::Demo => {
+                        " The demo ends with its console: its agent withdraws them, and none of them runs."
+                    }
+                    Process::Own | Process::Shared => {
+                        " They stay held until their deadline, or until another console decides them."
+                    }
+                },
+            ),
         ],
         Some(Overlay::Search { text, .. }) => search(model, text, width),
         Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
@@ -139,9 +149,14 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
     rows
 }
 
+/// Whether the lines for a first look are on screen.
+pub fn shows_tour(model: &Model) -> bool {
+    model.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
+}
+
 /// The five lines for a first look, where they leave room for what matters.
 fn tour(model: &Model) -> Vec<Row> {
-    if model.tour == Tour::Dismissed || model.screen != Screen::Queue || model.size.1 < 16 {
+    if !shows_tour(model) {
         return Vec::new();
     }
     if !model.calls.is_empty() && model.size.1 < 36 {

@@ -117,6 +117,7 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         latest: known.pin.latest,
         definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),
         changes: memory.changes(known)?,
+        grown: memory.grown(known)?,
         rules: Vec::new(),
         first_seen: known.pin.first_seen,
         last_seen: known.last_seen,

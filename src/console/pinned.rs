@@ -8,7 +8,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::link::message::PinState;
-use crate::pins::diff::{Argument, Change};
+use crate::pins::diff::{Argument, Change, Grown};
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it is now.
@@ -51,6 +51,8 @@ pub struct PinnedTool {
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
     pub changes: Vec<Change>,
+    /// What its server has more of since then.
+    pub grown: Option<Grown>,
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
     pub rules: Vec<String>,
     /// Milliseconds since 1970, UTC.

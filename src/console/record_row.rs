@@ -92,7 +92,8 @@ impl RecordColumns {
             None if self.tool == 0 => tool.clone().clipped(self.rest),
             None => Row::default(),
         };
-        let note = note(line);
+        // How a read was explained fills a sheet, not a row.
+        let note = if line.by == Some(By::Default) { "" } else { note(line) };
         if !note.is_empty() && upon.width() + 12 < self.rest {
             let gap = if upon.runs.is_empty() { "" } else { "  " };
             upon = upon.and(Tone::Ours, gap).and_foreign(Tone::Quiet, note).clipped(self.rest);

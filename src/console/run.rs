@@ -214,7 +214,7 @@ impl Loop<'_> {
                     }
                     Command::Copy(text) => self.screen.copy(&text)?,
                     Command::Suspend => match self.outside.process {
-                        Process::Own => self.screen.suspended(terminal::stop)?,
+                        Process::Own | Process::Demo => self.screen.suspended(terminal::stop)?,
                         Process::Shared => {
                             let what = "this console runs inside its wrapper (--inline), which must not stop";
                             more.push(Msg::Link(ClientEvent::Trouble(what.to_owned())));

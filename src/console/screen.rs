@@ -61,7 +61,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         Arrangement::CardAlone => areas.card = body,
         Arrangement::QueueAndCard if width >= SIDE_BY_SIDE => {
             // Room for a tool and what its call is about, side by side.
-            let left = (width * 9 / 20).min(72);
+            let left = (width * 9 / 20).min(96);
             areas.queue = Rect { width: left, ..body };
             areas.divider = Rect { x: left, width: 1, ..body };
             areas.card = Rect { x: left + 2, width: width - left - 2, ..body };
@@ -97,7 +97,7 @@ pub fn sides(body: Rect) -> Sides {
     if body.width < BOTH {
         return Sides::One(body);
     }
-    let left = (body.width * 8 / 15).min(84);
+    let left = (body.width * 8 / 15).min(104);
     Sides::Both {
         list: Rect { width: left, ..body },
         divider: Rect { x: left, width: 1, ..body },

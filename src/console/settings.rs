@@ -56,7 +56,8 @@ pub enum Pointer {
 
 const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
-/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default is used instead.
+/// Reads `[console]`, and the default in place of what is wrong there. What is wrong anywhere in the file comes beside it,
+/// each with its line: a wrapper that cannot start says so only to its host.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     let path = places.config_file();
     if path.symlink_metadata().is_err() {
@@ -70,8 +71,14 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
             return (settings, vec![format!("{} {why}", path.display())]);
         }
     };
-    let (settings, problems) = parse(&text);
-    (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
+    let problems = match check(places) {
+        Ok(()) => Vec::new(),
+        Err(ConfigError::Problems { path, problems }) => {
+            problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    (parse(&text).0, problems)
 }
 
 /// Checks all of `config.toml`, `[console]` too, without using it.
@@ -204,6 +211,19 @@ mod tests {
             }
         }
         assert!(problems[0].to_string().starts_with("2:11: `confirm` cannot be \"yes\"; one of: key, word"));
+    }
+
+    #[test]
+    fn an_error_anywhere_in_the_file_is_told_on_the_console() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::under(home.path()).unwrap();
+        std::fs::create_dir_all(places.config_dir()).unwrap();
+        std::fs::write(places.config_file(), "approval-timeut = \"1m\"\n[console]\nquiet = true\n").unwrap();
+        let (settings, problems) = load(&places);
+        assert_eq!(settings.manner, Manner::Quiet, "what is right counts");
+        assert!(problems.len() == 1 && problems[0].contains("config.toml:1:1: unknown key"), "{problems:?}");
+        std::fs::write(places.config_file(), "[console]\nquiet = true\n").unwrap();
+        assert_eq!(load(&places).1, Vec::<String>::new());
     }
 
     #[test]

@@ -68,6 +68,12 @@ pub fn latency(micros: u64) -> String {
     }
 }
 
+/// `0.6 s`, `31 s`: how long people took, in microseconds.
+pub fn took(micros: f64) -> String {
+    let seconds = micros / 1e6;
+    if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -252,6 +252,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Open => return moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
+        Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
+        Action::Group if model.screen == Screen::Log => browse::regroup(model),
         Action::Group => batch::regroup(model),
         Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),

@@ -54,11 +54,11 @@ pub fn patience(host: Option<&str>) -> Patience {
 pub fn silence(host: &str) -> Option<&'static str> {
     let name = host.to_ascii_lowercase();
     match name.as_str() {
-        "claude-code" => Some("after two minutes it goes on without the answer, and takes it when it comes"),
+        "claude-code" => Some("after two minutes it continues without the answer, and accepts it later"),
         _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => {
-            Some("it does not say when its user presses Esc: the call may not be wanted any more")
+            Some("it does not say when its user presses Esc: the call may no longer be wanted")
         }
-        "zed" => Some("it does not say when it gives up: the call may not be wanted any more"),
+        "zed" => Some("it does not say when it gives up: the call may no longer be wanted"),
         _ => None,
     }
 }

@@ -91,7 +91,7 @@ impl Gate {
         let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
         // Why it was brought to its end, where it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {
-            entry = entry.with("reason", format!("mcp-approve was told to stop by {why}"));
+            entry = entry.with("reason", format!("mcp-approve was stopped by {why}"));
         } else if reason != how {
             entry = entry.with("reason", reason);
         }

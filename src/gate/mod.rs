@@ -34,7 +34,6 @@ use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
@@ -42,10 +41,10 @@ use crate::wire::call::Call;
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unattended {
-    /// It waits for one, until its deadline.
+    /// It waits until a console opens, or until its deadline.
     #[default]
     Wait,
-    /// It is denied at once.
+    /// mcp-approve denies it at once.
     Deny,
 }
 
@@ -124,7 +123,7 @@ impl Gate {
         Self {
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
-            rules: Rules { policy, recent: Recent::default() },
+            rules: Rules::new(policy),
             log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),

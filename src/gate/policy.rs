@@ -12,7 +12,7 @@ use crate::wire::digest::Digest;
 impl Gate {
     /// Another policy is in force: that is recorded, and it rules on every call that is not decided yet.
     pub(in crate::gate) fn on_policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
-        self.rules.policy = policy;
+        self.rules.replace(policy);
         let mut entry = self.entry(now, Kind::Policy).with("what", "the policy was read again");
         if let Some(banner) = &self.rules.policy.banner {
             entry = entry.with("banner", banner.as_str());
@@ -33,7 +33,7 @@ impl Gate {
     ) {
         let pending = &self.rules.policy.pending;
         if !pending.iter().any(|one| one.file == file && one.digest == digest) {
-            let why = "the policy has changed since it was shown, or waits no longer; look at it again".to_owned();
+            let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
             return out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
         let entry = self.entry(now, Kind::Policy).with("what", "an operator accepted the changed policy");

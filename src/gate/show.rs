@@ -1,6 +1,7 @@
 //! What passes: counted for the log, and shown on the consoles' Activity screen.
 
 use crate::audit::record::Kind;
+use crate::behavior::identity::Identity;
 use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
@@ -63,7 +64,7 @@ impl Gate {
         }
         let direction = match from {
             Origin::Host => Direction::ToServer,
-            Origin::Server => Direction::ToHost,
+            Origin::Server | Origin::Answer => Direction::ToHost,
         };
         let (kind, what) = match form {
             Form::Request => (ActivityKind::Request, method),
@@ -77,9 +78,13 @@ impl Gate {
     /// Records a request that passes and does more than read: a counter alone would not say what it was.
     pub(in crate::gate) fn record_single(&mut self, now: Now, request: &Call, out: &mut Vec<Effect>) {
         let Some(method) = request.method() else { return };
-        let params = serde_json::from_str(request.arguments_text()).unwrap_or_default();
-        let identity = of_request(method, &params).identity;
-        if identity.mutability == Mutability::Pure || !self.log.passed.takes_single() {
+        let identities = request.questions().map(|(method, params)| {
+            let params = serde_json::from_str(params).unwrap_or_default();
+            of_request(method, &params).identity
+        });
+        let changes = |identity: &Identity| identity.mutability != Mutability::Pure;
+        let Some(identity) = identities.filter(changes).last() else { return };
+        if !self.log.passed.takes_single() {
             return;
         }
         let mut entry = self.entry(now, Kind::Passed);

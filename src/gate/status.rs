@@ -85,8 +85,8 @@ impl Gate {
         self.forges(gist)
             || match gist {
                 Gist::Request { method, .. } | Gist::Notification { method, .. } => self.restricts(method),
-                Gist::Response { .. } => false,
-                Gist::Unreadable => self.rules.policy.restricts_methods(),
+                // Requests may be inside an answer.
+                Gist::Response { .. } | Gist::Unreadable => self.rules.restricts_methods,
             }
     }
 
@@ -116,7 +116,7 @@ impl Gate {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
         let is_held = !self.calls.is_empty() || self.flights.has_later();
-        if self.catalog.is_listening() || is_held || self.rules.policy.restricts_methods() {
+        if self.catalog.is_listening() || is_held || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

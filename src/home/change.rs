@@ -28,18 +28,18 @@ pub enum ChangeError {
     Place(#[from] PlaceError),
     #[error(transparent)]
     Policy(#[from] Broken),
-    #[error("{} cannot be changed so: {error}", path.display())]
+    #[error("this change of {} is not possible: {error}", path.display())]
     Edit { path: PathBuf, error: EditError },
     /// The first of the problems that the policy would have.
     #[error("line {}: {}", .0.line, .0.what)]
     Breaks(Problem),
-    #[error("somebody else is changing the rules right now")]
+    #[error("another process is changing the rules right now")]
     Locked,
     #[error("{} was changed while this command ran", .0.display())]
     Meanwhile(PathBuf),
     #[error("no change of {} can be taken back", .0.display())]
     NothingToUndo(PathBuf),
-    #[error("{} was changed since by other means", path.display())]
+    #[error("another program has changed {} since", path.display())]
     ChangedSince { path: PathBuf, noted: PathBuf },
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },

@@ -132,7 +132,7 @@ impl ConfigError {
                 known.join(", ")
             ),
             Self::Problems { .. } => {
-                "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
+                "fix the lines above, or move the file away: every key is also an option, see `mcp-approve wrap --help`"
                     .to_owned()
             }
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum DurationError {
     #[error("write a whole number and its unit, like 500ms, 60s, 5m or 1h")]
     Shape,
-    #[error("it must be longer than nothing, and at most 30 days (720h)")]
+    #[error("it must be longer than 0, and at most 30 days (720h)")]
     Range,
 }
 

@@ -54,11 +54,11 @@ pub struct LayerFile {
 pub enum AcceptError {
     #[error("this wrapper does not read that policy")]
     NotRead,
-    #[error("the policy {0}; mend it first")]
+    #[error("the policy {0}; fix it first")]
     Unusable(Why),
     #[error("the policy has changed again since it was shown; look at it again")]
     Changed,
-    #[error("the policy has changed again since it was shown, or waits no longer; look at it again")]
+    #[error("the policy has changed again since it was shown, or no longer waits; look at it again")]
     NotPending,
     #[error("the acceptance could not be kept: {0}; run `mcp-approve doctor`")]
     NotKept(io::Error),

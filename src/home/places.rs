@@ -27,7 +27,7 @@ pub enum PlaceError {
     Foreign { path: PathBuf, owner: u32 },
     #[error("others than you may write to {} (mode {mode:04o})", path.display())]
     Loose { path: PathBuf, mode: u32 },
-    #[error("{} is no folder of its own: {found}", path.display())]
+    #[error("{} is not a plain folder: {found}", path.display())]
     NoFolder { path: PathBuf, found: &'static str },
     #[error("{} cannot be used: {cause}", path.display())]
     Io { path: PathBuf, cause: io::Error },

@@ -57,7 +57,7 @@ pub enum Why {
     Unreadable(#[from] io::Error),
     #[error("cannot be trusted: {0}")]
     Untrusted(#[from] PlaceError),
-    #[error("is no text file of at most 4 MiB")]
+    #[error("is not a text file of at most 4 MiB")]
     NoText,
     #[error("has {}", counted(.0))]
     Problems(Vec<Problem>),
@@ -72,7 +72,7 @@ impl Broken {
             Why::NoText => {
                 "save it as plain UTF-8 text, or move it away: without a file the built-in default applies".to_owned()
             }
-            Why::Problems(_) => "mend it; `mcp-approve rules check` shows every line".to_owned(),
+            Why::Problems(_) => "fix it; `mcp-approve rules check` shows every line".to_owned(),
         }
     }
 

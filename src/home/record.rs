@@ -22,7 +22,7 @@ impl RecordError {
         match self {
             Self::Place(error) => error.hint(),
             Self::Config(error) => error.hint(),
-            Self::Log(_) => "`mcp-approve doctor` tells what is wrong with the log".to_owned(),
+            Self::Log(_) => "`mcp-approve doctor` says what is wrong with the log".to_owned(),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Bridge {
         let wrong = |what: &str, hint: &str| Err(Unreachable { what: what.to_owned(), hint: hint.to_owned() });
         let odd = |c: char| !c.is_ascii_graphic() || "\"<>\\^`{|}".contains(c);
         let Some((scheme, authority)) = split(url).filter(|_| !url.contains(odd)) else {
-            return wrong("this is no URL of a server", "write it whole: https://mcp.example.com/mcp");
+            return wrong("this is not the URL of a server", "write it whole: https://mcp.example.com/mcp");
         };
         if authority.contains('@') {
             return wrong(

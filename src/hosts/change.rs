@@ -270,7 +270,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
                 Some(splice) => splices.push(splice),
                 // A longer limit harms nobody.
                 None if key != APPROVAL => {}
-                None => return Err(format!("take its `{APPROVAL}` out by hand first: that is ours")),
+                None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it")),
             },
             (Some(now), Some(old)) => {
                 let old = record.before.get(old.span.clone()).unwrap_or(&ours);

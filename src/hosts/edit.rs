@@ -131,14 +131,14 @@ pub(super) fn wrap(
             splices.push(at_head(text, list, words, &ours.collect::<Vec<_>>())?);
         }
         Some(Command::Parted { program, words, within }) => {
-            let moved =
-                literal(text, syntax, &program.node).ok_or("its command is written in a way that we do not edit")?;
+            let moved = literal(text, syntax, &program.node)
+                .ok_or("its command is written in a way that mcp-approve does not edit")?;
             splices.push(Splice::of(program.node.span.clone(), quoted(&how.program)));
             let ours: Vec<String> = options.iter().map(|word| quoted(word)).chain([moved]).collect();
             match words {
                 Some(list) => match &list.value {
                     Value::List(words) => splices.push(at_head(text, list, words, &ours)?),
-                    _ => return Err("its `args` is no list: write [] there, or take the key out".to_owned()),
+                    _ => return Err("its `args` is not a list: write [] there, or take the key out".to_owned()),
                 },
                 None if std::ptr::eq(within, entry.node) => {
                     fields.push(("args".to_owned(), format!("[{}]", ours.join(", "))));
@@ -205,7 +205,7 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Strin
             Ok(vec![without(text, list, items, dashes + 1)?])
         }
         Some(Command::Parted { program, words: Some(list), .. }) => {
-            let Value::List(items) = &list.value else { return Err("its `args` is no list".to_owned()) };
+            let Value::List(items) = &list.value else { return Err("its `args` is not a list".to_owned()) };
             let server = items.get(dashes).and_then(|item| text.get(item.span.clone())).ok_or("its command is gone")?;
             Ok(vec![Splice::of(program.node.span.clone(), server), without(text, list, items, dashes + 1)?])
         }
@@ -271,7 +271,7 @@ fn before(
         Syntax::Json | Syntax::Toml => ", ".to_owned(),
         Syntax::Yaml if inline => ", ".to_owned(),
         Syntax::Yaml if line.chars().all(|c| c == ' ' || c == '-') => own_line.replace('-', " "),
-        Syntax::Yaml => return Err("its fields are written in a way that we do not edit".to_owned()),
+        Syntax::Yaml => return Err("its fields are written in a way that mcp-approve does not edit".to_owned()),
     };
     let field = |(key, value): &(String, String)| one_field(syntax, key, value) + &between;
     Ok(put.iter().map(field).collect())
@@ -293,7 +293,7 @@ fn begins(text: &str, list: &Node, item: &Node) -> Result<usize, String> {
     }
     let line = line_before(text, item.span.start);
     let dash = line.trim_end_matches(' ').strip_suffix('-').filter(|indent| indent.chars().all(|c| c == ' '));
-    let indent = dash.ok_or("its list of words is written in a way that we do not edit")?;
+    let indent = dash.ok_or("its list of words is written in a way that mcp-approve does not edit")?;
     Ok(item.span.start - line.len() + indent.len())
 }
 

@@ -116,7 +116,7 @@ pub fn text(file: &Path) -> Result<Option<String>, String> {
         Err(error) => return Err(error.to_string()),
     };
     if !opened.metadata().is_ok_and(|found| found.is_file()) {
-        return Err("it is no file".to_owned());
+        return Err("it is not a plain file".to_owned());
     }
     let mut text = String::new();
     match opened.take(LONGEST + 1).read_to_string(&mut text) {

@@ -1,5 +1,6 @@
-//! A file's text as it may be shown: keys, how servers are started and how long calls may take. Every other value and every
-//! comment is hidden, for a list of servers holds keys and tokens, and no list of secrets is ever whole.
+//! A file's text as it may be shown: keys, how servers are started, how long calls may take, and values that are no secret
+//! whatever their key: truth values and known words. Every other value and every comment is hidden, for a list of servers
+//! holds keys and tokens, and no list of secrets is ever whole.
 
 use std::ops::Range;
 
@@ -18,11 +19,13 @@ pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;
 pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, String> {
     let root = parse(syntax, text)?;
     let mut shown = Vec::new();
-    keys(&root, &mut shown);
+    plain(&root, &mut shown);
     for entry in entries(host, &root)? {
         values(&entry, hides, &mut shown);
     }
     shown.sort_by_key(|span| span.start);
+    // A word of a command line may be one of the formats' words, too.
+    shown.dedup();
     let (mut out, mut at, mut hid) = (String::with_capacity(text.len()), 0, false);
     for span in shown.into_iter().chain(std::iter::once(text.len()..text.len())) {
         for c in text.get(at..span.start).unwrap_or_default().chars() {
@@ -39,15 +42,22 @@ pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>)
     Ok(out)
 }
 
-fn keys(node: &Node, shown: &mut Vec<Range<usize>>) {
+/// Words that hosts' formats have as values.
+const WORDS: [&str; 9] =
+    ["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp", "local", "remote", "allow"];
+
+/// Keys, truth values, nothing, and words of the formats. A number may be somebody's secret.
+fn plain(node: &Node, shown: &mut Vec<Range<usize>>) {
     match &node.value {
-        Value::List(items) => items.iter().for_each(|item| keys(item, shown)),
+        Value::List(items) => items.iter().for_each(|item| plain(item, shown)),
         Value::Table(fields) => {
             for field in fields {
                 shown.push(field.key_span.clone());
-                keys(&field.node, shown);
+                plain(&field.node, shown);
             }
         }
+        Value::Other(text) if matches!(text.as_str(), "true" | "false" | "null") => shown.push(node.span.clone()),
+        Value::Text(text) if WORDS.contains(&text.as_str()) => shown.push(node.span.clone()),
         Value::Text(_) | Value::Other(_) | Value::Shared(_) => {}
     }
 }

@@ -175,7 +175,7 @@ impl Ended {
 impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            None => f.write_str("nobody saw how"),
+            None => f.write_str("its status is unknown"),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => write!(f, "exit status {code}"),
                 (None, Some(signal)) => write!(f, "signal {signal}"),

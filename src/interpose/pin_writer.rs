@@ -63,14 +63,25 @@ impl PinWriter {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match patiently(|| read(&path, &launch)) {
-                Ok((memory, pins, program)) => {
-                    on_review(Reviewed::Pins(Box::new(pins)));
-                    let generation = memory.generation().ok();
-                    let writer = Writer { path, memory, generation, launch, program, trust, watcher, on_review };
-                    writer.work(&inbox);
+            let mut is_said = false;
+            loop {
+                match patiently(|| read(&path, &launch)) {
+                    Ok((memory, pins, program)) => {
+                        on_review(Reviewed::Pins(Box::new(pins)));
+                        let generation = memory.generation().ok();
+                        let writer = Writer { path, memory, generation, launch, program, trust, watcher, on_review };
+                        break writer.work(&inbox);
+                    }
+                    // Until the others are done every call asks; then what is remembered counts after all.
+                    Err(PinsError::Busy { .. }) if is_said => {}
+                    Err(error) => {
+                        on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint()))));
+                        if !matches!(error, PinsError::Busy { .. }) {
+                            break;
+                        }
+                        is_said = true;
+                    }
                 }
-                Err(error) => on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint())))),
             }
             // The wrapper no longer listens once it gave up waiting.
             let _ = end.send(());
@@ -173,7 +184,7 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                 Order::Pin(pinning, console) => match self.pin(&pinning) {
                     Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
                     Err(why) => {
-                        let why = format!("what you said of {} is not remembered: {why}", pinning.tool);
+                        let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
                         (self.on_review)(Reviewed::Refused { console, why });
                     }
                 },

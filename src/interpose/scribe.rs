@@ -30,7 +30,7 @@ const FOLD_FROM: usize = 256 << 10;
 const UNFOLDED: usize = 1 << 20;
 /// Microseconds after which an entry that waits for that is tried again.
 const RETRY: u64 = 2_000;
-/// At most so many entries share a commit: the first of them waits for the last.
+/// At most this many entries share a commit: the first of them waits for the last.
 const BATCH: usize = 128;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -113,7 +113,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
     let session: Arc<str> = chance()?.into();
-    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state);
+    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
     let adopted = Adopted::start();
     let mut child = Child::spawn(&command, environment, guardian, core)?;
     match adopted {
@@ -216,7 +216,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
 
 /// What may be used: the wrapper's own scope and that of every wrapper above it, which are named; and the record of it, for
 /// those that the server may start underneath. Comes before the server, which finds the record from its first moment on.
-fn delegated(
+async fn delegated(
     own: Scope,
     name: &str,
     session: &str,
@@ -227,7 +227,7 @@ fn delegated(
         let places = home.map_or_else(Places::of_user, Places::under);
         places.ok().map(|places| places.run_dir())
     };
-    let (scope, above) = match delegation::handed_down(&run_of) {
+    let (scope, above) = match delegation::handed_down(&run_of).await {
         Ok(None) => (own, Vec::new()),
         Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
         Err(why) => {

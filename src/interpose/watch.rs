@@ -87,7 +87,9 @@ impl Watch {
     /// Watches nothing yet. Must be called in the loop's runtime.
     pub fn new() -> Self {
         let reporter = Reporter::new()
-            .inspect_err(|error| tracing::info!(%error, "changes of files are not reported: they are looked for"))
+            .inspect_err(
+                |error| tracing::info!(%error, "changes of files are not reported: mcp-approve polls for them"),
+            )
             .ok();
         Self { reporter, ..Self::default() }
     }
@@ -146,7 +148,7 @@ impl Watch {
             }
         });
         if let Err(error) = read {
-            tracing::error!(%error, "changes of files are not reported any more: they are looked for");
+            tracing::error!(%error, "changes of files are no longer reported: mcp-approve polls for them");
             self.reporter = None;
             for files in ALL {
                 self.next(files).pause = POLL;

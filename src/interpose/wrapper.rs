@@ -272,7 +272,7 @@ impl Running {
         let acks = self.scribe.rest(now.mono);
         self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
-            notice::say(&format!("the server is ended: {how}"));
+            notice::say(&format!("mcp-approve ends the server: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
         }
@@ -304,7 +304,7 @@ impl Running {
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
-                    Origin::Server => self.server.release(token, *call).map(|line| self.host.write(line)),
+                    Origin::Server | Origin::Answer => self.server.release(token, *call).map(|it| self.host.write(it)),
                 };
                 if let Err(err) = forwarded {
                     // A defect of ours; the call is lost, not run, and the host's own timeout ends it.

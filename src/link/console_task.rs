@@ -268,7 +268,7 @@ impl ConsoleTask {
         match console.outbox.put(line, then) {
             Put::Queue | Put::LeaveOut => {}
             Put::LetGo => {
-                tracing::warn!(console = %id, "a console does not read and is let go");
+                tracing::warn!(console = %id, "a console does not read and is disconnected");
                 self.let_go(id);
             }
         }

@@ -1,18 +1,23 @@
-//! What a wrapper hands on: each leaves a record of what it may use in the runtime folder while it runs, and one that is started
-//! underneath finds that record by its own ancestors, whatever its environment says (capability lattice, section 4.3). Joins no
-//! scopes itself.
+//! What a wrapper hands on: each tells those that are started underneath it what it may use, and one of them finds it by its own
+//! ancestors, whatever its environment says (capability lattice, section 4.3). Joins no scopes itself.
 //!
-//! A process whose parents have all ended has other ancestors. Where the system lets orphans fall to the wrapper (Linux, see
-//! `interpose/adopted`) it is still found underneath it; elsewhere it is not.
+//! The record is told over a socket in the runtime folder, and the kernel names the process that listens there: another process
+//! of the same user can remove that socket or put its own in the place, and then nothing may be used. To be told more, a server
+//! would have to trace the wrapper (which the system refuses: see `interpose/secrecy`), keep the listening socket of an ended
+//! process whose number a wrapper gets later, or leave the tree of processes. A process whose parents have all ended has left it,
+//! but where the system lets orphans fall to the wrapper (Linux, see `interpose/adopted`); and what is started by another
+//! service of the system was never in it.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 use super::error::LinkError;
 use super::folder;
@@ -25,6 +30,10 @@ const DEPTH: usize = 64;
 const ATTEMPTS: usize = 8;
 /// The longest record that is read.
 const LONGEST: u64 = 64 << 20;
+/// How long whoever asks, or is asked, may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long nothing is accepted after the system gave no connection.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What one wrapper may use, and who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +46,12 @@ pub struct Record {
     pub above: Vec<String>,
 }
 
-/// A record in its place; it is gone with this.
+/// A record that is told to whoever asks; nobody can ask once this is dropped.
 #[derive(Debug)]
-pub struct Handed(PathBuf);
+pub struct Handed {
+    place: PathBuf,
+    task: JoinHandle<()>,
+}
 
 impl Record {
     /// The wrapper and those above it, as names for people: `agents (viewer)`. Foreign text.
@@ -85,25 +97,37 @@ impl Record {
     }
 }
 
-/// Leaves this process's record for those that will be started underneath it.
+/// Tells this process's record to those that will be started underneath it; inside a runtime.
 ///
 /// # Errors
-/// The folder is not safe, or the record cannot be written: whatever is started underneath then gets nothing.
+/// The folder is not safe, or there is no socket to be had: whatever is started underneath then gets nothing.
 pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     folder::prepare(run)?;
     sweep(run);
     let pid = std::process::id();
-    let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let started = peer::kin(pid).map(|kin| kin.started).unwrap_or_default();
-    let (draft, place) = (run.join(format!("{pid}.scope.new")), place(run, pid));
+    let place = place(run, pid);
     // What a process of the same number left there before it died.
-    let _ = fs::remove_file(&draft);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::open(&draft, flags, Mode::from_raw_mode(0o600)).map_err(|error| unusable(error.into()))?;
-    let mut file = fs::File::from(file);
-    file.write_all(record.json(pid, &started).to_string().as_bytes()).map_err(unusable)?;
-    fs::rename(&draft, &place).map_err(unusable)?;
-    Ok(Handed(place))
+    let _ = fs::remove_file(&place);
+    let listener = folder::listen(&place, &run.join(format!("{pid}.scope.new")))?;
+    let listener =
+        UnixListener::from_std(listener).map_err(|source| LinkError::Socket { path: place.clone(), source })?;
+    let task = tokio::spawn(tell(listener, record.json(pid, &started).to_string()));
+    Ok(Handed { place, task })
+}
+
+/// Tells a record to all of this user who ask, one after the other.
+async fn tell(listener: UnixListener, record: String) {
+    loop {
+        let Ok((mut stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        if stream.peer_cred().is_ok_and(|peer| peer.uid() == folder::me()) {
+            // Whoever does not read it gets nothing.
+            let _ = timeout(PATIENCE, stream.write_all(record.as_bytes())).await;
+        }
+    }
 }
 
 /// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none. `run_of` is the
@@ -111,16 +135,19 @@ pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
 ///
 /// # Errors
 /// Why it is not known, where there is one: then nothing may be used.
-pub fn handed_down(run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Result<Option<Record>, String> {
+pub async fn handed_down(run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Result<Option<Record>, String> {
     let us = std::process::id();
-    let lost =
-        || "the processes above this wrapper come and go, so what it may use is not known; start it again".to_owned();
     // An ancestor may end while they are followed; whoever it leaves behind has another parent then.
-    (0..ATTEMPTS).find_map(|_| follow(us, run_of)).unwrap_or_else(|| Err(lost()))
+    for _ in 0..ATTEMPTS {
+        if let Some(found) = follow(us, run_of).await {
+            return found;
+        }
+    }
+    Err("the processes above this wrapper come and go, so what it may use is not known; start it again".to_owned())
 }
 
 /// Follows the ancestors once; `None` where one of them has just ended.
-fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<Result<Option<Record>, String>> {
+async fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<Result<Option<Record>, String>> {
     let (mut below, mut at) = (us, peer::kin(us)?.parent);
     let mut nearest: Option<Record> = None;
     for _ in 0..DEPTH {
@@ -131,7 +158,7 @@ fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<
             // Still the parent, so it lives: another user's, which this system does not show.
             return (peer::kin(below)?.parent == at).then_some(Ok(nearest));
         };
-        match record_of(at, &kin, run_of) {
+        match record_of(at, &kin, run_of).await {
             Ok(None) => {}
             Ok(Some(outer)) => {
                 nearest = Some(match nearest {
@@ -147,22 +174,28 @@ fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<
 }
 
 /// The record of one ancestor; `None` where it is no wrapper.
-fn record_of(pid: u32, kin: &Kin, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Result<Option<Record>, String> {
+async fn record_of(
+    pid: u32,
+    kin: &Kin,
+    run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>,
+) -> Result<Option<Record>, String> {
     let words = peer::command(pid);
     let home = home_of(&words);
-    let place = run_of(home.as_deref()).map(|run| place(&run, pid));
-    let why = match place.as_deref().map(text) {
-        Some(Ok(text)) => {
-            let value = serde_json::from_str(&text).unwrap_or_default();
-            match Record::read(&value, pid, &kin.started) {
-                Some(record) => return Ok(Some(record)),
-                None => "its record is not its own, or of another version".to_owned(),
+    let why = match run_of(home.as_deref()).map(|run| place(&run, pid)) {
+        Some(place) => match timeout(PATIENCE, ask(&place, pid)).await {
+            Ok(Ok(text)) => {
+                let value = serde_json::from_str(&text).unwrap_or_default();
+                match Record::read(&value, pid, &kin.started) {
+                    Some(record) => return Ok(Some(record)),
+                    None => "its record is not its own, or of another version".to_owned(),
+                }
             }
-        }
-        Some(Err(error)) => error.to_string(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it does not answer".to_owned(),
+        },
         None => "its folder is not known".to_owned(),
     };
-    // A record alone may have been left by another process of this number.
+    // What else has a socket of this name tells nothing that counts.
     if !wraps(&words) {
         return Ok(None);
     }
@@ -208,17 +241,15 @@ fn place(run: &Path, pid: u32) -> PathBuf {
     run.join(format!("{pid}.scope"))
 }
 
-/// The text of a record that only this user can have written.
-fn text(path: &Path) -> io::Result<String> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file: OwnedFd = rustix::fs::open(path, flags, Mode::empty())?;
-    let file = fs::File::from(file);
-    let found = file.metadata()?;
-    if !found.is_file() || found.uid() != folder::me() || found.mode() & 0o077 != 0 || found.len() > LONGEST {
-        return Err(io::Error::other("its record is not a file of this user's alone"));
+/// Asks a process for its record. What another one says in its place is nothing.
+async fn ask(place: &Path, pid: u32) -> io::Result<String> {
+    let stream = UnixStream::connect(place).await?;
+    let peer = stream.peer_cred()?;
+    if peer.uid() != folder::me() || peer.pid().and_then(|peer| u32::try_from(peer).ok()) != Some(pid) {
+        return Err(io::Error::other("another process answers in its place"));
     }
     let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text)?;
+    stream.take(LONGEST).read_to_string(&mut text).await?;
     Ok(text)
 }
 
@@ -228,7 +259,7 @@ fn sweep(run: &Path) {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.split_once(".scope")?.0.parse().ok());
         if pid.is_some_and(|pid: u32| peer::kin(pid).is_none()) {
-            // Where it stays it is found to be another's.
+            // Where it stays nobody listens.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -236,19 +267,21 @@ fn sweep(run: &Path) {
 
 impl Drop for Handed {
     fn drop(&mut self) {
-        // Where it stays it is found to be another's.
-        let _ = fs::remove_file(&self.0);
+        self.task.abort();
+        // Where it stays nobody listens.
+        let _ = fs::remove_file(&self.place);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixListener;
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
-    use super::{Record, follow, fs, hand_on, home_of, peer, place, record_of, text, wraps};
+    use super::{Record, ask, follow, fs, hand_on, home_of, peer, place, record_of, wraps};
     use crate::policy::scope::{Limit, Scope};
 
     fn record() -> Record {
@@ -260,27 +293,31 @@ mod tests {
         line.split(' ').map(str::to_owned).collect()
     }
 
-    #[test]
-    fn a_record_is_found_while_its_wrapper_lives_and_is_this_users_alone() {
+    #[tokio::test]
+    async fn a_record_is_told_while_its_wrapper_lives_and_by_no_other_process() {
         let run = tempfile::tempdir().unwrap();
         let run = run.path().join("run");
         let us = std::process::id();
         let kin = peer::kin(us).unwrap();
         let run_of = |_: Option<&Path>| Some(run.clone());
         let handed = hand_on(&run, &record()).unwrap();
-        assert_eq!(record_of(us, &kin, &run_of), Ok(Some(record())));
+        assert_eq!(record_of(us, &kin, &run_of).await, Ok(Some(record())));
         assert_eq!(record().chain(), ["outer", "agents (nothing, session s1)"]);
         assert_eq!(fs::metadata(place(&run, us)).unwrap().permissions().mode() & 0o777, 0o600);
         let other = peer::Kin { started: "another time".into(), ..peer::kin(us).unwrap() };
-        assert_eq!(record_of(us, &other, &run_of), Ok(None), "a test is no wrapper");
-        fs::set_permissions(place(&run, us), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(text(&place(&run, us)).is_err());
+        assert_eq!(record_of(us, &other, &run_of).await, Ok(None), "a test is no wrapper");
+        // Ours is not the process that this socket would be of.
+        let parent = peer::kin(us).unwrap().parent;
+        fs::rename(place(&run, us), place(&run, parent)).unwrap();
+        let error = ask(&place(&run, parent), parent).await.unwrap_err();
+        assert_eq!(error.to_string(), "another process answers in its place");
+        fs::rename(place(&run, parent), place(&run, us)).unwrap();
         drop(handed);
         assert!(!place(&run, us).exists());
     }
 
-    #[test]
-    fn a_record_that_a_server_wrote_of_itself_widens_nothing() {
+    #[tokio::test]
+    async fn a_record_that_a_server_tells_of_itself_or_of_another_widens_nothing() {
         let run = tempfile::tempdir().unwrap();
         let run = run.path().join("run");
         let _handed = hand_on(&run, &record()).unwrap();
@@ -293,12 +330,15 @@ mod tests {
         let inner = inner.trim().parse().unwrap();
 
         let run_of = |_: Option<&Path>| Some(run.clone());
-        assert_eq!(follow(inner, &run_of), Some(Ok(Some(record()))));
-        let (own, started) = (place(&run, server.id()), peer::kin(server.id()).unwrap().started);
+        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))));
+        let started = peer::kin(server.id()).unwrap().started;
         let spoofed = Record { server: "x".into(), session: "s2".into(), scope: Scope::default(), above: vec![] };
-        fs::write(&own, spoofed.json(server.id(), &started).to_string()).unwrap();
-        fs::set_permissions(&own, fs::Permissions::from_mode(0o600)).unwrap();
-        let found = follow(inner, &run_of).unwrap().unwrap().unwrap();
+        let told = spoofed.json(server.id(), &started).to_string();
+        let listener = UnixListener::bind(place(&run, server.id())).unwrap();
+        std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(told.as_bytes())));
+        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))), "it is not the process of that number");
+        // Nor would it widen anything if it were.
+        let found = spoofed.under(record());
         assert_eq!((found.scope.clone(), found.above.clone()), (record().scope, record().chain()));
         assert_eq!(found.clone().under(record()), found, "an honest one names those above it already");
         drop(server.stdin.take());

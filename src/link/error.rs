@@ -27,7 +27,7 @@ pub enum LinkError {
     )]
     TooLong { path: PathBuf, bytes: usize, limit: usize },
     /// Something that no wrapper made is where a lock or socket belongs.
-    #[error("{path:?} is {what}; nothing of ours made it: look at it, then remove it")]
+    #[error("{path:?} is {what}; mcp-approve did not make it: look at it, then remove it")]
     Squatted { path: PathBuf, what: &'static str },
     /// Every numbered form of the name is in use.
     #[error("{count} running servers are called {name:?} already; end some, or choose another --name")]

@@ -146,18 +146,24 @@ impl NameClaim {
     /// # Errors
     /// Something that no wrapper made is there, or the system gives no socket.
     pub(super) fn bind(&self) -> Result<UnixListener, LinkError> {
-        clear(&self.socket)?;
-        clear(&self.draft)?;
-        let listener = self.failed(UnixListener::bind(&self.draft))?;
-        self.failed(fs::set_permissions(&self.draft, fs::Permissions::from_mode(0o600)))?;
-        self.failed(fs::rename(&self.draft, &self.socket))?;
-        self.failed(listener.set_nonblocking(true))?;
-        Ok(listener)
+        listen(&self.socket, &self.draft)
     }
+}
 
-    fn failed<T>(&self, tried: io::Result<T>) -> Result<T, LinkError> {
-        tried.map_err(|source| LinkError::Socket { path: self.socket.clone(), source })
-    }
+/// Puts a listening socket in its place, readable for nobody else from its first moment; `draft` is where it is made ready.
+///
+/// # Errors
+/// As [`NameClaim::bind`], or the path is too long.
+pub(super) fn listen(socket: &Path, draft: &Path) -> Result<UnixListener, LinkError> {
+    let failed = |source| LinkError::Socket { path: socket.to_owned(), source };
+    check_length(draft)?;
+    clear(socket)?;
+    clear(draft)?;
+    let listener = UnixListener::bind(draft).map_err(failed)?;
+    fs::set_permissions(draft, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    fs::rename(draft, socket).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
 }
 
 /// Makes a socket's place free: what a dead wrapper left is removed, anything else is refused.
@@ -177,7 +183,7 @@ fn clear(path: &Path) -> Result<(), LinkError> {
     } else if kind.is_dir() {
         "a folder"
     } else {
-        "no socket"
+        "not a socket"
     };
     Err(LinkError::Squatted { path: path.to_owned(), what })
 }

@@ -30,7 +30,8 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
     let Some(greeting) = Greeting::read(&first) else {
         let what = match serde_json::from_slice(&first) {
             Ok(FromWrapper::Refused { why, .. }) => why,
-            _ => "a wrapper greets in no way this console knows; install the same version for both".to_owned(),
+            _ => "a wrapper speaks a link protocol that this console does not know; install the same version for both"
+                .to_owned(),
         };
         on(ClientEvent::Trouble(what));
         return Parting::AtTheDoor;
@@ -59,7 +60,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
         let Some(line) = lines.next() else {
             if lines.1 == Ending::TooLong {
                 on(ClientEvent::Trouble(
-                    "a wrapper said more at once than a console takes, so its calls cannot be shown here; they are \
+                    "a wrapper sent more at once than a console accepts, so its calls cannot be shown here; they are \
                      denied at their deadline"
                         .to_owned(),
                 ));

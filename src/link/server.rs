@@ -61,17 +61,16 @@ pub enum Rejection {
     ForeignUser { uid: u32 },
     #[error("ALARM: process {pid}, started by the wrapped server, tried to attach as a console")]
     FromServer { pid: u32 },
-    #[error("somebody tried to attach as a console, but who it is cannot be told ({0})")]
+    #[error("a process tried to attach as a console, but its user is unknown ({0})")]
     Unknown(String),
     #[error(
-        "the console has version {version:?} (link protocol {theirs}), this wrapper {ours:?} (link protocol {PROTOCOL}): \
-         it has no say; start the console of the wrapper's version, or restart the host's server",
+        "the console has version {version:?} (link protocol {theirs}), this wrapper {ours:?} (link protocol {PROTOCOL}): it cannot decide calls; start the console of the wrapper's version, or restart the host's server",
         ours = env!("CARGO_PKG_VERSION")
     )]
     OtherProtocol { theirs: u32, version: String },
-    #[error("a console sent what is no message of ours ({what}) and was let go")]
+    #[error("a console sent an unknown message ({what}) and was disconnected")]
     Garbage { what: String },
-    #[error("somebody connected as a console, did not greet, and was let go")]
+    #[error("a process connected as a console, sent no greeting, and was disconnected")]
     Silent,
     #[error("{most} consoles are connected already: one more was turned away")]
     TooMany { most: usize },

@@ -156,13 +156,16 @@ impl Watcher {
             }
         }
         if let Err(what) = folder::check_socket(&is) {
-            return self.shun(key, format!("{path:?} {what}, so it is not talked to; look at it, then remove it"));
+            return self.shun(
+                key,
+                format!("{path:?} {what}, so the console does not connect to it; look at it, then remove it"),
+            );
         }
         match UnixStream::connect(path) {
             Ok(stream) => self.open(key, stream),
             // Nobody listens: a dead wrapper's, or one that is just starting.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
-            Err(error) => self.shun(key, format!("{path:?} cannot be talked to: {error}")),
+            Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
         }
     }
 
@@ -178,7 +181,7 @@ impl Watcher {
                     before.hang_up();
                 }
             }
-            Err(error) => self.shun(key, format!("{path:?} cannot be talked to: {error}")),
+            Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
         }
     }
 
@@ -244,11 +247,11 @@ impl Watcher {
             Some(Ok(())) => return,
             // Half a line may be on its way, so the connection is ended with it.
             Some(Err(error)) => {
-                format!("the wrapper takes nothing ({error}); the connection was ended")
+                format!("the wrapper accepts no data ({error}); the connection was closed")
             }
             None => "the wrapper is gone".to_owned(),
         };
-        (self.on)(ClientEvent::Trouble(format!("not delivered, so not decided here: {why}")));
+        (self.on)(ClientEvent::Trouble(format!("not delivered, so your answer did not count: {why}")));
     }
 }
 

@@ -5,6 +5,9 @@ use similar::ChangeTag;
 
 use super::reading::Known;
 use super::{Memory, PinsError};
+use crate::capability::set::Growth;
+use crate::capability::types;
+use crate::gate::data::pin::PinState;
 use crate::mcp::tool::Tool;
 
 /// A difference. Foreign text in both, raw.
@@ -15,6 +18,15 @@ pub struct Change {
     /// The JSON text before and after; `None` where there was none.
     pub before: Option<String>,
     pub after: Option<String>,
+}
+
+/// A capability that was not accepted, or that is wider than what was. Foreign text in it, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grown {
+    /// Its signature, with what it gives where that has changed.
+    pub now: String,
+    /// The one that was accepted; `None` for a new tool.
+    pub before: Option<String>,
 }
 
 /// One argument of a command line that changed. Foreign text, raw.
@@ -39,6 +51,16 @@ pub fn arguments(old: &[String], new: &[String]) -> Vec<Argument> {
         .collect()
 }
 
+impl Grown {
+    /// In one line.
+    pub fn words(&self) -> String {
+        match &self.before {
+            Some(before) => format!("wider capability: {}; it was {before}", self.now),
+            None => format!("new capability: {}", self.now),
+        }
+    }
+}
+
 impl Memory {
     /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
     ///
@@ -47,6 +69,26 @@ impl Memory {
     pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
         let before = self.trusted(known)?;
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
+    }
+
+    /// What a server has more of since the definition of this tool was trusted; `None` where that is nothing.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn grown(&self, known: &Known) -> Result<Option<Grown>, PinsError> {
+        let gives = |tool: &Tool| types::result(tool).unwrap_or_else(|| "anything".to_owned());
+        if known.pin_state == PinState::New {
+            return Ok(Some(Grown { now: types::signature(&known.tool), before: None }));
+        }
+        let before = self.trusted(known)?.filter(|before| Growth::between(before, &known.tool) == Growth::Wider);
+        Ok(before.map(|before| {
+            let differs = gives(&before) != gives(&known.tool);
+            let whole = |tool: &Tool| match differs {
+                true => format!("{}, which is {}", types::signature(tool), gives(tool)),
+                false => types::signature(tool),
+            };
+            Grown { now: whole(&known.tool), before: Some(whole(&before)) }
+        }))
     }
 
     /// The definition of a tool that is trusted, where it is not the one seen last.

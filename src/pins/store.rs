@@ -42,7 +42,7 @@ pub enum PinsError {
     Unusable { path: PathBuf, why: String },
     #[error("{} has format {found}; this program knows another", path.display())]
     Version { path: PathBuf, found: i64 },
-    #[error("{} is being written by others all the time", path.display())]
+    #[error("other processes keep writing to {}", path.display())]
     Busy { path: PathBuf },
 }
 
@@ -51,11 +51,11 @@ impl PinsError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unusable { path, .. } => format!(
-                "make it a file of your own that you may write; or move {} away, and review every server anew",
+                "make it a file of your own that you may write; or move {} away, and review every server again",
                 path.display()
             ),
             Self::Version { path, .. } => format!(
-                "use the version of mcp-approve that wrote it, or move {} away, and review every server anew",
+                "use the version of mcp-approve that wrote it, or move {} away, and review every server again",
                 path.display()
             ),
             Self::Busy { path } => format!("try again; or see what has {} open, and end it", path.display()),
@@ -367,7 +367,10 @@ impl Memory {
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
         let path = self.path.clone();
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => PinsError::Busy { path },
+            // The last is what a crowd of wrappers meets that all open a new file at once.
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                PinsError::Busy { path }
+            }
             _ => PinsError::Unusable { path, why: error.to_string() },
         }
     }

@@ -28,5 +28,5 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
         rule.decision != Decision::Deny && speaks
     };
     (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))
-        .then(|| format!("the default for {} denies it, and no rule speaks of it", behavior.badge().word()))
+        .then(|| format!("the default for {} denies it, and no rule covers it", behavior.badge().word()))
 }

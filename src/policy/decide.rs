@@ -81,7 +81,7 @@ fn doubt(behavior: &Behavior) -> String {
         (Mutability::Pure, Some(leaf)) => {
             // Foreign: it may hold anything, and be long.
             let pointer: String = leaf.pointer.chars().take(60).collect();
-            format!("the argument {pointer:?} is not known to be harmless ({}): ", leaf.why)
+            format!("the argument {pointer:?} {}, so it is not known to be harmless: ", leaf.why)
         }
         (Mutability::Pure, None) if behavior.confidence == Confidence::Proven => String::new(),
         (Mutability::Pure, None) => likely.to_owned(),
@@ -91,7 +91,7 @@ fn doubt(behavior: &Behavior) -> String {
 fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<(Fit, &Rule)>) -> Ruling {
     let behavior = question.behavior;
     if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists(behavior)) {
-        let reason = "no rule is about this request, and by default only calls are decided on".to_owned();
+        let reason = "no rule covers this request, and the defaults cover only tool calls".to_owned();
         return Ruling { decision: Decision::Allow, rule: None, reason };
     }
     let badge = behavior.badge();
@@ -173,14 +173,14 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::SensitiveRead => "a sensitive read",
         HazardKind::HiddenCharacters => "hidden characters",
         HazardKind::TerminalSequence => "a terminal sequence",
-        HazardKind::PathTraversal => "a path that climbs",
+        HazardKind::PathTraversal => "a path that climbs out of its folder",
         HazardKind::OutsideRoots => "a path outside of the declared folders",
         HazardKind::NulCharacter => "a NUL character",
         HazardKind::AmbiguousNumber => "an ambiguous number",
         HazardKind::UndeclaredArguments => "undeclared arguments",
         HazardKind::PoisonedDescription => "a poisoned description",
         HazardKind::HiddenDescription => "a description with hidden characters",
-        HazardKind::PreferenceManipulation => "a description that courts the model",
+        HazardKind::PreferenceManipulation => "a description that praises itself to the model",
         HazardKind::Confusable => "a name that looks like another",
         HazardKind::ChangedDefinition => "a changed definition",
         HazardKind::NewDefinition => "a new tool",

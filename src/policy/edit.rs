@@ -17,13 +17,13 @@ pub enum EditError {
     NotTables,
     #[error("what was written is not exactly one [[rule]]")]
     NotOne,
-    #[error("{0:?} is no condition; write one like {{ arg = \"path\", under = \"~/scratch\" }}")]
+    #[error("{0:?} is not a condition; write one like {{ arg = \"path\", under = \"~/scratch\" }}")]
     NoCondition(String),
     #[error("rule {id:?} has no key {key:?}")]
     NoKey { id: String, key: String },
     #[error("rule {0:?} is {1} already")]
     AlreadySo(String, Switch),
-    #[error("{0:?} is no TOML value; put a text in quotes")]
+    #[error("{0:?} is not a TOML value; put a text in quotes")]
     NoValue(String),
 }
 

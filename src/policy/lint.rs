@@ -35,7 +35,7 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         };
         let id = &rule.id;
         if expired(rule) {
-            warn(format!("rule {id} has expired, and applies no more"), "remove it, or give it a new date");
+            warn(format!("rule {id} has expired and no longer applies"), "remove it, or give it a new date");
             continue;
         }
         if rule.decision == Decision::Allow && is_bare(rule) {
@@ -47,7 +47,7 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
             warn(what, "name its server, or write server = \"*\" if every server is meant");
         }
         if let Some(why) = never_matches(rule) {
-            warn(format!("rule {id} can never match: {why}"), "mend the part that contradicts the other");
+            warn(format!("rule {id} can never match: {why}"), "fix the part that contradicts the other");
         } else if let Some(shadow) = shadows.first_over(rule) {
             let (other, what) = (&shadow.id, if is_bare(shadow) { "every call" } else { "all that it matches" });
             let does = if shadow.decision == Decision::Deny { "denies" } else { "asks for" };
@@ -86,7 +86,7 @@ fn never_matches(rule: &Rule) -> Option<String> {
             && (rule.output_domain.is_empty() || rule.output_domain.contains(&one.output_domain))
     };
     if !rule.identity.is_empty() && !rule.identity.iter().any(|one| fits(&one)) {
-        return Some("`identity` is none of what `mutability`, `action` and `output_domain` want".to_owned());
+        return Some("`identity` contradicts `mutability`, `action` or `output_domain`".to_owned());
     }
     rule.when.iter().find_map(contradiction)
 }
@@ -96,12 +96,12 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
     let About::Argument { arg, tests } = &predicate.about else { return None };
     let has = |wanted: fn(&Test) -> bool| tests.iter().any(wanted);
     if has(|test| matches!(test, Test::Absent)) && tests.len() > 1 {
-        return Some(format!("{arg:?} cannot be absent and be tested"));
+        return Some(format!("{arg:?} cannot be both absent and tested"));
     }
     let above = tests.iter().find_map(|test| if let Test::Gt(limit) = test { Some(limit) } else { None });
     let below = tests.iter().find_map(|test| if let Test::Lt(limit) = test { Some(limit) } else { None });
     if above.zip(below).is_some_and(|(above, below)| above >= below) {
-        return Some(format!("no number {arg:?} is above the one and below the other"));
+        return Some(format!("no number {arg:?} is above `gt` and below `lt`"));
     }
     let one_of = tests.iter().find_map(|test| if let Test::In(all) = test { Some(all) } else { None });
     let equal = tests.iter().find_map(|test| if let Test::Eq(one) = test { Some(one) } else { None });

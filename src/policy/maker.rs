@@ -53,7 +53,7 @@ impl<'a> Origin<'a> {
 pub enum Cannot {
     #[error("no rule can allow a call with the hazard {0}")]
     Hazard(&'static str),
-    #[error("the arguments cannot be told: {0}")]
+    #[error("the arguments are not known: {0}")]
     Arguments(&'static str),
 }
 
@@ -86,7 +86,7 @@ pub fn proposals(origin: &Origin<'_>, roots: &Roots) -> Result<Vec<Proposal>, Ca
         return Err(Cannot::Hazard(hazard.kind.word()));
     }
     let Value::Object(arguments) = origin.arguments else {
-        return Err(Cannot::Arguments("they are no object"));
+        return Err(Cannot::Arguments("they are not an object"));
     };
     let scopes = scopes::of(arguments, roots);
     Ok(scopes.into_iter().filter_map(|(scope, conditions)| made(origin, roots, scope, conditions)).collect())
@@ -173,7 +173,7 @@ impl Proposal {
     pub fn also(&self) -> Option<&'static str> {
         let replaces = self.rule.identity.iter().any(|identity| identity.action == Action::Overwrite);
         let varies = self.scope != Scope::ThisCall;
-        (replaces && varies).then_some("it covers calls, too, that replace the whole of what stands there")
+        (replaces && varies).then_some("it also covers calls that replace a whole file")
     }
 }
 

@@ -28,4 +28,5 @@ pub mod scope;
 pub mod suggest;
 pub mod under;
 pub mod when;
+mod wording;
 pub mod written;

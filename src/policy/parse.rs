@@ -60,7 +60,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         }
     }
     if !versioned {
-        reading.problem(0..0, "the file does not say its version", "begin it with `version = 1`");
+        reading.problem(0..0, "the file does not say which version it has", "begin it with `version = 1`");
     }
     let problems = reading.finish();
     if !problems.is_empty() {

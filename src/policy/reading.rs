@@ -52,7 +52,7 @@ impl<'t> Reading<'t> {
             let span = error.span().unwrap_or(0..0);
             let (line, _) = reading.place(span.start);
             let what = format!("this is not TOML: {}", error.message().replace('\n', ", "));
-            reading.problem(span, what, "mend the syntax here (https://toml.io)");
+            reading.problem(span, what, "fix the syntax here (https://toml.io)");
             reading.unreadable.insert(line);
         }
         let (mut follows, mut under_broken) = (Vec::new(), false);
@@ -79,7 +79,7 @@ impl<'t> Reading<'t> {
     pub fn unknown_key(&mut self, at: Span, key: &str, known: &[&str]) {
         let hint = match nearest(key, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", known.join(", ")),
+            None => format!("known keys: {}", known.join(", ")),
         };
         self.problem(at, format!("unknown key {key:?}"), hint);
     }
@@ -135,7 +135,7 @@ impl<'t> Reading<'t> {
             return text.into_iter().collect();
         };
         if list.is_empty() {
-            let hint = format!("leave `{key}` out where anything will do");
+            let hint = format!("leave `{key}` out to match anything");
             self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), hint);
         }
         list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()

@@ -22,8 +22,17 @@ pub struct Role {
     pub capabilities: Vec<Glob>,
     /// Servers whose tools it may use; any where none is named.
     pub servers: Vec<Glob>,
+    /// What it grants besides, on some servers only: inherited from a given role that the configuration limits to them.
+    pub on_servers: Vec<OnServers>,
     /// What the operator says that tools require.
     pub requires: Vec<Requirement>,
+}
+
+/// Tags that are granted on these servers and on no others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnServers {
+    pub servers: Vec<Glob>,
+    pub capabilities: Vec<Glob>,
 }
 
 /// What the operator says that some tools require: `[tools]` of `config.toml`.
@@ -66,49 +75,70 @@ impl Role {
         if !self.servers.is_empty() && !self.servers.iter().any(|glob| glob.matches(server)) {
             return Some(Lacks::Server);
         }
-        let grants = |tag: &str| self.capabilities.iter().any(|glob| glob.matches(tag));
+        let grants_all = self.granted(server).any(|glob| glob.text() == "*");
+        let grants = |tag: &str| grants_all || self.granted(server).any(|glob| glob.matches(tag));
         let tags = tags::held(behavior, name);
-        if !self.grants_all() && !tags.iter().any(|tag| grants(tag)) {
+        if !grants_all && !tags.iter().any(|tag| grants(tag)) {
             return Some(Lacks::Capability(tags));
         }
         let by_operator = self.requires.iter().filter(|one| one.is_for(server, name)).flat_map(|one| &one.entitlements);
         let declared = tool.map(profile::required).unwrap_or_default();
-        let missing = by_operator.chain(&declared).find(|required| !self.grants_all() && !grants(required));
+        let missing = by_operator.chain(&declared).find(|required| !grants(required));
         missing.map(|required| Lacks::Entitlement(required.clone()))
     }
 
-    fn grants_all(&self) -> bool {
-        self.capabilities.iter().any(|glob| glob.text() == "*")
+    /// The tags that it grants on a server that it may use.
+    pub fn granted<'a>(&'a self, server: &'a str) -> impl Iterator<Item = &'a Glob> {
+        let server = rules_name(server);
+        let here = self.on_servers.iter().filter(move |one| one.servers.iter().any(|glob| glob.matches(server)));
+        self.capabilities.iter().chain(here.flat_map(|one| &one.capabilities))
     }
 
     /// The role as [`Self::of`] reads it.
     pub fn json(&self) -> Value {
-        let texts = |globs: &[Glob]| globs.iter().map(|glob| Value::from(glob.text())).collect::<Value>();
         json!({
-            "name": self.name, "capabilities": texts(&self.capabilities), "servers": texts(&self.servers),
+            "name": self.name, "capabilities": globs_json(&self.capabilities), "servers": globs_json(&self.servers),
+            "on_servers": self.on_servers.iter().map(OnServers::json).collect::<Value>(),
             "requires": self.requires.iter().map(|one| json!([one.tools.text(), one.entitlements])).collect::<Vec<_>>(),
         })
     }
 
     /// Reads what [`Self::json`] wrote; `None` for anything else.
     pub fn of(value: &Value) -> Option<Self> {
-        let texts = |value: &Value| -> Option<Vec<String>> {
-            value.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned())).collect()
-        };
-        let globs = |key: &str| -> Option<Vec<Glob>> {
-            texts(value.get(key)?)?.iter().map(|text| Glob::new(text).ok()).collect()
-        };
         let requirement = |pair: &Value| {
             let tools = Glob::new(pair.get(0)?.as_str()?).ok()?;
             Some(Requirement { tools, entitlements: texts(pair.get(1)?)? })
         };
         Some(Self {
             name: value.get("name")?.as_str()?.to_owned(),
-            capabilities: globs("capabilities")?,
-            servers: globs("servers")?,
+            capabilities: globs(value.get("capabilities")?)?,
+            servers: globs(value.get("servers")?)?,
+            on_servers: value.get("on_servers")?.as_array()?.iter().map(OnServers::of).collect::<Option<_>>()?,
             requires: value.get("requires")?.as_array()?.iter().map(requirement).collect::<Option<_>>()?,
         })
     }
+}
+
+impl OnServers {
+    fn json(&self) -> Value {
+        json!({ "servers": globs_json(&self.servers), "capabilities": globs_json(&self.capabilities) })
+    }
+
+    fn of(value: &Value) -> Option<Self> {
+        Some(Self { servers: globs(value.get("servers")?)?, capabilities: globs(value.get("capabilities")?)? })
+    }
+}
+
+fn globs_json(globs: &[Glob]) -> Value {
+    globs.iter().map(|glob| Value::from(glob.text())).collect()
+}
+
+fn globs(value: &Value) -> Option<Vec<Glob>> {
+    texts(value)?.iter().map(|text| Glob::new(text).ok()).collect()
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned())).collect()
 }
 
 impl Requirement {
@@ -122,9 +152,7 @@ impl Lacks {
     pub fn words(&self) -> String {
         match self {
             Self::Server => "is for other servers".to_owned(),
-            Self::Capability(tags) if tags.is_empty() => {
-                "grants no tool of which it is not known what it does".to_owned()
-            }
+            Self::Capability(tags) if tags.is_empty() => "does not grant a tool whose effect is unknown".to_owned(),
             Self::Capability(tags) => format!("does not grant {}", tags.join(" or ")),
             Self::Entitlement(required) => format!("does not grant {required}, which the tool requires"),
         }

@@ -114,10 +114,13 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What it matches: each selector and predicate by its key in the file, in the file's words. Empty means every call.
+    /// What it matches: each selector by its key in the file, and each condition in words. Empty means every call.
     pub fn selects(&self) -> Vec<(&'static str, String)> {
         fn list<T: ToString>(all: &[T], between: &str) -> String {
             all.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+        }
+        fn conditions(all: &[Predicate], between: &str) -> String {
+            all.iter().map(Predicate::words).collect::<Vec<_>>().join(between)
         }
         let words = [
             ("server", list(&self.server, "|")),
@@ -128,8 +131,8 @@ impl Rule {
             ("output_domain", list(&self.output_domain.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
             ("identity", list(&self.identity, " or ")),
             ("capability", list(&self.capability, "|")),
-            ("when", list(&self.when, " and ")),
-            ("unless", list(&self.unless, " or ")),
+            ("when", conditions(&self.when, ", and ")),
+            ("unless", conditions(&self.unless, ", or ")),
         ];
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use super::digest::{Digest, Hasher};
 use super::id::Id;
+use super::inputs::{Inputs, Question};
 use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
 use super::strict::{Kind, Reader};
@@ -24,6 +25,16 @@ pub struct Call {
 pub enum Origin {
     Host,
     Server,
+    /// The server, inside its answer to a request of the host's (2026-07-28). The id is that request's.
+    Answer,
+}
+
+/// What a server's answer is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerTo {
+    Call,
+    /// Another request of the host's.
+    Request,
 }
 
 /// The parts of a call, as the judge found them in the line's content.
@@ -39,6 +50,10 @@ pub(super) struct Parts {
     pub(super) meta: Meta,
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
+    /// The requests inside an answer.
+    pub(super) questions: Vec<Question>,
+    /// What that answer is to.
+    pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
 }
@@ -62,12 +77,53 @@ impl Call {
         Self { line, digest, origin, parts }
     }
 
+    /// The requests inside an answer of the server's to the request `id`, as something that can be held: its bytes are the
+    /// whole answer. `modern` where that request declared the stateless era.
+    pub fn inside(line: Line, id: Id, inputs: Inputs, answer_to: AnswerTo, modern: Option<&str>) -> Self {
+        let name = inputs.methods().collect::<Vec<_>>().join(" + ");
+        let Inputs { span, questions, values, longest_key } = inputs;
+        let params = match questions.as_slice() {
+            [one] => one.params.clone(),
+            _ => Some(span),
+        };
+        let parts = Parts {
+            id,
+            method: Some(name.clone()),
+            name,
+            params: params.clone().unwrap_or_default(),
+            arguments: params,
+            meta: Meta { protocol_version: modern.map(str::to_owned), ..Meta::default() },
+            request_state: None,
+            input_responses: None,
+            questions,
+            answer_to: Some(answer_to),
+            values,
+            longest_key,
+        };
+        Self::new(line, Origin::Answer, parts)
+    }
+
+    /// The requests that rules decide on, each by its method and the text of its `params`: none for a `tools/call`, the request
+    /// itself for another, and all of those inside an answer.
+    pub fn questions(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.method().filter(|_| self.parts.questions.is_empty());
+        let inside = self.parts.questions.iter();
+        let inside = inside.map(|one| (one.method.as_str(), self.text(one.params.as_ref()).unwrap_or("{}")));
+        own.map(|method| (method, self.arguments_text())).into_iter().chain(inside)
+    }
+
+    /// What the answer that holds these requests is to; `None` for any other request.
+    pub fn answer_to(&self) -> Option<AnswerTo> {
+        self.parts.answer_to
+    }
+
     /// Who sent it.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
     /// The method of a request other than `tools/call`: then [`Self::name`] is the method too, and the arguments are `params`.
+    /// Of several requests inside one answer, all their methods, and the object that holds the requests.
     pub fn method(&self) -> Option<&str> {
         self.parts.method.as_deref()
     }

@@ -27,6 +27,12 @@ impl Digest {
         &self.0
     }
 
+    /// Appends the 64 characters that it prints as.
+    pub fn push_to(&self, out: &mut String) {
+        // Writing to a String does not fail.
+        let _ = write_hex(&self.0, out);
+    }
+
     /// The first 16 hex characters: what a screen has room for.
     pub fn short(&self) -> String {
         hex(&self.0).iter().take(16).copied().map(char::from).collect()
@@ -87,17 +93,25 @@ impl fmt::Display for Digest {
 fn hex(bytes: &[u8; 32]) -> [u8; 64] {
     let mut text = [0; 64];
     for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
-        *pair = [digit(byte >> 4), digit(byte & 15)];
+        *pair = PAIRS[usize::from(*byte)];
     }
     text
 }
 
-/// Without a jump, so that many are made in one step.
-fn digit(half: u8) -> u8 {
-    b'0' + half + u8::from(half > 9) * (b'a' - b'9' - 1)
-}
+/// The two digits of each byte.
+#[expect(clippy::indexing_slicing, reason = "evaluated when the program is compiled")]
+static PAIRS: [[u8; 2]; 256] = {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
-fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_hex(bytes: &[u8; 32], f: &mut impl fmt::Write) -> fmt::Result {
     f.write_str(std::str::from_utf8(&hex(bytes)).map_err(|_| fmt::Error)?)
 }
 

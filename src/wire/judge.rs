@@ -90,7 +90,7 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         Name::Id(id) => id.clone(),
         Name::Other => return Err(NO_ID),
         Name::Absent | Name::Null => {
-            return Err("a call without an id cannot be answered, so it is not taken");
+            return Err("a call without an id cannot be answered, so it is not accepted");
         }
     };
     let params = &message.params;
@@ -113,6 +113,8 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
+        questions: Vec::new(),
+        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
     })
@@ -131,6 +133,8 @@ pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
         meta: params.meta.clone(),
         request_state: None,
         input_responses: None,
+        questions: Vec::new(),
+        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
     })

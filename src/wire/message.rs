@@ -105,7 +105,7 @@ pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
     let is_response = scanner.method().is_none() && scanner.outcome().is_some();
     Refusal {
         code: INVALID_REQUEST,
-        what: format!("the line has {bytes} bytes; at most {cap} are taken"),
+        what: format!("the line has {bytes} bytes; at most {cap} are accepted"),
         id: scanner.id().cloned(),
         answer: !is_response,
     }
@@ -124,7 +124,7 @@ pub fn peek(content: &[u8]) -> Gist {
 }
 
 /// Why a notification of a method that rules are about does not pass.
-pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not taken while a rule is about it";
+pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not accepted while a rule covers it";
 
 /// The error code for what is no JSON.
 const PARSE_ERROR: i32 = -32700;
@@ -137,7 +137,7 @@ fn judged(content: &[u8]) -> Result<Message, Refusal> {
         Ok(Read::Object(envelope)) => {
             return judge::judge(&envelope).map_err(|what| refusal(what, &envelope));
         }
-        Ok(Read::Array) => "batches are not taken; send each message on its own line",
+        Ok(Read::Array) => "batches are not accepted; send each message on its own line",
         Ok(Read::Bare) => "the line is not a JSON object",
     };
     Err(Refusal { code: INVALID_REQUEST, what: what.to_owned(), id: None, answer: true })

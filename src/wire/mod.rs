@@ -5,9 +5,11 @@
 pub mod call;
 pub mod digest;
 mod envelope;
+pub mod fields;
 mod flaw;
 pub(crate) mod fold;
 pub mod id;
+pub mod inputs;
 mod judge;
 pub mod line;
 pub mod message;
@@ -18,3 +20,5 @@ pub mod stream;
 pub mod strict;
 mod text;
 pub mod words;
+
+pub(crate) use text::plain_run;

@@ -97,7 +97,7 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
 
 /// How many bytes stand before the next quote, backslash or control character.
 #[inline]
-pub(super) fn plain_run(bytes: &[u8]) -> usize {
+pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let (words, tail) = bytes.as_chunks::<8>();

@@ -114,7 +114,7 @@ fn e6_a_pipe_in_a_lists_place_keeps_nobody_waiting() {
     let project = home.path().to_owned();
     std::thread::spawn(move || tell.send(lists(Path::new("/nowhere"), Some(&project))));
     let found = told.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for somebody to write");
-    assert_eq!(found.unread[0].why, "it is no file");
+    assert_eq!(found.unread[0].why, "it is not a plain file");
 }
 
 #[test]

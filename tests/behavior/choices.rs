@@ -116,7 +116,7 @@ fn the_worst_finding_is_never_crowded_out() {
     let says = |last: &str| found(last).iter().map(|one| one.says.clone()).collect::<Vec<_>>();
     let mild = says("GET");
     assert_eq!((mild.len(), mild[0].as_str(), mild[63].as_str()), (65, "GET to h0", "GET to h63"));
-    assert_eq!(mild[64], "more statements and acts than are told apart");
+    assert_eq!(mild[64], "more statements than can be listed one by one");
     let worst = says("DELETE");
     assert_eq!((worst.len(), worst[0].as_str(), worst[1].as_str()), (65, "DELETE to h64", "GET to h1"));
 }

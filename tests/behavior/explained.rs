@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use mcp_approve::behavior::arguments::judge;
+use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
@@ -353,14 +354,14 @@ fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_e
         tool(json!({ "name": "search_notes", "description": "Searches notes.", "inputSchema": { "type": "object",
         "properties": { "query": {}, "more": {} } }, "annotations": { "readOnlyHint": true } }));
     let described = of_tool_with(&tool, Trust::Corroborate, Overrides::default());
-    let plain = ["query".to_owned()];
+    let said = Said::of(&tool, &["query".to_owned()]);
     for (arguments, holds) in [
         (json!({ "query": "--output=x" }), true),
         (json!({ "query": { "any": ["--output=x", "$(rm)"] } }), true),
         (json!({ "more": "--output=x" }), false),
         (json!({ "more": { "query": "--output=x" } }), false),
     ] {
-        let call = of_described_call(Some(&tool), &described, &plain, &arguments.to_string(), &arguments);
+        let call = of_described_call(Some(&tool), &said, &described, &arguments.to_string(), &arguments);
         assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
     }
 }

@@ -84,7 +84,7 @@ fn graphql_names_its_root_fields() {
         ),
         (api, json!({ "query": "# mutation\n{ a }" }), "read-elsewhere READ · query a"),
         (api, json!({ "query": "{ a(b: \"mutation { x }\") }" }), "read-elsewhere READ · query a"),
-        (api, json!({ "query": "not graphql" }), "unknown UNKNOWN · a text that is no GraphQL document"),
+        (api, json!({ "query": "not graphql" }), "unknown UNKNOWN · a text that is not a GraphQL document"),
         (
             api,
             json!({ "query": "type A { b: Int }" }),
@@ -152,7 +152,7 @@ fn mongodb_and_redis_are_judged_by_allow_lists() {
             json!({ "pipeline": [{ "$facet": { "a": [{ "$merge": { "into": "y" } }] } }] }),
             "write MERGE · $merge writes into the collection y",
         ),
-        (mongo, json!({ "pipeline": [{ "$frob": 1 }] }), "unknown UNKNOWN · $frob, a stage that nobody listed"),
+        (mongo, json!({ "pipeline": [{ "$frob": 1 }] }), "unknown UNKNOWN · $frob, an unknown stage"),
         (
             mongo,
             json!({ "filter": { "a": { "$where": "sleep(1)" } } }),
@@ -162,7 +162,7 @@ fn mongodb_and_redis_are_judged_by_allow_lists() {
         (mongo, json!({ "command": { "delete": "users", "deletes": [] } }), "write DELETE · delete on users"),
         (mongo, json!({ "command": { "mapReduce": "users" } }), "execute EXECUTE · mapReduce on users"),
         (mongo, json!({ "command": { "createUser": "x" } }), "administer UPDATE · createUser on x"),
-        (mongo, json!({ "command": { "frob": 1 } }), "unknown UNKNOWN · frob, a command that nobody listed"),
+        (mongo, json!({ "command": { "frob": 1 } }), "unknown UNKNOWN · frob, an unknown command"),
         (mongo, json!({ "query": "db.users.find({}).limit(5)" }), "read READ · find in MongoDB's shell"),
         (mongo, json!({ "query": "db.users.deleteMany({})" }), "write DELETE · deleteMany in MongoDB's shell"),
         ("Finds notes.", json!({ "pipeline": [{ "$out": "x" }] }), "write OVERWRITE · $out replaces the collection x"),
@@ -176,7 +176,7 @@ fn mongodb_and_redis_are_judged_by_allow_lists() {
         (redis, json!({ "command": "CONFIG SET dir /tmp" }), "administer EXECUTE · CONFIG SET"),
         (redis, json!({ "command": "CONFIG GET dir" }), "read READ · CONFIG GET"),
         (redis, json!({ "command": "GET a\r\nFLUSHALL" }), "unknown UNKNOWN · no command"),
-        (redis, json!({ "command": "FROB a" }), "unknown UNKNOWN · FROB, a Redis command nobody listed"),
+        (redis, json!({ "command": "FROB a" }), "unknown UNKNOWN · FROB, an unknown Redis command"),
     ]);
 }
 

@@ -277,7 +277,7 @@ fn the_places_where_programs_keep_secrets_ask() {
 fn many_patterns_and_long_walks_cost_no_more_than_they_should() {
     // Nothing is timed: without bounds these would outlast the test run.
     assert!(!asks(&"a*b ".repeat(60_000)), "a document that stresses words");
-    assert!(asks(&"a*b ".repeat(70_000)), "more text than is searched: ask");
+    assert!(asks(&"a*b ".repeat(70_000)), "more text than mcp-approve searches: ask");
     asks(&"x/../shadow/".repeat(50_000));
     asks(&"{a,b}".repeat(2_000));
     asks(&"*a".repeat(20_000));

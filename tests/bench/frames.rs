@@ -18,7 +18,7 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, Page, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, LogRows, Page, Progress, Task, Wanted};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
@@ -64,7 +64,7 @@ fn log(records: i64) {
         id += 1;
         let search = Search::read(find, Clock::utc(NINE)).unwrap();
         let start = Instant::now();
-        ask.send(Task::Page(Wanted { id, search, from, most: 300 })).unwrap();
+        ask.send(Task::Page(Wanted { id, search, rows: LogRows::default(), from, most: 300 })).unwrap();
         let mut first = None;
         loop {
             let Finding::Page(page) = told.recv().unwrap() else { continue };

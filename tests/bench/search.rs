@@ -19,7 +19,7 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, LogRows, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::home::places::Places;
@@ -120,7 +120,9 @@ impl Desk {
     fn page(&self, find: &str) -> (Duration, Duration, usize) {
         let search = Search::read(find, Clock::utc(NOON)).unwrap();
         let start = Instant::now();
-        self.ask.send(Task::Page(Wanted { id: 1, search, from: Edge::Newest, most: 300 })).unwrap();
+        self.ask
+            .send(Task::Page(Wanted { id: 1, search, rows: LogRows::default(), from: Edge::Newest, most: 300 }))
+            .unwrap();
         let (mut first, mut found) = (None, 0);
         loop {
             let Finding::Page(page) = self.told.recv().unwrap() else { continue };

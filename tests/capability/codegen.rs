@@ -97,34 +97,3 @@ fn generated_types_read_and_write_what_is_on_the_wire() {
         assert!(serde_json::from_value::<odd::OddArgs>(wrong).is_err(), "{key}");
     }
 }
-
-#[test]
-fn what_is_generated_in_csharp_balances() {
-    for (server, manifest) in [("FileManager", FILE_MANAGER), ("odd */ server", ODD)] {
-        let source = code(server, manifest, Language::CSharp).source;
-        let mut open = Vec::new();
-        let mut in_text = false;
-        for line in source.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            let mut escaped = false;
-            for c in line.chars() {
-                match c {
-                    _ if escaped => escaped = false,
-                    '\\' => escaped = in_text,
-                    '"' => in_text = !in_text,
-                    '(' | '[' | '{' if !in_text => open.push(c),
-                    ')' | ']' | '}' if !in_text => {
-                        let pair = match c {
-                            ')' => '(',
-                            ']' => '[',
-                            _ => '{',
-                        };
-                        assert_eq!(open.pop(), Some(pair), "{line}");
-                    }
-                    _ => {}
-                }
-            }
-            assert!(!in_text, "a text ends on its line: {line}");
-        }
-        assert_eq!(open, [], "{server}");
-    }
-}

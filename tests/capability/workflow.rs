@@ -3,26 +3,24 @@
 use std::collections::BTreeMap;
 
 use mcp_approve::capability::set::{Capability, Caps};
-use mcp_approve::capability::workflow::{Checked, NoWorkflow, Workflow};
+use mcp_approve::capability::workflow::{Breach, Checked, NoWorkflow, Workflow};
 
 fn caps(names: &[&str]) -> Caps {
     let one = |name: &&str| Capability { name: (*name).into(), arguments: "any".into(), result: "any".into() };
     Caps::Of(names.iter().map(one).collect())
 }
 
-fn check(text: &str) -> Checked {
+fn checked<T>(text: &str, see: impl Fn(Checked<'_>) -> T) -> T {
     let manifests = BTreeMap::from([
         ("files".to_owned(), caps(&["read", "write", "delete"])),
         ("web".to_owned(), caps(&["fetch"])),
     ]);
-    Workflow::read(text).unwrap().check(&manifests)
+    see(Workflow::read(text).unwrap().check(&manifests))
 }
 
 fn breaches(text: &str) -> Vec<String> {
-    let say = |breach: &mcp_approve::capability::workflow::Breach| {
-        format!("{} {} over {}", breach.agent, breach.capability.name, breach.path.join(" > "))
-    };
-    check(text).breaches.iter().map(say).collect()
+    let say = |breach: &Breach| format!("{} {} over {}", breach.agent, breach.capability.name, breach.path.join(" > "));
+    checked(text, |checked| checked.breaches.iter().map(say).collect())
 }
 
 const CHAIN: &str = r#"
@@ -49,8 +47,8 @@ fn a_capability_is_followed_over_every_edge() {
         ]
     );
     let narrow = edges.replacen("to = 'worker'\n", "to = 'worker'\nonly = ['read']\n", 1);
-    let checked = check(&format!("{CHAIN}{narrow}"));
-    assert_eq!((checked.count, checked.effective["helper"].len()), (0, 1), "fetch is not the worker's to hand on");
+    let found = checked(&format!("{CHAIN}{narrow}"), |checked| (checked.count, checked.effective["helper"].len()));
+    assert_eq!(found, (0, 1), "fetch is not the worker's to hand on");
 }
 
 #[test]
@@ -113,6 +111,7 @@ fn ten_thousand_agents_come_to_an_end() {
     for n in 0..100_000_usize {
         text.push_str(&format!("[[delegate]]\nfrom = 'a{}'\nto = 'a{}'\n", n % 10_000, (n * 7 + 1) % 10_000));
     }
-    let checked = check(&text);
-    assert!(checked.count >= checked.breaches.len() && !checked.breaches.is_empty());
+    let (count, shown) = checked(&text, |checked| (checked.count, checked.breaches.len()));
+    // Whoever starts hands on to all: each has two tools that it may not have.
+    assert_eq!((count, shown), (20_000, 1_000));
 }

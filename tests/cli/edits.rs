@@ -76,7 +76,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     "#);
     for says in [
         "Rule create-entities would have matched 3 of 6 past calls; 3 of them asked, 0 were denied.",
-        "warning: rule ask-all asks for 3 of them, and an allow does not loosen that.",
+        "warning: rule ask-all asks for 3 of them, and an allow does not override that.",
         "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
         "Take it back with: mcp-approve --home HOME rules undo",
     ] {
@@ -87,7 +87,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
     assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
     assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
-    assert!(run.out.contains("counts once you have accepted it: mcp-approve --home HOME rules accept"), "{}", run.out);
+    assert!(run.out.contains("takes effect once you accept it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
     assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");
@@ -132,7 +132,7 @@ fn what_check_refuses_is_not_written() {
         (&["add", "--tool", "x", "--unless", "{ arg = \"a\", eq = 1 }"], "an allow has nothing to loosen"),
         (&["edit", "ask-all", "--set", "decision=\"maybe\""], "`decision` cannot be \"maybe\""),
         (&["edit", "ask-all", "--unset", "decision"], "a rule without a decision"),
-        (&["except", "ask-all", "{ arg = \"a\" }"], "without a test"),
+        (&["except", "ask-all", "{ arg = \"a\" }"], "has no test"),
     ] {
         let run = home.run(&[&["rules"], args].concat());
         assert_eq!(run.code, 1, "{args:?}: {} {}", run.out, run.err);
@@ -141,14 +141,14 @@ fn what_check_refuses_is_not_written() {
     }
     for (args, says) in [
         (&["add"][..], "the rule would be for every call"),
-        (&["add", "--tool", "x", "--when", "arg = 1"], "\"arg = 1\" is no condition; write one like {"),
-        (&["add", "--tool", "x", "--when", "{ arg = 'a', eq = 1 }]\ndecision = 'deny'\nx = ["], "is no condition"),
+        (&["add", "--tool", "x", "--when", "arg = 1"], "\"arg = 1\" is not a condition; write one like {"),
+        (&["add", "--tool", "x", "--when", "{ arg = 'a', eq = 1 }]\ndecision = 'deny'\nx = ["], "is not a condition"),
         (&["add", "--tool", "x", "--expires", "soon"], "cannot end at \"soon\""),
-        (&["add", "--tool", "x", "--when", "{ arg"], "is no condition"),
+        (&["add", "--tool", "x", "--when", "{ arg"], "is not a condition"),
         (&["add", "--record", "memory-1"], "there is no audit log yet"),
         (&["remove", "nope"], "it has no rule \"nope\""),
-        (&["edit", "ask-all", "--set", "note=plain words"], "is no TOML value"),
-        (&["except", "ask-all", "5"], "is no condition"),
+        (&["edit", "ask-all", "--set", "note=plain words"], "is not a TOML value"),
+        (&["except", "ask-all", "5"], "is not a condition"),
         (&["undo"], "can be taken back"),
         (&["import", "emacs", "x"], "one of: claude, cursor, gemini, codex, zed"),
         (&["import", "claude", "HOME/none.json"], "none.json cannot be read"),
@@ -188,7 +188,7 @@ fn undo_does_not_overwrite_what_was_written_by_hand() {
     );
     home.write("config/policy.toml", "version = 1\n# by hand\n");
     let run = home.run(&["rules", "undo"]);
-    assert!(run.code == 2 && run.err.contains("was changed since by other means"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("another program has changed"), "{}", run.err);
     assert_eq!(policy(&home), "version = 1\n# by hand\n");
     let home = Home::new();
     home.run(&["rules", "add", "--decision", "deny", "--tool", "x"]);
@@ -203,7 +203,7 @@ fn only_one_changes_the_rules_at_a_time() {
     let lock = fs::File::options().write(true).open(home.path("state/rules.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let run = home.run(&["rules", "remove", "ask-all"]);
-    assert!(run.code == 2 && run.err.contains("somebody else is changing the rules"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("another process is changing the rules"), "{}", run.err);
     drop(lock);
     assert_eq!(home.run(&["rules", "remove", "ask-all"]).code, 0);
 }
@@ -212,7 +212,7 @@ fn only_one_changes_the_rules_at_a_time() {
 fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     let home = observed(None);
     let same = home.run(&["rules", "replay", "--fail-on-change"]);
-    assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be ruled otherwise.\n"));
+    assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be decided differently.\n"));
     let new = home.write(
         "new.toml",
         "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"text\", glob = \"ghp_*\" }]\n",
@@ -221,10 +221,10 @@ fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     let run = home.run(&["rules", "replay", "--policy", &new, "--fail-on-change", "--limit", "1"]);
     assert_eq!(run.code, 1, "{}", run.err);
     for says in [
-        "6 past calls: 2 would be ruled otherwise, of 2 it cannot be told.\n       2  ask -> allow\n",
+        "6 past calls: 2 would be decided differently, 2 cannot be determined.\n       2  ask -> allow\n",
         "ask then, approved by observe; now allow: rule few allows it",
         "and 1 more",
-        "cannot be told: rule key decides by what the log does not hold",
+        "unknown: rule key decides by what the log does not hold",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -279,7 +279,7 @@ fn permissions_are_imported_with_a_report() {
     home.run(&["rules", "undo"]);
     assert_eq!(policy(&home), RULES);
     let run = home.run(&["rules", "import", "codex", &file]);
-    assert!(run.code == 2 && run.err.contains("is no permission file of codex"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("is not a permission file of codex"), "{}", run.err);
 }
 
 /// What people have in their homes becomes a policy in order, from an empty one.
@@ -309,7 +309,7 @@ fn every_program_s_file_is_imported_to_a_policy_in_order() {
 fn a_record_of_no_call_is_not_explained() {
     let home = observed(None);
     let run = home.run(&["rules", "explain", "--record", "1"]);
-    assert!(run.code == 2 && run.err.contains("of no call that a policy ruled on"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("not about a call that the policy decided"), "{}", run.err);
     let run = home.run(&["rules", "explain", "--record", "nobody-1"]);
     assert!(run.code == 2 && run.err.contains("nothing in the audit log is called nobody-1"), "{}", run.err);
     let told: Value =

@@ -81,7 +81,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     );
     for says in [
         "open the console with `mcp-approve --home HOME`",
-        "To take all back: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
+        "To undo all of this: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -151,7 +151,7 @@ fn one_host_or_one_server_is_chosen() {
 #[test]
 fn a_diff_shows_names_and_command_lines_and_no_other_value() {
     let home = home();
-    home.write("user/.cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"a\",\"--api-key\",\"sk-hidden-a\",\"https://u:sk-hidden-b@x.org\"],\"env\":{\"KEY\":\"sk-hidden-c\"}}}} // sk-hidden-d");
+    home.write("user/.cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"type\":\"stdio\",\"disabled\":false,\"timeout\":4711,\"command\":\"npx\",\"args\":[\"a\",\"stdio\",\"--api-key\",\"sk-hidden-a\",\"https://u:sk-hidden-b@x.org\"],\"env\":{\"KEY\":\"sk-hidden-c\"}}}} // sk-hidden-d");
     let run = home.hosts(&["install", "--host", "cursor", "--dry-run"]);
     let program = env!("CARGO_BIN_EXE_mcp-approve");
     let shown = run.out.replace(program, "PROGRAM").replace(&home.path("").display().to_string(), "HOME/");
@@ -171,7 +171,7 @@ fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(home.text("user/.claude.json") == CLAUDE && home.text("user/.config/goose/config.yaml") != GOOSE);
-    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is no file")] {
+    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is not a file")] {
         let run = home.hosts(&["install", "--all", "--program", program]);
         assert!(run.code == 2 && run.err.contains(says) && run.err.contains("--program FILE"), "{}", run.err);
     }
@@ -210,7 +210,7 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     let out = super::unwrapped(&run.out);
     assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
     let last = out.rsplit("note").next().unwrap();
-    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` settles 16 of these"), "{last}");
+    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` fixes 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);

@@ -1,10 +1,13 @@
 //! The lattice commands: what they print of files, of a running server and of the log, and what they say to bad input.
 
+use std::ffi::OsString;
+
+use mcp_approve::home::name;
 use serde_json::{Value, json};
 
 use super::Home;
 use crate::fake::host::Host;
-use crate::fake::server::{Server, reader, says};
+use crate::fake::server::{Server, reader, says, writer};
 
 const WAS: &str = r#"{"tools":[{"name":"read","inputSchema":{"properties":{"path":{"type":"string"}},"required":["path"]}},
     {"name":"gone","inputSchema":{}}]}"#;
@@ -75,6 +78,136 @@ fn what_is_no_manifest_is_said_with_a_way_on() {
     }
 }
 
+/// Texts that are no manifests, and manifests that fight back, for every command that reads one: an error that says what to
+/// do, or an answer, and never a crash.
+#[test]
+fn no_manifest_is_too_odd_for_any_command() {
+    let home = Home::new();
+    let good = file(&home, "good.json", WAS);
+    let tools = |tools: Value| json!({ "tools": tools }).to_string();
+    let schema = |schema: Value| tools(json!([{ "name": "a", "inputSchema": schema, "outputSchema": schema }]));
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    let nested =
+        |depth: usize| (0..depth).fold(json!({ "type": "string" }), |inner, _| json!({ "properties": { "a": inner } }));
+    let doubling: serde_json::Map<String, Value> = (0..60)
+        .map(|n| (format!("d{n}"), json!({ "properties": { "a": { "$ref": format!("#/$defs/d{}", n + 1) }, "b": { "$ref": format!("#/$defs/d{}", n + 1) } } })))
+        .collect();
+    let long = json!({ "name": "a", "description": "x".repeat(1_000), "inputSchema": { "properties": { "p": { "enum": ["q"] } } } });
+    let large: Vec<Value> = (0..10_500)
+        .map(|n| {
+            let mut one = long.clone();
+            one["name"] = json!(format!("tool {n}"));
+            one
+        })
+        .collect();
+    let large = tools(Value::Array(large));
+    assert!(large.len() > 10 << 20);
+    let said = "Give the answer of tools/list";
+    let rows: Vec<(&str, String, Result<(), &str>)> = vec![
+        ("nothing", String::new(), Err(said)),
+        ("no JSON", "tools".into(), Err(said)),
+        ("half of it", WAS[..40].into(), Err(said)),
+        ("two", format!("{WAS}{WAS}"), Err(said)),
+        ("a number", "7".into(), Err(said)),
+        ("an error's answer", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#.into(), Err(said)),
+        ("tools that are no list", r#"{"tools":{"read":{}}}"#.into(), Err(said)),
+        ("lists within lists", deep("[", "]"), Err(said)),
+        ("objects within objects", deep("{\"tools\":", "}"), Err(said)),
+        ("no tools", tools(json!([])), Ok(())),
+        ("no schema", tools(json!([{ "name": "a" }])), Ok(())),
+        (
+            "schemas of other kinds",
+            tools(json!([{ "name": "a", "inputSchema": 7, "outputSchema": "x" }, { "name": "b", "inputSchema": [] }])),
+            Ok(()),
+        ),
+        ("itself", schema(json!({ "$ref": "#" })), Ok(())),
+        (
+            "a tree",
+            schema(
+                json!({ "$defs": { "n": { "properties": { "l": { "$ref": "#/$defs/n" }, "r": { "$ref": "#/$defs/n" } } } }, "$ref": "#/$defs/n" }),
+            ),
+            Ok(()),
+        ),
+        ("a doubling", schema(json!({ "$defs": doubling, "$ref": "#/$defs/d0" })), Ok(())),
+        ("deep", schema(nested(50)), Ok(())),
+        ("deeper than is read", schema(nested(100)), Err(said)),
+        (
+            "contradictions",
+            schema(
+                json!({ "allOf": [{ "type": "string" }, { "type": "integer" }], "properties": { "a": false, "b": { "enum": [] } }, "required": ["a", "a", "z"] }),
+            ),
+            Ok(()),
+        ),
+        (
+            "keywords of wrong types",
+            schema(
+                json!({ "type": 1, "properties": [], "required": "a", "enum": {}, "oneOf": 3, "$ref": 4, "items": "x", "$defs": 1 }),
+            ),
+            Ok(()),
+        ),
+        (
+            "names",
+            tools(
+                json!([{ "name": "" }, { "name": "class" }, { "name": "fn" }, { "name": "\u{202e}\u{0}" }, { "name": "1" }, { "name": "a b" }, { "name": "x".repeat(100_000) }]),
+            ),
+            Ok(()),
+        ),
+        (
+            "one name for two",
+            tools(
+                json!([{ "name": "readFile" }, { "name": "read_file" }, { "name": "read-file" }, { "name": "read_file" }]),
+            ),
+            Ok(()),
+        ),
+        ("large", large, Ok(())),
+    ];
+    for (what, text, expected) in rows {
+        let odd = file(&home, "odd.json", &text);
+        let workflow = file(&home, "odd.toml", "[agent.a]\nservers = ['odd.json', 'good.json']\nallow = ['read']\n");
+        for args in [
+            vec!["lattice", "caps", &odd],
+            vec!["lattice", "caps", "--types", &odd],
+            vec!["lattice", "caps", "--json", &odd],
+            vec!["lattice", "meet", &odd, &good],
+            vec!["lattice", "join", &good, &odd],
+            vec!["lattice", "diff", &odd, &good],
+            vec!["lattice", "check", &workflow],
+            vec!["lattice", "codegen", "--lang", "rust", "--typed", &odd],
+            vec!["lattice", "codegen", "--lang", "csharp", &odd],
+        ] {
+            let run = home.run(&args);
+            let told = format!("{what}, {args:?}: {} {:.300} {:.300}", run.code, run.out, run.err);
+            match expected {
+                // A difference, and a tool that is received outside of a list, are answers.
+                Ok(()) => assert!(
+                    matches!(run.code, 0 | 1) && run.err.is_empty() && (!run.out.is_empty() || what == "no tools"),
+                    "{told}"
+                ),
+                Err(says) => {
+                    assert!(run.code == 2 && run.out.is_empty(), "{told}");
+                    let is_told = run.err.contains(says) && run.err.contains("odd.json") && run.err.contains("hint: ");
+                    assert!(is_told && run.err.len() < 600, "{told}");
+                }
+            }
+            assert!(!run.out.contains(['\u{202e}', '\0', '\u{1b}']), "{told}");
+        }
+        let piped = home.run_with(&text, &["lattice", "caps", "-"]);
+        assert_eq!(piped.code, if expected.is_ok() { 0 } else { 2 }, "{what}: {}", piped.err);
+    }
+}
+
+/// The same for what `--scope` takes, before the server is started.
+#[test]
+fn what_is_no_scope_is_said_before_the_server_starts() {
+    let home = Home::new();
+    for text in ["", "{", "7", "{\"tools\": 1}", "[{}]", "[1]"] {
+        let scope = file(&home, "scope.json", text);
+        let run = home.run(&["--scope", &scope, "--", "touch", &home.path("started").display().to_string()]);
+        assert!(run.code == 2 && run.err.contains("scope.json") && run.err.contains("hint: "), "{text}: {run:?}");
+        assert!(!home.path("started").exists(), "{text}");
+    }
+}
+
 /// A home in which a server `files` was wrapped, with two tools of which one was used.
 fn used(server: &Server, name: &str) -> Home {
     let home = Home::new();
@@ -106,6 +239,53 @@ fn the_topic_is_right_about_capabilities() {
         let run = home.run(&words[1..]);
         assert!(run.code == 0 && run.err.is_empty() && !run.out.is_empty(), "{line}: {run:?}");
     }
+}
+
+/// The commands of the README's chapter, in their order, after a session without limits: with a server of ours in place of the
+/// one from npm, which is called the same.
+#[test]
+fn the_readme_is_right_about_giving_an_agent_less() {
+    let readme = include_str!("../../README.md");
+    let chapter = readme.split("Give an agent less").nth(1).unwrap();
+    let commands = chapter.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let server = Server::with(&[reader("read"), reader("list"), writer("write")]);
+    let home = used(&server, "filesystem");
+    let mut listed = Vec::new();
+    for line in commands.lines() {
+        let command = line.split(" #").next().unwrap().trim();
+        let mut words: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(words.remove(0), "mcp-approve", "{line}");
+        if let Some(end) = words.iter().position(|word| *word == "--") {
+            let theirs: Vec<OsString> = words.split_off(end)[1..].iter().map(OsString::from).collect();
+            assert_eq!(name::of_command(&theirs), "filesystem", "{line}");
+            let scope = home.path("scope.json").display().to_string();
+            let mut options: Vec<&str> =
+                words.into_iter().map(|word| if word == "scope.json" { &scope } else { word }).collect();
+            options.extend(["--name", "filesystem"]);
+            let mut host = Host::wrapping(&home.path(""), &options, &server.command());
+            host.handshake("2025-06-18");
+            host.request(1, "tools/list", &json!({}));
+            let answer = host.answer(1);
+            let tools = answer["result"]["tools"].as_array().unwrap().iter();
+            listed.push(tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>());
+            host.hang_up();
+            host.wait();
+            continue;
+        }
+        let end = words.iter().position(|word| *word == ">").unwrap_or(words.len());
+        let file = words.split_off(end);
+        let run = home.run(&words);
+        // The hosts are this machine's: 1 says that one of their servers is not wrapped.
+        let is_fine = run.code == 0 || words.contains(&"--hosts") && run.code == 1;
+        assert!(is_fine && run.err.is_empty() && !run.out.is_empty(), "{line}: {run:?}");
+        if let [_, file] = file.as_slice() {
+            home.write(file, &run.out);
+        }
+    }
+    assert_eq!(
+        (commands.lines().count(), listed),
+        (5, vec![vec!["read".to_owned(), "list".to_owned()], vec!["read".to_owned()]])
+    );
 }
 
 #[test]

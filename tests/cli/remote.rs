@@ -71,8 +71,8 @@ fn what_cannot_be_reached_says_what_to_do() {
             &["--header", "Authorization: ${NO_SUCH_VARIABLE}", "--", "https://example.com"],
             "NO_SUCH_VARIABLE, which is not set",
         ),
-        (&["--header", "A: b", "--", "true"], "--header belongs to a server's URL"),
-        (&["--", "https://example.com", "--debug"], "a server's URL is the last word"),
+        (&["--header", "A: b", "--", "true"], "--header is only for a server's URL"),
+        (&["--", "https://example.com", "--debug"], "a server's URL must be the last argument"),
         (&["--url", "https://example.com", "--", "true"], "cannot be used with"),
         (&["--url", "https://example.com", "log", "list"], "--url belongs to wrapping a server"),
     ] {

@@ -68,7 +68,7 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
     assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("\n  hint: mend it; `mcp-approve --home HOME rules check`"), "{}", list.err);
+    assert!(list.err.contains("\n  hint: fix it; `mcp-approve --home HOME rules check`"), "{}", list.err);
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn what_is_no_call_is_not_explained() {
     let home = Home::new();
     for (call, says) in [
         ("", "it is not JSON"),
-        ("[]", "it is no object"),
+        ("[]", "it is not an object"),
         (r#"{"tool": "x"}"#, "does not say its `server`"),
         (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
         (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
-        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are no object"),
+        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are not an object"),
         ("{\"server\": \"s\",\n\"tool\": \"x\", \"server\": \"t\"}", "an object has the same key twice"),
         (r#"{"server": "s", "tool": "x", "arguments": {"a": 1, "a": 2}}"#, "an object has the same key twice"),
     ] {
@@ -172,7 +172,7 @@ match = [{ path = "~/scratch/a", text = "" }]
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r#"
     HOME/config/policy.toml
     defaults: pure allow, likely ask-once, mutates ask, hazard ask
-    scratch  allow  when { arg = "path", glob = "~/scratch/*" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
+    scratch  allow  when path matches ~/scratch/*, and text is less than 9 long, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [
         (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", glob = "~/scratch/*" } does not hold"#),
@@ -223,7 +223,7 @@ fn every_file_that_applies_is_checked_and_replayed_and_doctor_tells_what_waits()
     let (code, out) = run(&["rules", "check"]);
     assert!(code == Some(0) && out.contains("1 change that allows more waits until accepted"), "{out}");
     let out = super::unwrapped(&run(&["doctor"]).1);
-    assert!(out.contains("until accepted this waits: allows: x") && out.contains("rules accept"), "{out}");
+    assert!(out.contains("inactive until accepted: allows: x") && out.contains("rules accept"), "{out}");
     assert!(out.contains("pins"), "{out}");
     let (_, out) = run(&["rules", "check", "--json"]);
     assert!(serde_json::from_str::<Value>(&out).is_ok_and(|rows| rows.is_array()), "{out}");

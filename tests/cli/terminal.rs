@@ -66,10 +66,10 @@ fn a_policy_is_edited_until_it_is_in_order_and_accepted_on_the_spot() {
     terminal.shows(&["+id = \"notes\"", "Write this?"]);
     assert_eq!(policy(&home), RULES, "nor what was not agreed to");
     terminal.types("y\r");
-    terminal.shows(&["Written to", "This loosens what was accepted:", "allows: notes", "Accept now? [y/N]"]);
+    terminal.shows(&["Written to", "This allows more than what was accepted:", "allows: notes", "Accept now? [y/N]"]);
     assert_eq!(kept(&home), RULES);
     terminal.types("y\r");
-    terminal.shows(&["accepted: running servers take it up within a second", "rules undo"]);
+    terminal.shows(&["accepted: running servers use it within a second", "rules undo"]);
     assert!(terminal.wait().success());
     assert_eq!((policy(&home), kept(&home)), (format!("{RULES}{ALLOW}"), format!("{RULES}{ALLOW}")));
     assert_eq!(left_over(&home), [""; 0]);
@@ -129,13 +129,13 @@ fn a_rule_that_is_added_is_accepted_on_the_spot_by_a_person_only() {
     let home = accepted();
     let add = ["rules", "add", "--server", "notes", "--tool", "add"];
     let run = home.run_with("y\ny\n", &add);
-    assert!(run.out.contains("counts once you have accepted it") && !run.out.contains("[y/N]"), "{}", run.out);
+    assert!(run.out.contains("takes effect once you accept it") && !run.out.contains("[y/N]"), "{}", run.out);
     assert_eq!(kept(&home), RULES);
     // Everything that waits is shown, not only what is added now.
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "write"], "true");
     terminal.shows(&["allows: add", "allows: write", "Accept now? [y/N]"]);
     terminal.types("\r");
-    terminal.shows(&["counts once you have accepted it: mcp-approve --home"]);
+    terminal.shows(&["takes effect once you accept it: mcp-approve --home"]);
     assert!(terminal.wait().success());
     assert_eq!(kept(&home), RULES, "no answer is no");
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "read"], "true");

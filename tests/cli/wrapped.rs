@@ -222,7 +222,7 @@ fn a_scope_lets_only_its_tools_be_called_and_one_that_cannot_be_read_starts_noth
         assert_eq!(answer["error"]["code"] == -32000, !runs, "{scope}: {answer}");
     }
     assert_eq!(server.executed().len(), 1);
-    for (scope, why) in [("{}", "no list of tools"), ("[1]", "no name")] {
+    for (scope, why) in [("{}", "not a list of tools"), ("[1]", "no name")] {
         fs::write(&file, scope).unwrap();
         let mut wrapped = Command::new(BINARY);
         wrapped.arg("--home").arg(home.path()).args(["--scope", option, "--", "true"]);

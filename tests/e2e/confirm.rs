@@ -6,7 +6,7 @@ use std::path::Path;
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 
-use super::console::ARMED;
+use super::console::arms;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader};
 use crate::fake::terminal::Terminal;
@@ -37,7 +37,7 @@ fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
     host.call(1, "glance_at_board", &json!({ "id": 1 }));
     let mut terminal = Terminal::console(home.path(), (100, 40), &[]);
     terminal.shows(&["◌ PURE?", "not confirmed that", "p it reads", "armed"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("p");
     host.answer(1);
     terminal.shows(&["Approved, and remembered: glance_at_board"]);
@@ -75,7 +75,7 @@ fn what_is_said_at_one_wrapper_counts_at_the_others_of_its_server() {
     terminal.shows(&["1 waiting", "armed"]);
     other.call(2, "glance_at_board", &json!({ "id": 2 }));
     terminal.shows(&["2 waiting"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("p");
     one.answer(1);
     // Its wrapper reads the pins again, and judges what waits by them.

@@ -43,8 +43,11 @@ pub fn console(home: &Path) -> Terminal {
     Terminal::console(home, (80, 24), &[])
 }
 
-/// What has just come up is not answered; a little more than that.
-pub const ARMED: std::time::Duration = std::time::Duration::from_millis(400);
+/// Waits until a key answers what is on screen, and past calls are counted, as the screen says.
+#[track_caller]
+pub fn arms(terminal: &Terminal) {
+    terminal.awaits("a key answers", |screen| !screen.contains("arming") && !screen.contains("still counting"));
+}
 
 #[test]
 fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
@@ -95,7 +98,9 @@ fn what_was_decided_is_reviewed_in_the_same_console() {
     terminal.types("/kind:decision\r");
     terminal.shows(&["/kind:decision", "denied"]);
     terminal.types("\r");
-    terminal.shows(&["its link follows from record", "ticket      s-1"]);
+    terminal.shows(&["denied by", "ticket      s-1", "the whole call"]);
+    terminal.types(END);
+    terminal.shows(&["its link follows from record"]);
     // From the record to its tool, and to all records of the tool.
     terminal.types("4");
     terminal.shows(&["tool        add_note", "a running server describes it now", "1 decided, 1 denied"]);

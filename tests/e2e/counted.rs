@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::e2e::console::{ARMED, console, text};
+use crate::e2e::console::{arms, console, text};
 use crate::fake::host::Host;
 use crate::fake::log;
 use crate::fake::server::Server;
@@ -74,7 +74,7 @@ fn this_folder_and_fifteen_minutes_take_three_keys_each() {
     terminal.shows(&["Make a rule from s-1"]);
     terminal.types("m");
     terminal.shows(&["▸ m approve, and create_note", "for 15 min", "Enter approves the call and grants this"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done");
     host.call(2, "create_note", &note("b"));
@@ -90,7 +90,7 @@ fn this_folder_and_fifteen_minutes_take_three_keys_each() {
     terminal.shows(&["Make a rule from s-1"]);
     terminal.types("f");
     terminal.shows(&["id = \"allow-create-note-in-notes\"", "Enter adds this text"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done", "it holds for the call that waits");
     host.call(2, "create_note", &note("b"));

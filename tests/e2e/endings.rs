@@ -82,7 +82,7 @@ fn each_signal_ends_the_server_and_answers_what_was_held() {
         assert!(host.so_far().is_empty());
         assert_eq!(log::of_kind(home.path(), "fault").len(), 0, "an ordinary end is no fault");
         let [end] = &log::of_kind(home.path(), "server-end")[..] else { panic!("one end") };
-        assert!(end.to_string().contains(&format!("told to stop by SIG{signal}")), "{end}");
+        assert!(end.to_string().contains(&format!("stopped by SIG{signal}")), "{end}");
         log::verifies(home.path());
     }
 }

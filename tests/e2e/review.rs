@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::e2e::console::arms;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader};
 use crate::fake::terminal::Terminal;
@@ -56,7 +57,7 @@ fn a_changed_definition_is_accepted_taken_back_and_refused_where_it_is_read() {
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
     // The question takes no key at once.
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&[
         "Accepted: this definition of read of s is trusted",
@@ -67,7 +68,7 @@ fn a_changed_definition_is_accepted_taken_back_and_refused_where_it_is_read() {
     terminal.shows(&["Taken back: the review of read of s.", "Δ version 2 is not the trusted definition"]);
     terminal.types("\r");
     terminal.shows(&["x refuses it"]);
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    arms(&terminal);
     terminal.types("x");
     terminal.shows(&["Refused: calls of read of s are denied.", "Δ version 2, refused: its calls are denied"]);
     // What waited is judged again by it.
@@ -94,7 +95,7 @@ fn another_command_is_accepted_where_it_is_read() {
     terminal.shows(&["The program of s", "+ /", "Enter, twice"]);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Accepted: the program of s is trusted"]);
     // The call that waited passes now: it only reads, and nothing else was wrong with it.

@@ -16,7 +16,7 @@ fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_t
     terminal.types("r");
     terminal.shows(&["allow this exact call", "[[rule]]", "no past call of this tool", "Enter adds this text"]);
     assert!(server.executed().is_empty());
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["The rule was added to"]);
     assert_eq!(text(&host.answer(1)), "done");
@@ -34,11 +34,11 @@ fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("rk");
     terminal.shows(&["▸ s approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["let those pass unseen?"]);
     assert!(server.executed().is_empty());
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done");
     host.call(2, "add_note", &json!({ "text": "two" }));
@@ -66,7 +66,7 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("r");
     terminal.shows(&["▸ c allow this exact call", "Enter adds this text"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["The rule was added to"]);
     assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
@@ -80,10 +80,10 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.shows(&["1 change to accept", "user policy loosens"]);
     terminal.types("\r");
     terminal.shows(&["What it loosens:", "past call", "+decision = \"allow\"", "Enter, twice, accepts"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
-    std::thread::sleep(ARMED);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Acceptance sent", "allow  notes"]);
     assert_eq!(self::text(&host.answer(1)), "done", "it passes by the rule now");

@@ -7,6 +7,7 @@
 
 pub mod host;
 pub mod log;
+pub mod nested;
 pub mod operator;
 pub mod processes;
 pub mod server;

@@ -137,7 +137,7 @@ fn squatters_are_refused_or_safely_replaced() {
             Box::new(|run| symlink(run.join("../precious"), run.join("fs.new")).unwrap()),
             Replace,
         ),
-        ("a file", Box::new(|run| fs::write(run.join("fs.sock"), "mine").unwrap()), Refuse("is no socket")),
+        ("a file", Box::new(|run| fs::write(run.join("fs.sock"), "mine").unwrap()), Refuse("is not a socket")),
         ("a folder", Box::new(|run| fs::create_dir(run.join("fs.sock")).unwrap()), Refuse("is a folder")),
         (
             "a pipe",
@@ -145,7 +145,7 @@ fn squatters_are_refused_or_safely_replaced() {
                 let fifo = rustix::fs::FileType::Fifo;
                 rustix::fs::mknodat(rustix::fs::CWD, run.join("fs.sock"), fifo, 0o600.into(), 0).unwrap();
             }),
-            Refuse("is no socket"),
+            Refuse("is not a socket"),
         ),
         (
             "a lock that is a link",

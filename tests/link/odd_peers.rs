@@ -70,7 +70,7 @@ fn a_console_of_another_version_is_told_and_has_no_say() {
         let why = house.rejected().await;
         assert_eq!(why, Rejection::OtherProtocol { theirs: PROTOCOL + 1, version: "9.9".to_owned() });
         assert!(!why.is_alarm());
-        assert!(newer.line().await.contains("has no say"));
+        assert!(newer.line().await.contains("cannot decide"));
         newer
             .say(r#"{"say":"decide","ticket":"filesystem-1","digest":"00","verdict":{"verdict":"approve"},"new":1}"#)
             .await;

@@ -162,6 +162,8 @@ fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
     let mut memory = Memory::open(&path).unwrap();
     let known = memory.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
     assert!(known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::NewDefinition));
+    let grown = memory.grown(&known).unwrap().map(|grown| grown.words());
+    assert_eq!(grown.as_deref(), Some("new capability: two() -> Value"));
     assert_eq!(memory.accept(&known).unwrap(), Settled::Done);
     assert_eq!(session(&path, &launch, &[two], 63_000).1, [PinState::Trusted]);
 }

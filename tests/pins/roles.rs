@@ -68,6 +68,30 @@ fn a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not() {
     assert!(out.contains("No tool that may be used fits") && out.contains("is not for their server"), "{out}");
 }
 
+/// Of three tools that fit alike one requires what the role does not grant; of the others the cheaper comes first.
+#[test]
+fn a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs() {
+    let tool = |name: &str, meta: Value| {
+        let mut tool = reader(name);
+        tool["description"] = json!("Reads the weather.");
+        tool["_meta"] = meta;
+        tool
+    };
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::with(&[
+        tool("weather_far", json!({ "cost_tier": "high" })),
+        tool("weather_own", json!({ "required_entitlements": ["admin:system"] })),
+        tool("weather_now", json!({ "cost_tier": "low" })),
+    ]);
+    once(home.path(), &server, "none");
+    let found = |role: &str| {
+        let rows = rows(home.path(), &["search", "weather", "--role", role]);
+        names(&rows).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found("viewer"), ["weather_now", "weather_far"]);
+    assert!(found("admin").contains(&"weather_own".to_owned()));
+}
+
 #[test]
 fn with_all_what_may_not_be_used_is_struck_with_the_reason() {
     let home = seen("config.toml", ROLES);
@@ -78,7 +102,7 @@ fn with_all_what_may_not_be_used_is_struck_with_the_reason() {
     let why = of("delete_report")["why_not"].as_str().unwrap();
     assert!(why.contains("the role reader does not grant") && why.contains("reports:delete"), "{why}");
     let why = of("frobnicate")["why_not"].as_str().unwrap();
-    assert!(why.contains("it is not known what it does"), "{why}");
+    assert!(why.contains("whose effect is unknown"), "{why}");
     let (_, out, _) = tools(home.path(), &["search", "report", "--role", "reader", "--all", "--wide"]);
     assert!(out.contains("✗  MUTATES  s / delete_report") && out.contains("may not be used: the role reader"), "{out}");
 }

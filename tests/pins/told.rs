@@ -143,12 +143,26 @@ fn a_change_is_accepted_at_a_terminal_recorded_and_counts_in_the_running_session
 
 #[test]
 fn a_capability_that_grew_since_it_was_accepted_is_on_the_review_list() {
-    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read"), reader("list")]));
+    let gives = |types: Value| {
+        let mut tool = reader("stat");
+        tool["outputSchema"] =
+            json!({ "type": "object", "properties": { "size": { "type": types } }, "required": ["size"] });
+        tool
+    };
+    let takes = |types: Value| {
+        let mut tool = reader("find");
+        tool["inputSchema"] = json!({ "type": "object", "properties": { "name": { "type": types } } });
+        tool
+    };
+    let (string, both) = (json!("string"), json!(["string", "array"]));
+    let tools = [reader("read"), reader("list"), gives(string.clone()), takes(string)];
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&tools));
     once(home.path(), &server, "read");
     let (mut wider, mut alike) = (reader("read"), reader("list"));
     wider["inputSchema"]["properties"]["erase"] = json!({ "type": "boolean" });
     alike["description"] = "Returns the stored texts.".into();
-    once(home.path(), &server.now_with(&[wider, alike]), "list");
+    let tools = [wider, alike, gives(both.clone()), takes(both)];
+    once(home.path(), &server.now_with(&tools), "list");
     let waiting = rows(home.path(), &["review"]);
     let of = |tool: &str| {
         let row = waiting.iter().find(|row| row["tool"] == tool);
@@ -160,6 +174,22 @@ fn a_capability_that_grew_since_it_was_accepted_is_on_the_review_list() {
         "{grown}"
     );
     assert_eq!(of("list"), Value::Null, "its words changed, and it takes what it took");
+    let (find, stat) = (of("find").to_string(), of("stat").to_string());
+    assert!(find.contains("wider capability: find(name: Option<String | Vec<Value>>)"), "{find}");
+    assert!(
+        stat.contains("which is { size: String | Vec<Value> }; it was") && stat.contains("{ size: String }"),
+        "{stat}"
+    );
+    // The console's Tools page has it as well.
+    let mut terminal = Terminal::console(home.path(), (120, 60), &[]);
+    terminal.types("4");
+    terminal.shows(&["Δ", "find"]);
+    terminal.types("/find\r");
+    terminal.types("\r");
+    terminal.shows(&["Enter reads what changed"]);
+    terminal.types("\r");
+    let was = "wider than it was: find(name: Option<String>) -> Value";
+    terminal.shows(&["Review find of s", was, "find(name: Option<String | Vec<Value>>) -> Value"]);
 }
 
 #[test]
@@ -167,7 +197,7 @@ fn a_pin_needs_a_person_and_a_whole_identity() {
     let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[writer("write")]));
     once(home.path(), &server, "write");
     let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ|DATA"]);
-    assert!(code == 2 && err.contains("only a person at a terminal"), "{err}");
+    assert!(code == 2 && err.contains("can be set only at a terminal"), "{err}");
     let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ"]);
     assert!(code == 2 && err.contains("MUTABILITY|ACTION|OUTPUT_DOMAIN"), "{err}");
     for (answer, badge) in [("no\n", "MUTATES"), ("yes\n", "PURE")] {

@@ -199,6 +199,19 @@ fn a_server_that_is_a_wrapper_too_gets_its_own_state_back() {
 }
 
 #[test]
+fn what_a_server_asks_inside_its_answer_is_held_for_the_request_that_is_open() {
+    let rule = "version = 1\n[[rule]]\nid = \"ask\"\ndecision = \"ask\"\nmethod = \"elicitation/create\"\n";
+    let (mut world, state) = left(World::with(config(), rule).ready());
+    world.host(&back("8", &state));
+    world.approve("files-1");
+    let question = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}}"#;
+    assert_eq!(world.server(question), [Did::Ask("files-2".into())]);
+    let did = world.deny("files-2", "no questions");
+    assert!(answer(&did).contains("\"id\":8") && answer(&did).contains("no questions"), "{did:?}");
+    world.finish();
+}
+
+#[test]
 fn what_the_operator_edited_runs_for_the_host_that_came_back() {
     let mut world = World::new().ready();
     world.host(&modern_call("7", "write_file", WRITE, ""));

@@ -195,7 +195,7 @@ fn a_request_of_the_server_is_asked_about_and_denied() {
     let mut world = ruled("deny", "elicitation/create");
     let did = world.server(r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?"}}"#);
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Query(_)]), "{did:?}");
-    assert_eq!(world.server(SAMPLE), [Did::ToHost(SAMPLE.into())], "no rule is about this");
+    assert_eq!(world.server(SAMPLE), [Did::ToHost(SAMPLE.into())], "no rule covers this");
     world.finish();
 }
 

@@ -331,7 +331,7 @@ fn paths_in_objects_and_lists_are_looked_at_and_those_beyond_the_bound_are_told(
     let last = card.facts.last().unwrap();
     assert_eq!((card.facts.len(), last.kind), (MOST + 1, FileKind::Unseen));
     assert!(
-        card.danger.as_deref().is_some_and(|why| why.contains("more paths than are looked at")),
+        card.danger.as_deref().is_some_and(|why| why.contains("more paths than mcp-approve looks at")),
         "{:?}",
         card.danger
     );

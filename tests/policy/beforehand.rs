@@ -18,7 +18,7 @@ fn a_tool_is_denied_beforehand_where_no_argument_could_help() {
     let deny = |rest: &str| rule("deny", rest);
     let nothing = "[defaults]\npure = 'deny'\nmutates = 'deny'\n";
     let by_rule = Some("rule r denies every call of it");
-    let by_default = Some("the default for PURE denies it, and no rule speaks of it");
+    let by_default = Some("the default for PURE denies it, and no rule covers it");
     let when = "when = [{ arg = 'p', eq = 1 }]";
     for (text, words, expected) in [
         (String::new(), "PURE READ", None),
@@ -30,7 +30,7 @@ fn a_tool_is_denied_beforehand_where_no_argument_could_help() {
         (deny("tool = 'x'\nunless = [{ arg = 'p', eq = 1 }]"), "PURE READ", None),
         (rule("ask", "tool = 'x'"), "PURE READ", None),
         (nothing.to_owned(), "PURE READ", by_default),
-        (nothing.to_owned(), "MUTATES UPDATE", Some("the default for MUTATES denies it, and no rule speaks of it")),
+        (nothing.to_owned(), "MUTATES UPDATE", Some("the default for MUTATES denies it, and no rule covers it")),
         ("[defaults]\npure = 'deny'\n".to_owned(), "MUTATES UPDATE", None),
         ("[defaults]\nmutates = 'deny'\n".to_owned(), "PURE READ", None),
         // A rule that speaks of this tool may let a call through; one that denies cannot, nor one for another tool.

@@ -16,7 +16,7 @@ fn likely() -> Behavior {
 }
 
 fn unexplained(pointer: &str) -> Behavior {
-    let leaf = Unexplained { pointer: pointer.into(), why: "it may be an option".into() };
+    let leaf = Unexplained { pointer: pointer.into(), why: "may be an option".into() };
     Behavior { explanation: Explanation { unexplained: vec![leaf], ..Explanation::default() }, ..behavior("PURE READ") }
 }
 
@@ -56,7 +56,7 @@ fn the_reason_says_who_has_not_confirmed_or_which_argument_it_is() {
     );
     assert_eq!(
         ruled(&built_in(), &unexplained("/a\u{1b}")).reason,
-        "the argument \"/a\\u{1b}\" is not known to be harmless (it may be an option): it asks"
+        "the argument \"/a\\u{1b}\" may be an option, so it is not known to be harmless: it asks"
     );
 }
 

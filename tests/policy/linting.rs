@@ -20,10 +20,10 @@ fn rules_that_can_never_match() {
     for (rule, why) in [
         ("mutability = 'PURE'\naction = ['DELETE', 'SEND']", Some("what is PURE only reads")),
         ("mutability = 'PURE'\naction = ['DELETE', 'READ']", None),
-        ("mutability = 'PURE'\nidentity = 'MUTATES|SEND|DATA'", Some("`identity` is none of what")),
+        ("mutability = 'PURE'\nidentity = 'MUTATES|SEND|DATA'", Some("`identity` contradicts")),
         ("action = 'SEND'\nidentity = ['MUTATES|SEND|DATA', 'PURE|READ|DATA']", None),
-        ("when = [{ arg = 'a', absent = true, eq = 1 }]", Some("cannot be absent and be tested")),
-        ("when = [{ arg = 'a', gt = 5, lt = 5 }]", Some("above the one and below the other")),
+        ("when = [{ arg = 'a', absent = true, eq = 1 }]", Some("cannot be both absent and tested")),
+        ("when = [{ arg = 'a', gt = 5, lt = 5 }]", Some("is above `gt` and below `lt`")),
         ("when = [{ arg = 'a', gt = 4, lt = 5 }]", None),
         ("when = [{ arg = 'a', eq = 'x', in = ['y'] }]", Some("not `in` the list")),
         ("when = [{ arg = 'a', eq = 'x', in = ['x'] }]", None),

@@ -104,7 +104,7 @@ fn no_rule_is_made_where_no_allow_may_be() {
     for (words, arguments, cannot) in [
         ("MUTATES UPDATE hidden-characters", json!({}), Cannot::Hazard("hidden-characters")),
         ("PURE READ changed-definition", json!({}), Cannot::Hazard("changed-definition")),
-        ("PURE READ", json!("…"), Cannot::Arguments("they are no object")),
+        ("PURE READ", json!("…"), Cannot::Arguments("they are not an object")),
     ] {
         let origin = Origin { method: None, server: "s", tool: "t", arguments: &arguments, behavior: &behavior(words) };
         assert_eq!(proposals(&origin, &roots()).unwrap_err(), cannot);

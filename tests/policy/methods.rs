@@ -113,8 +113,8 @@ fn without_a_rule_a_request_passes_and_one_with_a_hazard_asks() {
 fn a_rule_that_could_never_decide_is_a_problem() {
     for (keys, problem) in [
         ("method = 'resources/read'\ntool = 'x'", "only tools/call has a tool"),
-        ("method = 'initialize'", "no rule decides on \"initialize\""),
-        ("method = ['prompts/get', 'notifications/progress']", "no rule decides on \"notifications/progress\""),
+        ("method = 'initialize'", "a rule cannot cover \"initialize\""),
+        ("method = ['prompts/get', 'notifications/progress']", "a rule cannot cover \"notifications/progress\""),
         ("method = 'x[y'", "`method` cannot be"),
         ("method = 7", "`method` is of type integer"),
     ] {

@@ -46,7 +46,7 @@ id = "e"
 #[test]
 fn what_is_no_policy_is_refused() {
     for (text, what) in [
-        ("", "does not say its version"),
+        ("", "does not say which version"),
         ("version = 2", "version 1"),
         ("version = \"1\"", "`version` is of type string"),
         ("version = 1\nrule = 3", "`rule` is of type integer"),
@@ -63,10 +63,7 @@ fn what_is_no_policy_is_refused() {
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T", "this is not TOML"),
         ("version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"", "`id` cannot be"),
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"", "backwards"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\" }]",
-            "without a test of it",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\" }]", "has no test"),
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"", "`mutability` cannot be"),
     ] {
         let problems = parse(text).expect_err(text);
@@ -95,9 +92,9 @@ fn conditions_that_are_none_are_problems() {
     for (line, what) in [
         ("when = { arg = 'a', eq = 1 }", "`when` is of type"),
         ("when = []", "empty list"),
-        ("when = [{ }]", "about nothing"),
-        ("when = [{ arg = 'a' }]", "without a test"),
-        ("when = [{ eq = 1 }]", "about nothing"),
+        ("when = [{ }]", "tests nothing"),
+        ("when = [{ arg = 'a' }]", "has no test"),
+        ("when = [{ eq = 1 }]", "tests nothing"),
         ("when = [{ arg = '', eq = 1 }]", "`arg` cannot be"),
         ("when = [{ arg = '/a~2', eq = 1 }]", "`arg` cannot be"),
         ("when = [{ arg = 'a', eq = [inf] }]", "`eq` is of type"),
@@ -112,12 +109,12 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ arg = 'a', equals = 1 }]", "unknown key \"equals\""),
         ("when = [{ hazard = 'sensitive-raed' }]", "`hazard` cannot be"),
         ("when = [{ hazard = 'hidden-characters' }]", "no rule can allow"),
-        ("when = [{ arg = 'a', hazard = 'sensitive-read' }]", "beside other keys"),
+        ("when = [{ arg = 'a', hazard = 'sensitive-read' }]", "with other keys"),
         ("when = [{ effect = 'DELETE' }]", "`effect` cannot be"),
         ("when = [{ effect = [] }]", "empty list"),
         ("when = [{ sql = 'SELECT 1; DROP TABLE t' }]", "no fingerprint"),
-        ("when = [{ sql = 'SELECT 1', arg = 'a' }]", "beside other keys"),
-        ("when = [{ sql = 'SELECT 1', effect = 'read' }]", "beside other keys"),
+        ("when = [{ sql = 'SELECT 1', arg = 'a' }]", "with other keys"),
+        ("when = [{ sql = 'SELECT 1', effect = 'read' }]", "with other keys"),
         ("when = [{ rate = 5 }]", "`rate` is of type"),
         ("when = [{ rate = { most = 5 } }]", "`rate` cannot be { "),
         ("when = [{ rate = { most = 0, per = '1h' } }]", "`rate` cannot be { "),
@@ -129,7 +126,7 @@ fn conditions_that_are_none_are_problems() {
         ("expires = '2026-12-31'", "`expires` is of type"),
         ("expires = 2026-12-31T10:00:00", "`expires` cannot be 2026-12-31T10:00:00"),
         ("expires = 10:00:00", "`expires` cannot be 10:00:00"),
-        ("identity = 'abc'", "no behavioral identity"),
+        ("identity = 'abc'", "is not a behavioral identity"),
         ("capability = 'a['", "`capability` cannot be"),
         ("output_domain = 'data'", "`output_domain` cannot be"),
     ] {

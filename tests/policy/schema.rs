@@ -140,7 +140,7 @@ fn the_schema_knows_every_key() {
         (format!("{rule}when = [{{ no-such-key-anywhere = 1 }}]"), conditions.collect()),
     ] {
         let problems = parse(&text).unwrap_err();
-        let told = problems.iter().find_map(|problem| problem.hint.strip_prefix("known here: ")).expect(&text);
+        let told = problems.iter().find_map(|problem| problem.hint.strip_prefix("known keys: ")).expect(&text);
         let sorted = |mut all: Vec<String>| {
             all.sort();
             all

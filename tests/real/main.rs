@@ -14,6 +14,7 @@
 
 mod agent;
 mod bed;
+mod compiled;
 mod conformance;
 mod hosts;
 mod operator;
@@ -21,6 +22,7 @@ mod packages;
 mod pairs;
 mod play;
 mod remote;
+mod scoped;
 mod stage;
 
 use std::fs;

@@ -78,7 +78,14 @@ fn a_wait_past_the_hosts_limit() {
             let write = vec![("write_note", json!({ "name": "a.txt", "text": "as it is\n" }))];
             // Held for half of the limit at a time.
             let manner = Manner { verdict: OperatorVerdict::Approve { unread: false }, after: Duration::from_secs(8) };
-            let played = slowly(folder.path(), (client, &server), &write, manner, Some(6), String::new);
+            let played = slowly(
+                folder.path(),
+                (client, &server),
+                &["--host-timeout", "6s"],
+                &write,
+                (manner, Some(6)),
+                String::new,
+            );
             let came_back = played.outside.to.matches("requestState").count();
             let is_modern = played.revision == "2026-07-28";
             let (wanted, runs, says) =

@@ -19,6 +19,8 @@ pub type Call = (&'static str, Value);
 pub struct Played {
     /// The revision that client and server agreed on.
     pub revision: String,
+    /// How many tools the client was told of.
+    pub tools: u64,
     /// One object per call, as `drive.mjs` and `drive.py` print them.
     pub answers: Vec<Value>,
     pub asked: Vec<Asked>,
@@ -44,28 +46,43 @@ pub fn wrapped(
     verdict: OperatorVerdict,
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
-    slowly(folder, (client, server), calls, Manner { verdict, after: Duration::ZERO }, None, look)
+    wrapped_with(folder, client, &[], server, calls, verdict, look)
 }
 
-/// The same with an operator who takes some time, and a host that waits for so many seconds.
+/// The same, with more options for the wrapper.
+pub fn wrapped_with(
+    folder: &Path,
+    client: Client,
+    options: &[&str],
+    server: &[String],
+    calls: &[Call],
+    verdict: OperatorVerdict,
+    look: impl Fn() -> String + Send + 'static,
+) -> Played {
+    let manner = Manner { verdict, after: Duration::ZERO };
+    slowly(folder, (client, server), options, calls, (manner, None), look)
+}
+
+/// The same with an operator who takes some time, and a client that waits for so many seconds.
 pub fn slowly(
     folder: &Path,
     (client, server): (Client, &[String]),
+    options: &[&str],
     calls: &[Call],
-    manner: Manner,
-    limit: Option<u64>,
+    (manner, limit): (Manner, Option<u64>),
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
     let home = folder.join("home");
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
-    let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()].map(String::from);
-    let limited = limit.map(|limit| ["--host-timeout".to_owned(), format!("{limit}s")]);
-    let wrapper = [&wrapper[..], limited.as_ref().map_or(&[][..], |options| options), &["--".to_owned()]].concat();
-    let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
+    let wrapper = [&[env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()], options, &["--"]].concat();
+    let wrapper: Vec<String> = wrapper.into_iter().map(String::from).collect();
+    let command = [wrapper, bed().recorded(&inside, server)].concat();
     let operator = Operator::attach(&home, manner, look);
-    let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls, limit);
+    let plan = plan(folder, client, &bed().recorded(&outside, &command), calls, limit);
+    let Drove { revision, tools, answers } = drove(folder, client, &plan, calls.len());
     Played {
         revision,
+        tools,
         answers,
         asked: operator.leave().asked,
         outside: Transcript::read(&outside),
@@ -76,29 +93,51 @@ pub fn slowly(
 /// Plays `calls` without the wrapper.
 pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) -> Transcript {
     let records = fresh(folder, "direct");
-    drive(folder, client, &bed().recorded(&records, server), calls, None);
+    drive(folder, client, &bed().recorded(&records, server), calls);
     Transcript::read(&records)
 }
 
-/// Has a client that waits for `limit` seconds play `calls` over a command: the revision, and an object per call.
-pub fn drive(
-    folder: &Path,
-    client: Client,
-    command: &[String],
-    calls: &[Call],
-    limit: Option<u64>,
-) -> (String, Vec<Value>) {
+/// What a client was told.
+pub struct Drove {
+    pub revision: String,
+    pub tools: u64,
+    /// An object per call.
+    pub answers: Vec<Value>,
+}
+
+/// Has a client play `calls` over a command.
+pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> Drove {
+    drove(folder, client, &plan(folder, client, command, calls, None), calls.len())
+}
+
+fn drove(folder: &Path, client: Client, plan: &Path, calls: usize) -> Drove {
+    let said = run_out(bed().driver(client, plan), &folder.join("said"), &[0]);
+    let drove = Drove::read(&said);
+    assert_eq!(drove.answers.len(), calls, "{said}");
+    drove
+}
+
+/// Writes what a client is to play, and for how many seconds it waits for a call.
+pub fn plan(folder: &Path, client: Client, command: &[String], calls: &[Call], limit: Option<u64>) -> PathBuf {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
     let text = json!({ "client": client.name(), "command": command, "steps": steps, "limit": limit });
     fs::write(&plan, text.to_string()).unwrap();
-    let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
-    let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let first = lines.next().unwrap();
-    let answers: Vec<Value> = lines.collect();
-    assert_eq!(answers.len(), calls.len(), "{said}");
-    (first["revision"].as_str().unwrap_or_default().into(), answers)
+    plan
+}
+
+impl Drove {
+    /// Reads what a driver printed.
+    pub fn read(said: &str) -> Self {
+        let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let first = lines.next().unwrap();
+        Self {
+            revision: first["revision"].as_str().unwrap_or_default().into(),
+            tools: first["tools"].as_u64().unwrap(),
+            answers: lines.collect(),
+        }
+    }
 }
 
 /// Runs a client to its end, which must be one of `ends`, and takes what it printed. Through files: an orphan that kept the pipe would hang us.

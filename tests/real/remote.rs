@@ -34,7 +34,7 @@ fn wrapped(folder: &Path, url: &str, call: Call, verdict: OperatorVerdict) -> (V
     let header = "Authorization: Bearer ${NOTES_TOKEN}";
     let command = ["env", &token, binary, "--home", home.to_str().unwrap(), "--header", header, "--", url];
     let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, || command_lines_with(TOKEN));
-    let (_, mut answers) = play::drive(folder, Client::Ts1, &command.map(String::from), &[call], None);
+    let mut answers = play::drive(folder, Client::Ts1, &command.map(String::from), &[call]).answers;
     (answers.remove(0), operator.leave().asked)
 }
 
@@ -63,7 +63,7 @@ fn a_server_behind_a_url_is_held_like_any() {
     let deny = || OperatorVerdict::Deny { reason: REASON.into() };
     let bridge = ["npx", "-y", "mcp-remote@0.15.1", &url, "--allow-http", "--header"].map(String::from);
     let bridge = [&bridge[..], &[format!("Authorization:Bearer {TOKEN}")]].concat();
-    let (_, direct) = play::drive(folder, Client::Ts1, &bridge, &[read()], None);
+    let direct = play::drive(folder, Client::Ts1, &bridge, &[read()]).answers;
 
     let (answer, asked) = wrapped(folder, &url, read(), deny());
     assert!(asked.is_empty(), "a read asked: {asked:?}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Manner, Screen, Tour};
 use mcp_approve::console::theme::Palette;
@@ -32,7 +32,7 @@ impl Log {
                 Edge::Oldest => (1, most.min(self.newest)),
                 Edge::Above(seq) => (seq + 1, (seq + most).min(self.newest)),
             };
-            let lines: Vec<Line> = (first..=last).rev().map(|seq| line(seq, "outcome")).collect();
+            let lines: Vec<Line> = (first..=last).rev().map(call).collect();
             let up = matches!(wanted.from, Edge::Oldest | Edge::Above(_));
             let ended = if up { last == self.newest } else { first == 1 };
             let progress = if ended { Progress::AtTheEnd } else { Progress::Full };
@@ -46,6 +46,11 @@ impl Log {
         let commands = desk.press(key);
         self.answer(desk, commands);
     }
+}
+
+/// The decision of a call of its own.
+fn call(seq: u64) -> Line {
+    Line { ticket: Some(format!("filesystem-{seq}")), ..line(seq, "decision") }
 }
 
 fn selected(desk: &Desk) -> u64 {
@@ -123,7 +128,7 @@ fn a_late_page_of_another_search_is_dropped() {
     let new = awaited(&desk.keys("/x"));
     assert_ne!(old, new);
     let page = |id| {
-        let lines = vec![line(7, "outcome")];
+        let lines = vec![line(7, "decision")];
         Msg::Found(Finding::Page(Page {
             id,
             from: Edge::Newest,
@@ -172,7 +177,7 @@ fn a_search_that_cannot_be_meant_says_so_and_the_last_one_stands() {
     desk.keys("3/verdict:deny");
     let before = desk.model.browse.log.search.clone();
     desk.keys("x");
-    assert!(desk.screen().contains("verdict is never denyx"));
+    assert!(desk.screen().contains("verdict cannot be denyx"));
     assert_eq!(desk.model.browse.log.search, before);
 }
 
@@ -242,14 +247,15 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     let id = awaited(&desk.press(Key::Enter));
     assert_eq!(desk.model.screen, Screen::Log);
     assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files");
-    // The record itself opens, once it is here: the decision, among the three of its call.
-    let lines = vec![line(53, "outcome"), line(52, "decision"), line(51, "decision-asked")];
+    // The call's row opens, once it is here: its decision, which its other records are behind.
+    let of = |seq, kind| Line { ticket: Some("filesystem-13".into()), ..line(seq, kind) };
+    let lines = vec![of(52, "decision"), of(51, "decision-asked")];
     let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
     let found = desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched: 1, newest: 60, progress })));
     assert!(found.contains(&Command::Look(Task::Record { seq: 52 })), "{found:?}");
-    // Behind it stand the others of its call, and no page opens anything a second time.
+    // No page opens anything a second time.
     desk.press(Key::Esc);
-    desk.line("answered");
+    assert_eq!(desk.model.browse.window.lines.len(), 1);
     assert_eq!(desk.model.browse.log.sheet, None);
     // What led here is no search of one's own: a new one begins without it, and the key alone shows the whole log.
     desk.keys("/tool:x");
@@ -265,7 +271,7 @@ fn the_title_stands_beside_what_led_to_it() {
     let mut desk = Desk::connected(80, 24);
     let session = "f6765c90387cf23b7fb12ec767b62b33";
     let records: Vec<Line> =
-        (1..=3).rev().map(|seq| Line { session: session.into(), ..line(seq, "outcome") }).collect();
+        (1..=3).rev().map(|seq| Line { session: session.into(), ..line(seq, "decision") }).collect();
     let id = awaited(&desk.keys("3"));
     let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
     desk.send(Msg::Found(Finding::Page(Page { id, from, lines: records, searched: 1, newest: 3, progress })));
@@ -380,4 +386,44 @@ fn every_screen_is_drawn_at_any_size() {
             }
         }
     }
+}
+
+#[test]
+fn the_log_has_one_row_a_call_and_o_shows_every_record() {
+    let mut desk = Desk::connected(80, 24);
+    let page = |id, from, lines: Vec<Line>, newest| {
+        let (searched, progress) = (newest, Progress::AtTheEnd);
+        Msg::Found(Finding::Page(Page { id, from, lines, searched, newest, progress }))
+    };
+    let of = |seq, kind: &str, n: u64| Line { ticket: Some(format!("filesystem-{n}")), ..line(seq, kind) };
+    let seqs = |desk: &Desk| desk.model.browse.window.lines.iter().map(|line| line.seq).collect::<Vec<_>>();
+    let asked = desk.keys("3");
+    let wanted = |commands: &[Command]| match commands.last() {
+        Some(Command::Look(Task::Page(wanted))) => wanted.rows,
+        other => panic!("{other:?}"),
+    };
+    let pages: Vec<Command> = asked.iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).cloned().collect();
+    assert_eq!(wanted(&pages), LogRows::Calls);
+    // A decision is its call's row, and what was withdrawn after it says less; else the newest.
+    let lines =
+        vec![of(9, "withdrawn", 2), of(8, "decision", 2), of(7, "decision-asked", 2), of(6, "decision-asked", 1)];
+    desk.send(page(awaited(&asked), Edge::Newest, lines, 9));
+    assert_eq!(seqs(&desk), [8, 6]);
+    // The call that waited is decided: its row moves up, and the selection goes with it.
+    desk.press(Key::Down);
+    desk.now += 2_000;
+    let asked = desk.send(Msg::Tick);
+    desk.send(page(awaited(&asked), Edge::Above(9), vec![of(10, "decision", 1)], 10));
+    assert_eq!((seqs(&desk), selected(&desk)), (vec![10, 8], 10));
+    // Every record, and back; whoever asks for a kind of record wants records.
+    desk.line("every record");
+    let asked = desk.keys("o");
+    let pages: Vec<Command> = asked.into_iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).collect();
+    assert_eq!(wanted(&pages), LogRows::Records);
+    desk.send(page(awaited(&pages), Edge::Newest, vec![of(10, "decision", 1), of(9, "withdrawn", 2)], 10));
+    desk.press(Key::Up);
+    assert_eq!(seqs(&desk), [10, 9]);
+    desk.line("one row a call");
+    desk.keys("o/kind:policy");
+    assert_eq!(desk.model.browse.rows(), LogRows::Records);
 }

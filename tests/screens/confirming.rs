@@ -160,6 +160,7 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
         latest: Digest::of(name.as_bytes()),
         definition: "{}".into(),
         changes: Vec::new(),
+        grown: None,
         rules: Vec::new(),
         first_seen: NINE,
         last_seen: NINE,

@@ -27,12 +27,12 @@ fn an_edit_goes_out_and_comes_back_as_another_card() {
     assert_eq!((session.as_str(), ticket.as_str(), *digest), ("files", "filesystem-1", own("filesystem-1").digest));
     assert!(arguments.contains("notes/archive.md"));
     desk.look();
-    assert_eq!(desk.keys("a"), []);
+    assert_eq!(verdicts(&desk.keys("a")), []);
     let mut changed = with_arguments(write("filesystem-1"), r#"{"path":"notes/archive.md"}"#);
     changed.original_arguments = Some(write("filesystem-1").arguments);
     let digest = changed.digest;
     assert_eq!(desk.hold(changed), [Command::Drain]);
-    assert_eq!(desk.keys("a"), []);
+    assert_eq!(verdicts(&desk.keys("a")), []);
     desk.look();
     desk.press(Key::End);
     assert_eq!(verdicts(&desk.keys("a"))[0].2, digest);

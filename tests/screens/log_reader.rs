@@ -12,9 +12,10 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
+use mcp_approve::console::update::Msg;
 use mcp_approve::home::places::Places;
 
 use crate::desk::NINE;
@@ -34,7 +35,7 @@ fn call(n: i64) -> [Entry; 3] {
     decision.verdict = Some(if denied { VerdictWord::Deny } else { VerdictWord::Approve });
     decision.by = Some(if n % 7 == 0 { By::Rule } else { By::Operator });
     decision.rule = (n % 7 == 0).then(|| "scratch".to_owned());
-    decision.latency_us = Some(2_000_000);
+    decision.latency_us = Some(2_000_000 + u64::try_from(n).unwrap() * 1_000);
     let evidence = serde_json::json!(["annotated MUTATES: hint"]);
     let asked = entry(n, Kind::DecisionAsked).with("evidence", evidence).with("words", "MUTATES|CREATE|ACK");
     let mut outcome = entry(n, Kind::Outcome).with("result", if n % 4 == 0 { "tool-error" } else { "ok" });
@@ -73,9 +74,13 @@ impl Desk {
 
     /// A whole page, in whatever parts it comes.
     fn page(&mut self, find: &str, from: Edge, most: usize) -> (Vec<u64>, Page) {
+        self.page_of(LogRows::Records, find, from, most)
+    }
+
+    fn page_of(&mut self, rows: LogRows, find: &str, from: Edge, most: usize) -> (Vec<u64>, Page) {
         self.pages += 1;
         let search = Search::read(find, Clock::utc(NINE)).unwrap();
-        self.ask.send(Task::Page(Wanted { id: self.pages, search, from, most })).unwrap();
+        self.ask.send(Task::Page(Wanted { id: self.pages, search, rows, from, most })).unwrap();
         let mut lines: Vec<Line> = Vec::new();
         loop {
             let Finding::Page(page) = self.hear() else { continue };
@@ -108,6 +113,49 @@ fn pages_of_the_log_are_read_from_either_end() {
     assert_eq!((seqs, page.progress), (vec![12_000, 11_999], Progress::AtTheEnd));
     let (seqs, _) = desk.page("", Edge::Below(5), 300);
     assert_eq!(seqs, [4, 3, 2, 1]);
+}
+
+/// The console's Log and `log list` have the same rows for the same search, and count what people decided alike.
+#[test]
+fn the_log_has_the_rows_and_figures_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 300);
+    let mut desk = Desk::over(&db);
+    let reader = Reader::open(&db).unwrap().unwrap();
+    for find in ["", "verdict:deny", "by:rule", "write_file", "since:1s tool:read", "reason:150"] {
+        let search = Search::read(find, Clock::utc(NINE)).unwrap();
+        let listed = query::last_calls(&reader, None, &search, 10_000).unwrap();
+        let listed: Vec<u64> = listed.iter().rev().map(|record| u64::try_from(record.seq).unwrap()).collect();
+        desk.pages += 1;
+        let (id, from, rows) = (desk.pages, Edge::Newest, LogRows::Calls);
+        desk.ask.send(Task::Page(Wanted { id, search, rows, from, most: 10_000 })).unwrap();
+        let mut screen = crate::desk::Desk::connected(80, 24);
+        screen.keys(&format!("3/{find}"));
+        let mine = screen.model.browse.window.awaits.unwrap();
+        while screen.model.browse.window.awaits.is_some() {
+            let Finding::Page(page) = desk.hear() else { continue };
+            screen.send(Msg::Found(Finding::Page(Page { id: mine, ..page })));
+        }
+        let shown: Vec<u64> = screen.model.browse.window.lines.iter().map(|line| line.seq).collect();
+        assert_eq!(shown, listed, "{find}");
+        assert!(!shown.is_empty(), "{find}");
+    }
+    desk.ask.send(Task::Count).unwrap();
+    let counts = loop {
+        match desk.hear() {
+            Finding::Counts(counts) if counts.upto == counts.newest => break counts,
+            _ => {}
+        }
+    };
+    let stats = query::decisions(&reader, None, &Search::default()).unwrap();
+    let (console, command) = (&counts.tally.all, &stats.all);
+    assert_eq!(
+        (console.approved(), console.denied(), console.asked),
+        (command.approved(), command.denied(), command.asked)
+    );
+    assert_eq!((console.median(), console.by()), (command.median(), command.by()));
+    assert!(console.median().is_some());
 }
 
 #[test]
@@ -171,7 +219,7 @@ fn a_search_that_is_given_up_makes_way() {
     write(&db, 8_000);
     let mut desk = Desk::over(&db);
     let search = Search::read("nowhere-to-be-found", Clock::utc(NINE)).unwrap();
-    desk.ask.send(Task::Page(Wanted { id: 0, search, from: Edge::Newest, most: 10 })).unwrap();
+    desk.ask.send(Task::Page(Wanted { id: 0, search, rows: LogRows::Records, from: Edge::Newest, most: 10 })).unwrap();
     let (seqs, _) = desk.page("", Edge::Newest, 1);
     assert_eq!(seqs, [24_000]);
 }

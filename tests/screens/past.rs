@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
@@ -35,6 +35,7 @@ fn call() -> PastCall {
 
 /// The Log with two records of a call and one of none, the newest selected.
 fn log(desk: &mut Desk) {
+    desk.model.browse.log_rows = LogRows::Records;
     let id = awaited(&desk.keys("3"));
     let none = Line { tool: None, ticket: None, ..line(51, "policy") };
     let lines = vec![line(53, "outcome"), line(52, "decision"), none];

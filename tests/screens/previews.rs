@@ -124,8 +124,8 @@ fn a_write_through_a_link_says_where_it_goes_and_what_is_no_text_is_called_that(
     );
     call.facts[0].link = None;
     call.facts[0].text = None;
-    assert!(line(&call, "overwrites").contains("1 file, 2 bytes; what is there is no text — notes.md"));
-    assert!(line(&call, "There is no diff").contains("what is there is no text; the arguments show the new content."));
+    assert!(line(&call, "overwrites").contains("1 file, 2 bytes; what is there is not text — notes.md"));
+    assert!(line(&call, "There is no diff").contains("what is there is not text; the arguments show the new content."));
     call.facts[0].size = Some(300_000);
     assert!(line(&call, "overwrites").contains("it is too large to be compared line by line"));
 }

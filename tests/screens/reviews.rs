@@ -10,7 +10,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::PinState;
-use mcp_approve::pins::diff::Change;
+use mcp_approve::pins::diff::{Change, Grown};
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -58,6 +58,10 @@ fn changed(tool: &str) -> PinnedTool {
             ),
             differs("/inputSchema/properties/copy_to", None, Some("{\"type\":\"string\"}")),
         ],
+        grown: Some(Grown {
+            now: format!("{tool}(path: String, content: String) -> Value"),
+            before: Some(format!("{tool}(path: String) -> Value")),
+        }),
         rules: vec!["scratch-files".into(), "docs".into()],
         first_seen: NINE - 86_400_000,
         last_seen: NINE,
@@ -123,7 +127,13 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
     });
     at_every_size("review_hostile", |desk| {
         let changes = vec![differs(HOSTILE, Some(HOSTILE), Some(&HOSTILE.repeat(3)))];
-        let tool = PinnedTool { changes, rules: vec![HOSTILE.into()], signature: HOSTILE.into(), ..changed(HOSTILE) };
+        let tool = PinnedTool {
+            changes,
+            grown: Some(Grown { now: HOSTILE.into(), before: Some(HOSTILE.into()) }),
+            rules: vec![HOSTILE.into()],
+            signature: HOSTILE.into(),
+            ..changed(HOSTILE)
+        };
         one(desk, tool);
         review(desk);
     });

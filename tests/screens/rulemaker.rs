@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::console::found::{Finding, Task};
 use mcp_approve::console::keymap::Key;
@@ -114,7 +115,7 @@ fn what_a_rule_covers_beyond_its_call_is_told() {
     let mut adds = note();
     adds.identity.action = Action::Overwrite;
     let mut desk = shown(80, 40, adds);
-    let also = "▲ it covers calls, too, that replace the whole of what stands there";
+    let also = "▲ it also covers calls that replace a whole file";
     desk.keys("r");
     desk.tried(past(0, 0));
     assert!(!desk.screen().contains(also), "this exact call: {}", desk.screen());
@@ -376,4 +377,22 @@ fn a_card_tells_which_rules_were_nearest_and_what_kept_them() {
         desk.press(Key::Enter);
         assert_snapshot!(format!("nearest_{width}x{height}"), desk.screen());
     }
+}
+
+#[test]
+fn a_folder_outside_the_declared_ones_is_allowed_with_two_keys_that_the_card_names() {
+    let mut desk = Desk::connected(80, 24);
+    let mut call = with_arguments(write("filesystem-1"), r#"{"path":"/srv/shared/a.md","content":"x"}"#);
+    let what = "a path outside of the folders that the host declared: /srv/shared/a.md".into();
+    call.hazards = vec![Hazard { kind: HazardKind::OutsideRoots, what }];
+    desk.hold(call);
+    desk.look();
+    desk.line("r f allows this folder for later calls of the tool");
+    desk.keys("rf");
+    let Some(Overlay::Rule(maker)) = &desk.model.overlay else { panic!("no panel is open") };
+    let toml = &maker.choice().unwrap().toml;
+    assert!(toml.contains("under = \"/srv/shared\"") && toml.contains("hazard = \"outside-roots\""), "{toml}");
+    // In words, what no one would guess of a condition on all arguments.
+    desk.keys("c");
+    desk.line("arg = \"\" is all the arguments together");
 }

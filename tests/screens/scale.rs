@@ -2,7 +2,8 @@
 
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::console::keymap::{Key, Place};
-use mcp_approve::console::model::{Overlay, Tour};
+use mcp_approve::console::model::queue::QueueLine;
+use mcp_approve::console::model::{Overlay, Process, Tour};
 use mcp_approve::console::update::Command;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromConsole, FromWrapper, Settled};
@@ -266,4 +267,71 @@ fn letters_lead_to_the_grants() {
         commands.iter().any(|one| matches!(one, Command::Send { message: FromConsole::Grant { .. }, .. })),
         "{commands:?}"
     );
+}
+
+#[test]
+fn by_server_each_server_has_a_line_and_the_calls_of_one_are_below_it() {
+    for (width, height) in [(40, 12), (80, 24), (120, 40), (200, 50)] {
+        let mut desk = ten_servers(width, height, 500);
+        desk.keys("ss");
+        desk.look();
+        let rows = desk.model.rows().into_owned();
+        let lines = desk.model.lines(&rows);
+        assert_eq!((rows.len(), lines.len()), (500, 60));
+        // Every row has a line, of its own or its server's, and every line says what it is.
+        for line in 0..lines.len() {
+            match lines.get(line).unwrap() {
+                QueueLine::Row(row) => assert_eq!(lines.line_of(row), line),
+                QueueLine::Server(rows) => {
+                    assert_eq!(rows.len(), 50);
+                    assert!(rows.start == 0 || lines.line_of(rows.start) == line);
+                }
+            }
+        }
+        assert_eq!(lines.get(lines.len()), None);
+        if height < 24 {
+            continue;
+        }
+        assert!(desk.line("▾ server0").contains("50 calls"), "{}", desk.screen());
+        // A step leaves a server's calls, and ] and [ leap from server to server.
+        desk.keys("]]");
+        desk.look();
+        assert_eq!(selected(&desk.model), "server2-2");
+        assert!(desk.line("▾ server2").contains("50 calls"), "{}", desk.screen());
+        desk.keys("[");
+        assert_eq!(selected(&desk.model), "server1-1");
+        desk.keys("kk");
+        assert_eq!(selected(&desk.model), "server0-480");
+    }
+    let mut desk = ten_servers(80, 24, 50);
+    desk.keys("]");
+    desk.line("s sorts the queue by server first");
+    // With one server there is nothing to tell apart.
+    desk.keys("ss/server:server3");
+    desk.press(Key::Enter);
+    let rows = desk.model.rows().into_owned();
+    assert_eq!(desk.model.lines(&rows).len(), rows.len());
+}
+
+#[test]
+fn the_key_line_says_what_a_key_does_here_and_now() {
+    let mut desk = ten_servers(120, 40, 5);
+    desk.line("a approve  d deny");
+    desk.keys(" k");
+    desk.look();
+    let keys = desk.line("a approve marked  d deny marked");
+    assert!(keys.contains("space unmark"), "{keys}");
+    desk.press(Key::Esc);
+    desk.press(Key::Enter);
+    assert!(!desk.line("a approve  d deny").contains("Enter"), "what is open is not opened");
+}
+
+#[test]
+fn leaving_the_demo_says_that_nothing_stays_held() {
+    for (process, says) in [(Process::Own, "They stay held"), (Process::Demo, "its agent withdraws them")] {
+        let mut desk = ten_servers(80, 24, 2);
+        desk.model.settings.process = process;
+        desk.keys("q");
+        desk.line(says);
+    }
 }

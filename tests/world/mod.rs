@@ -88,6 +88,8 @@ pub struct World {
     pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
+    /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
+    restricts: bool,
     order: Order,
     /// The states of ours that the host was given, the latest last.
     pub states: Vec<String>,
@@ -126,6 +128,7 @@ impl World {
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,
+            restricts: false,
             order,
             states: Vec::new(),
             last_forwarded: 0,
@@ -224,6 +227,7 @@ impl World {
 
     /// Another policy stands.
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.restricts = text == moves::about_methods("ask") || text == moves::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
@@ -333,6 +337,15 @@ impl World {
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
+        if let (true, Effect::Relay(passing)) = (self.restricts, &effect) {
+            let line = match passing {
+                Passing::ToServer(plain) => text(plain.line()),
+                Passing::ToHost(line) => text(line),
+            };
+            let is_ruled = |method: &&str| line.contains(&format!("\"method\":\"{method}/"));
+            let ruled = ["resources", "prompts", "sampling", "elicitation"];
+            assert!(!ruled.iter().any(is_ruled), "1: passes undecided, and a rule is about it: {line}");
+        }
         Some(match effect {
             Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
             Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),

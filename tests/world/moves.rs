@@ -18,6 +18,7 @@ pub enum Move {
     Approve,
     ApproveOther,
     Deny,
+    DenyFirst,
     LogTakes,
     LogFails,
     Cancel,
@@ -56,6 +57,19 @@ pub enum Move {
     Grant,
     PolicyAllows,
     PolicyDenies,
+    // Requests other than calls, and rules about them.
+    Resource,
+    Prompt,
+    Sample,
+    Elicit,
+    Embed,
+    EmbedTwo,
+    Answers,
+    CancelResource,
+    CancelSample,
+    MethodsAsk,
+    MethodsDeny,
+    MethodsAllow,
 }
 
 pub const MOVES: [Move; 18] = [
@@ -77,6 +91,23 @@ pub const MOVES: [Move; 18] = [
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
+];
+
+/// What can happen to requests that rules ask about.
+pub const REQUESTS: [Move; 13] = [
+    Move::Prompt,
+    Move::Sample,
+    Move::Approve,
+    Move::DenyFirst,
+    Move::LogTakes,
+    Move::LogFails,
+    Move::Cancel,
+    Move::CancelResource,
+    Move::CancelSample,
+    Move::MethodsAsk,
+    Move::MethodsDeny,
+    Move::ListChanged,
+    Move::ServerGone,
 ];
 
 /// The same and what is rarer: too many for every combination.
@@ -105,6 +136,20 @@ pub const ALL: &[Move] = &[
     Move::Grant,
     Move::PolicyAllows,
     Move::PolicyDenies,
+    Move::Resource,
+    Move::Prompt,
+    Move::Sample,
+    Move::Elicit,
+    Move::Embed,
+    Move::EmbedTwo,
+    Move::Answers,
+    Move::DenyFirst,
+    Move::CancelResource,
+    Move::CancelSample,
+    Move::MethodsAsk,
+    Move::MethodsAsk,
+    Move::MethodsDeny,
+    Move::MethodsAllow,
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
@@ -145,6 +190,34 @@ pub fn play(world: &mut World, one: Move) {
             world.decide("files-1", Digest::of(b"other bytes"), OperatorVerdict::Approve { unread: false })
         }
         Move::Deny => world.deny("files-1", "no"),
+        Move::DenyFirst => {
+            let first = first_card(world);
+            world.deny(&first, "no")
+        }
+        Move::Resource => {
+            world.host(r#"{"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"file:///a"}}"#)
+        }
+        Move::Prompt => world.host(r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"p"}}"#),
+        // Under the id of a call of the host's: the two sides choose theirs apart.
+        Move::Sample => {
+            world.server(r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[]}}"#)
+        }
+        Move::Elicit => world.server(r#"{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{}}"#),
+        Move::Embed => world.server(&embed("6", r#""a":{"method":"sampling/createMessage","params":{}}"#)),
+        Move::EmbedTwo => world.server(&embed(
+            "\"r\"",
+            r#""a":{"method":"roots/list"},"b":{"method":"elicitation/create","params":{"message":"?"}}"#,
+        )),
+        Move::Answers => world.host(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+        Move::CancelResource => {
+            world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r"}}"#)
+        }
+        Move::CancelSample => {
+            world.server(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+        }
+        Move::MethodsAsk => world.policy(&about_methods("ask")),
+        Move::MethodsDeny => world.policy(&about_methods("deny")),
+        Move::MethodsAllow => world.policy(&about_methods("allow")),
         Move::LogTakes => world.log_takes(),
         Move::LogFails => world.log_fails(),
         Move::Cancel => world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#),
@@ -222,6 +295,19 @@ pub fn play(world: &mut World, one: Move) {
 
 fn first_card(world: &World) -> String {
     world.gate.snapshots().first().map_or("files-1".into(), |card| card.ticket.clone())
+}
+
+/// The answer to a request, which asks for these.
+fn embed(id: &str, requests: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"s","inputRequests":{{{requests}}}}}}}"#
+    )
+}
+
+/// One rule about every request that is no call, beside the session's own.
+pub fn about_methods(decision: &str) -> String {
+    let methods = "['resources/*', 'prompts/*', 'sampling/*', 'elicitation/*']";
+    format!("version = 1\n[[rule]]\nid = 'm'\ndecision = '{decision}'\nmethod = {methods}\n")
 }
 
 /// Plays a history after the handshake, with a log that answers only when told to.

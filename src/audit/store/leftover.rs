@@ -207,7 +207,7 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bo
         (APPLICATION, found) => return Err(Fault::Version(found)),
         _ => return Err(Fault::NotOurs),
     }
-    let base = head(db, "SELECT n, link FROM base")?.ok_or(Fault::Shape("it has no beginning"))?;
+    let base = head(db, "SELECT n, link FROM base")?.ok_or(Fault::Shape("its beginning is missing"))?;
     let mut verifier = Verifier::of_journal(base);
     let mut statement = db.prepare("SELECT n, ?1, body, link FROM entry ORDER BY n")?;
     let mut rows = statement.query([writer])?;
@@ -218,7 +218,7 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bo
             Err(found) => return Ok(Some(found.to_string())),
         };
         let Ok(body) = std::str::from_utf8(row.body) else {
-            return Ok(Some("an entry is no text".to_owned()));
+            return Ok(Some("an entry is not a text".to_owned()));
         };
         if !visit(n, body) {
             break;

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name::{self, Effect, Firmness};
-use crate::behavior::words;
+use crate::behavior::words::{self, Words, count};
 
 /// What an argument of this name chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,131 +125,19 @@ pub fn names_a_change(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.
 pub fn is_firm_change(word: &str) -> bool {
-    matches!(
-        word,
-        "create"
-            | "insert"
-            | "update"
-            | "modify"
-            | "alter"
-            | "delete"
-            | "remove"
-            | "erase"
-            | "destroy"
-            | "purge"
-            | "wipe"
-            | "clear"
-            | "truncate"
-            | "drop"
-            | "reset"
-            | "revoke"
-            | "terminate"
-            | "uninstall"
-            | "install"
-            | "upload"
-            | "overwrite"
-            | "rename"
-            | "send"
-            | "resend"
-            | "publish"
-            | "unpublish"
-            | "pay"
-            | "transfer"
-            | "withdraw"
-            | "deposit"
-            | "refund"
-            | "approve"
-            | "reject"
-            | "cancel"
-            | "abort"
-            | "kill"
-            | "shutdown"
-            | "restart"
-            | "reboot"
-            | "execute"
-            | "exec"
-            | "eval"
-            | "invoke"
-            | "deploy"
-            | "redeploy"
-            | "undeploy"
-            | "enable"
-            | "disable"
-            | "activate"
-            | "deactivate"
-            | "unlock"
-            | "grant"
-            | "deny"
-            | "flush"
-            | "evict"
-            | "expunge"
-            | "unsubscribe"
-            | "subscribe"
-            | "register"
-            | "deregister"
-            | "provision"
-            | "deprovision"
-            | "promote"
-            | "demote"
-            | "rebase"
-            | "revert"
-            | "rollback"
-            | "upsert"
-            | "append"
-            | "prepend"
-            | "replace"
-            | "write"
-            | "persist"
-            | "ingest"
-            | "enqueue"
-            | "dequeue"
-            | "dispatch"
-            | "broadcast"
-            | "notify"
-            | "invite"
-            | "ban"
-            | "unban"
-            | "unblock"
-            | "mute"
-            | "unmute"
-            | "unarchive"
-            | "assign"
-            | "unassign"
-            | "reassign"
-            | "attach"
-            | "detach"
-            | "mount"
-            | "unmount"
-            | "allocate"
-            | "deallocate"
-            | "reload"
-            | "quit"
-            | "halt"
-            | "poweroff"
-            | "trash"
-            | "vacuum"
-            | "reindex"
-            | "regenerate"
-            | "rotate"
-            | "quarantine"
-            | "suspend"
-            | "resume"
-            | "pause"
-            | "unpause"
-            | "scale"
-            | "drain"
-            | "cordon"
-            | "evacuate"
-            | "failover"
-            | "obliterate"
-            | "nuke"
-            | "unset"
-            | "setenv"
-            | "putenv"
-            | "impersonate"
-            | "sudo"
-    )
+    FIRM_CHANGES.holds(word)
 }
+
+const FIRM_CHANGE: &str = "create insert update modify alter delete remove erase destroy purge wipe clear truncate drop reset revoke \
+    terminate uninstall install upload overwrite rename send resend publish unpublish pay transfer withdraw deposit \
+    refund approve reject cancel abort kill shutdown restart reboot execute exec eval invoke deploy redeploy \
+    undeploy enable disable activate deactivate unlock grant deny flush evict expunge unsubscribe subscribe register \
+    deregister provision deprovision promote demote rebase revert rollback upsert append prepend replace write \
+    persist ingest enqueue dequeue dispatch broadcast notify invite ban unban unblock mute unmute unarchive assign \
+    unassign reassign attach detach mount unmount allocate deallocate reload quit halt poweroff trash vacuum reindex \
+    regenerate rotate quarantine suspend resume pause unpause scale drain cordon evacuate failover obliterate nuke \
+    unset setenv putenv impersonate sudo";
+static FIRM_CHANGES: Words<{ count(FIRM_CHANGE) }> = Words::of(FIRM_CHANGE);
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///

@@ -15,7 +15,6 @@ pub mod shape;
 pub mod text;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// As many leaves of one call are listed; all are checked.
 const MOST: usize = 32;
@@ -70,18 +69,22 @@ impl Explanation {
 
     /// One line for people: `path: a path; limit: a number; query: SQL, SELECT on users`. Names are foreign text, raw.
     pub fn line(&self) -> String {
-        let mut line = String::new();
+        let mut line = String::with_capacity(40 * (self.unexplained.len() + self.leaves.len()));
+        let mut add = |parts: [&str; 3]| {
+            line.push_str(if line.is_empty() { "" } else { "; " });
+            parts.iter().for_each(|part| line.push_str(part));
+        };
         for one in &self.unexplained {
-            let _ = write!(line, "{}{}: {}", joint(&line), name(&one.pointer), one.why);
+            add([&name(&one.pointer), ": ", &one.why]);
         }
         if self.more_unexplained > 0 {
-            let _ = write!(line, "{}{} more that are not explained", joint(&line), self.more_unexplained);
+            add([&self.more_unexplained.to_string(), " more", " that are not explained"]);
         }
         for leaf in &self.leaves {
-            let _ = write!(line, "{}{}: {}", joint(&line), name(&leaf.pointer), leaf.kind);
+            add([&name(&leaf.pointer), ": ", &leaf.kind]);
         }
         if self.more > 0 {
-            let _ = write!(line, "{}and {} more", joint(&line), self.more);
+            add(["and ", &self.more.to_string(), " more"]);
         }
         line
     }
@@ -107,16 +110,12 @@ impl Explanation {
     }
 }
 
-fn joint(line: &str) -> &'static str {
-    if line.is_empty() { "" } else { "; " }
-}
-
 /// A pointer as a name: without its first slash, and no longer than people read.
-fn name(pointer: &str) -> String {
+fn name(pointer: &str) -> Cow<'_, str> {
     let name = pointer.strip_prefix('/').unwrap_or(pointer);
     match name.char_indices().nth(NAME) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
-        None if name.is_empty() => "the arguments".to_owned(),
-        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()).into(),
+        None if name.is_empty() => "the arguments".into(),
+        None => name.into(),
     }
 }

@@ -37,7 +37,7 @@ impl Walk<'_> {
         match self.found.len().cmp(&MOST) {
             Ordering::Less => self.found.push(analysis),
             Ordering::Equal => {
-                let found = unread("more statements and acts than are told apart");
+                let found = unread("more statements than can be listed one by one");
                 self.unexplained(TOO_MUCH);
                 self.found.push(Analysis::new(Language::Unread, key, found));
                 self.crowd(analysis);

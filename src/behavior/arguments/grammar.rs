@@ -66,7 +66,7 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric());
         let length = if matches!(c, ' ' | '\t' | '\n' | '\r') {
             1
         } else if c.is_ascii_digit() {
@@ -77,11 +77,13 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
             let length = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
             tokens.push(Token::Word(rest.get(..length)?));
             length
-        } else if quotes.contains(c) {
+        } else if is_one(quotes, c) {
             let end = closing(rest, c)?;
             tokens.push(Token::Quoted(rest.get(1..end)?));
             end + 1
-        } else if signs.contains(c) && !["--", "/*", "//"].iter().any(|comment| rest.starts_with(comment)) {
+        } else if is_one(signs, c)
+            && !(matches!(c, '-' | '/') && ["--", "/*", "//"].iter().any(|comment| rest.starts_with(comment)))
+        {
             tokens.push(Token::Sign(c));
             c.len_utf8()
         } else {
@@ -90,6 +92,11 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
         rest = rest.get(length..)?;
     }
     Some(tokens)
+}
+
+/// Whether a character is one of some signs, all of which are ASCII.
+fn is_one(signs: &str, c: char) -> bool {
+    u8::try_from(c).is_ok_and(|byte| signs.as_bytes().contains(&byte))
 }
 
 /// Where the quote at the beginning closes. A backslash takes the next character with it, so both ways of reading
@@ -127,7 +134,7 @@ impl Grammar {
 
     pub(super) fn unread(&self, text: &str) -> Found {
         let head: String = text.trim().chars().take(60).collect();
-        Found::new(Effect::Unknown, Action::Unknown, head, format!("{} that is not read to its end", self.language))
+        Found::new(Effect::Unknown, Action::Unknown, head, format!("{}, not read to its end", self.language))
     }
 
     /// The gravest word that changes something, where there is one as a word of the language.

@@ -63,7 +63,7 @@ pub fn is_none(found: &Found) -> bool {
     found.says == NO_DOCUMENT
 }
 
-const NO_DOCUMENT: &str = "a text that is no GraphQL document";
+const NO_DOCUMENT: &str = "a text that is not a GraphQL document";
 
 /// Whether a text that may be words to search for is plainly a mutation.
 pub fn plainly_changes(text: &str) -> bool {

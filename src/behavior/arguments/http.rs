@@ -77,7 +77,7 @@ pub fn act_of_form(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a name, in any spelling, puts another method in the place of the request's own. `method` alone is the request's own.
+/// Whether a name, in any spelling, replaces the request's own method. `method` alone is the request's own.
 pub fn is_override(name: &str) -> bool {
     let name = name.trim();
     if !is_header_name(name) || name.len() > 64 {

@@ -30,7 +30,7 @@ impl Walk<'_> {
                 words.len() > 1 && !redis::read(&words).effect.reads()
             })
         {
-            self.unexplained("holds a list that may be a command, and is not known to read");
+            self.unexplained("holds a list that may be a command, and is not known to only read");
         }
         // A header and its value.
         if at.key.role == Role::Headers
@@ -40,9 +40,9 @@ impl Walk<'_> {
         {
             if let Some(method) = http::overriding(name, value) {
                 self.method(name, method);
-                self.unexplained("puts another method in the place of the request's own");
+                self.unexplained("replaces the request's own method");
             } else if !http::is_plain_header(name) {
-                self.unexplained("is a header that is not known to read");
+                self.unexplained("is a header that is not known to be harmless");
             }
         }
         let is_args = at.name.eq_ignore_ascii_case("args");
@@ -86,7 +86,7 @@ impl Walk<'_> {
         if found.effect.reads() {
             self.explained(kind_of(language, &found));
         } else {
-            self.unexplained("is a statement or a command that is not known to read");
+            self.unexplained("is a statement or a command that is not known to only read");
         }
         self.push(language, name, found);
     }

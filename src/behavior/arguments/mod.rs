@@ -16,6 +16,7 @@ pub mod named;
 pub mod path;
 pub mod reading;
 pub mod redis;
+pub mod said;
 pub mod shell;
 pub mod sql;
 pub mod statement;
@@ -28,6 +29,7 @@ use crate::mcp::tool::Tool;
 use effect::Analysis;
 use explain::Explanation;
 use reading::Reading;
+use said::Said;
 use walk::{Walk, Wants};
 
 /// As many findings one call is told of; that there are more is one of them.
@@ -43,7 +45,12 @@ pub struct Judged {
 
 /// Judges the arguments of a call; `plain` are the parameters that the operator pinned as plain text.
 pub fn judge(tool: Option<&Tool>, arguments: &Value, plain: &[String]) -> Judged {
-    let walk = Walk::over(tool, arguments, plain, Wants::Judgement);
+    judge_said(tool, &said_of(tool, plain), arguments)
+}
+
+/// The same, with what the tool's words say read before.
+pub fn judge_said(tool: Option<&Tool>, said: &Said, arguments: &Value) -> Judged {
+    let walk = Walk::over(tool, said, arguments, Wants::Judgement);
     Judged { found: walk.found, explanation: walk.explanation }
 }
 
@@ -54,5 +61,9 @@ pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
 
 /// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
 pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
-    Walk::over(tool, arguments, &[], Wants::Parts).readings
+    Walk::over(tool, &said_of(tool, &[]), arguments, Wants::Parts).readings
+}
+
+fn said_of(tool: Option<&Tool>, plain: &[String]) -> Said {
+    tool.map(|tool| Said::of(tool, plain)).unwrap_or_default()
 }

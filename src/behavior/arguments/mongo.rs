@@ -31,7 +31,7 @@ pub fn operator(key: &str, value: &Value) -> Option<Found> {
             Found::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
         }
         "$currentOp" | "$listLocalSessions" | "$listSessions" | "$changeStream" => {
-            Found::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which no list of readings has"))
+            Found::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which is not known to only read"))
         }
         _ => return None,
     })
@@ -45,9 +45,9 @@ pub fn pipeline(stages: &[Value]) -> Found {
             Some(name) if among(name, STAGES) => {}
             Some(name) => {
                 return operator(name, &stage[name.as_str()])
-                    .unwrap_or_else(|| unknown(name, format!("{name}, a stage that nobody listed")));
+                    .unwrap_or_else(|| unknown(name, format!("{name}, an unknown stage")));
             }
-            None => return unknown("", "a stage without its one name".to_owned()),
+            None => return unknown("", "a stage without exactly one name".to_owned()),
         }
     }
     if let Some(found) = stages.iter().find_map(|stage| inside(stage, 0)) {
@@ -87,7 +87,7 @@ pub fn command(command: &Map<String, Value>) -> Found {
         "renamecollection" => found(Effect::Write, Action::Move),
         "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
         _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
-        _ => unknown(name, format!("{name}, a command that nobody listed")),
+        _ => unknown(name, format!("{name}, an unknown command")),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::words;
 
-/// At most so many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
+/// At most this many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
 pub const MOST: usize = 64;
 /// How many values, and how deep, we search for paths.
 const MOST_VALUES: usize = 20_000;

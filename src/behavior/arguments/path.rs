@@ -8,7 +8,7 @@ pub const LONGEST: usize = 4096;
 pub enum Leads {
     /// Below where it starts.
     Below,
-    /// `..` leads out of where it starts, or out of the root it names.
+    /// `..` climbs out of its starting folder, or out of the root it names.
     Climbs,
     /// To a place of its own: `/etc`, `C:\`, `\\host\share`.
     Absolute,

@@ -38,7 +38,7 @@ pub fn read(words: &[&str]) -> Found {
     if among(&name, ADMINISTERS) {
         return Found::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
-    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, a Redis command nobody listed"))
+    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
 }
 
 /// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.

@@ -83,7 +83,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
         }
         Language::MongoDb => match mongo::shell(text) {
             Some(found) => judged(found),
-            None => Outcome::Foreign(none(text, "no call of MongoDB's shell")),
+            None => Outcome::Foreign(none(text, "not a call of MongoDB's shell")),
         },
         Language::Shell => Outcome::Changes(shell::read(text)),
         Language::Cypher => judged(grammar::cypher::read(text)),
@@ -91,7 +91,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
         Language::Kql => judged(grammar::kql::read(text)),
         Language::Elasticsearch => match grammar::elastic::read(text) {
             Some(found) => judged(found),
-            None => Outcome::Foreign(none(text, "no request to Elasticsearch")),
+            None => Outcome::Foreign(none(text, "not an Elasticsearch request")),
         },
         Language::PromQl => judged(grammar::promql::read(text)),
         Language::InfluxQl => judged(grammar::influx::read(text)),
@@ -102,7 +102,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
             other => other,
         },
         Language::Http | Language::Act | Language::Unread | Language::Other => {
-            Outcome::Unread(none(text, "a statement in a language without a reader"))
+            Outcome::Unread(none(text, "a statement in a language that mcp-approve does not parse"))
         }
     }
 }

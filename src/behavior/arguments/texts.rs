@@ -13,7 +13,7 @@ use super::statement::{self, Joined};
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words;
+use crate::wire::fields::member;
 use crate::wire::strict::Reader;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
@@ -28,33 +28,30 @@ const IN_FIELDS: Kind = Kind::Borrowed("words to search for, some in fields");
 /// Why a leaf is not explained.
 type Why = &'static str;
 
-/// Words of a tool's name that say that its queries are words.
-const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
-
 impl<'a> Walk<'a> {
     /// The kind that explains a text, or why none does.
     pub(super) fn text(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, depth: usize) -> Result<Kind, Why> {
         if !self.spend(text.len()) {
-            return Err("is more text than is read");
+            return Err("is too long to be read");
         }
         let is_listed = self.schema.lists(place, text);
         let chosen = self.choice(at, place, text, is_listed);
         if let Some(method) = http::overriding_line(text).or_else(|| http::method_of_query(text)) {
             self.method(at.name, method);
-            return Err("puts another method in the place of the request's own");
+            return Err("replaces the request's own method");
         }
         if let Some(found) = http::code(text) {
             self.push(Language::Http, at.name, found);
-            return Err("is an address that is code");
+            return Err("is an address that runs code");
         }
         if let Some(chosen) = chosen {
             return chosen;
         }
         match at.key.acts {
             Acts::Changes if key::is_true(text) || at.name.eq_ignore_ascii_case("mark") => {
-                return Err("switches a change on");
+                return Err("turns a change on");
             }
-            Acts::Holds if key::is_false(text) => return Err("lets a change happen"),
+            Acts::Holds if key::is_false(text) => return Err("permits a change"),
             Acts::Changes | Acts::Holds | Acts::No => {}
         }
         if is_listed {
@@ -74,7 +71,7 @@ impl<'a> Walk<'a> {
             return judged;
         }
         if at.key.role == Role::Headers && !http::is_plain_line(text) {
-            return Err("is a header that is not known to read");
+            return Err("is a header that is not known to be harmless");
         }
         match self.statement(at, text) {
             Some(judged) => judged,
@@ -94,12 +91,13 @@ impl<'a> Walk<'a> {
             judged => judged?,
         };
         let may_be_one = matches!(at.key.role, Role::Open | Role::Condition);
-        if kind == "plain words" && may_be_one && (self.runs_statements() || acts_on_a_record(text)) {
-            return Err("may be a statement in a language that nothing names");
+        if kind == "plain words" && may_be_one && (self.said.runs || acts_on_a_record(text)) {
+            return Err("may be a statement in an unnamed language");
         }
-        if let Some(hidden) = encoded::text(text).filter(|_| kind == "an identifier") {
+        let hidden = if kind == "an identifier" { encoded::text(text) } else { None };
+        if let Some(hidden) = hidden {
             if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(hidden.len()) {
-                return Err("holds encoded text deeper than is read");
+                return Err("holds encoded text nested too deeply to be read");
             }
             self.inner += 1;
             let judged = self.text(at, place, &hidden, depth + 1);
@@ -111,8 +109,8 @@ impl<'a> Walk<'a> {
 
     /// Whether this is in a parameter that the operator says is plain text.
     fn is_plain(&self) -> bool {
-        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
-        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
+        let parameter = || self.pointer.split('/').nth(1).unwrap_or_default();
+        self.said.plain.iter().any(|name| name == parameter())
     }
 
     /// What a text chooses, where its name says that it does.
@@ -121,7 +119,7 @@ impl<'a> Walk<'a> {
         if choice == Choice::Nothing || text.trim().is_empty() {
             return None;
         }
-        let listed = place.schemas.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
+        let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
         let choices = if is_listed { choice::choices(listed.filter_map(Value::as_str)) } else { Choices::Acts };
         if matches!(choice, Choice::Method | Choice::Act) {
             let change = choice::changing(choice, text, choices);
@@ -138,28 +136,28 @@ impl<'a> Walk<'a> {
                 (_, None) => {}
             }
             if change.is_some() {
-                return Some(Err("chooses a change, or an act that is not known"));
+                return Some(Err("chooses a change or an unknown action"));
             }
         }
         if is_listed && !matches!(choice, Choice::Act | Choice::Runs) {
             return None;
         }
         if choice == Choice::Runs {
-            return choice::names_a_change(text).then_some(Err("names an act that changes something"));
+            return choice::names_a_change(text).then_some(Err("names an action that changes something"));
         }
         let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
         match choice {
-            _ if reads => Some(Ok(Kind::Borrowed("an act that reads"))),
-            Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a sort of thing"))),
+            _ if reads => Some(Ok(Kind::Borrowed("an action that reads"))),
+            Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a kind of thing"))),
             // A command line of a language has a reader of its own.
             Choice::Named if !at.possible.is_empty() => None,
             // What is listed is no change that is known; that it reads is not known either.
-            Choice::Act if is_listed => Some(Err("chooses an act that is not known to read")),
+            Choice::Act if is_listed => Some(Err("chooses an action that is not known to only read")),
             Choice::Method | Choice::Act | Choice::Named => {
                 self.command(at, text);
-                Some(Err("chooses an act that is not known to read"))
+                Some(Err("chooses an action that is not known to only read"))
             }
-            Choice::Sort => Some(Err("chooses a sort of thing, or an act, that is not known")),
+            Choice::Sort => Some(Err("chooses an unknown kind of thing or action")),
             Choice::Runs | Choice::Nothing => None,
         }
     }
@@ -173,7 +171,7 @@ impl<'a> Walk<'a> {
         }
         let inner = serde_json::from_str::<Value>(text).ok().filter(|inner| inner.is_object() || inner.is_array())?;
         if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
-            return Some(Err("holds JSON in JSON deeper than is read"));
+            return Some(Err("holds JSON in JSON, nested too deeply to be read"));
         }
         // Where a key comes twice, programs differ in which they take.
         let strict = Reader::new(text.as_bytes()).and_then(|mut reader| {
@@ -181,18 +179,18 @@ impl<'a> Walk<'a> {
             reader.end()
         });
         if strict.is_err() {
-            self.unexplained("holds JSON that programs read differently");
+            self.unexplained("holds JSON that programs parse differently");
         }
         self.inner += 1;
         self.value(at, &Place::default(), &inner, depth + 1);
         self.inner -= 1;
-        Some(Ok(Kind::Borrowed("JSON, each part of it by itself")))
+        Some(Ok(Kind::Borrowed("JSON, each part explained on its own")))
     }
 
     /// What the readers say of a text that is, or may be, a statement.
     fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
         if http::act_of_form(text).is_some() {
-            return Some(Err("chooses an act that is not known to read"));
+            return Some(Err("chooses an action that is not known to only read"));
         }
         let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Selector)
             || at.name.eq_ignore_ascii_case("text");
@@ -217,7 +215,7 @@ impl<'a> Walk<'a> {
             }
         }
         if !self.spend(STATEMENT) {
-            return Some(Err("is more than is read"));
+            return Some(Err("is too long to be read"));
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
@@ -246,7 +244,7 @@ impl<'a> Walk<'a> {
                 if let Some((language, found)) = one.filter(|(language, _)| was_always_read(*language, at)) {
                     self.read_statement(language, at, text, found);
                 }
-                Some(Err("may be a statement, and no reader read it to its end"))
+                Some(Err("may be a statement, and no parser read it to its end"))
             }
             Joined::Foreign => None,
         }
@@ -261,7 +259,7 @@ impl<'a> Walk<'a> {
             }
             if sql::plainly_changes(text) {
                 self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).found());
-                return Some(Err("is a statement, or reads like one"));
+                return Some(Err("is a statement, or looks like one"));
             }
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
@@ -271,9 +269,10 @@ impl<'a> Walk<'a> {
             }
         }
         let shape = statement::by_shape(text);
-        let is_statement =
-            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at));
-        if shape.is_empty() || !is_statement {
+        let is_statement = || {
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at))
+        };
+        if shape.is_empty() || !is_statement() {
             return None;
         }
         match statement::read(shape, text, at.dialect) {
@@ -304,24 +303,14 @@ impl<'a> Walk<'a> {
 
     /// Whether a statement may be expected under this name.
     fn reads(&self, at: &At<'_>) -> Reads {
-        if at.key.role == Role::Open && !self.searches() { Reads::Statements } else { Reads::Words }
-    }
-
-    fn searches(&self) -> bool {
-        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
-    }
-
-    /// Whether the tool's own name says that it runs what it is handed: that is never words.
-    fn runs_statements(&self) -> bool {
-        const RUNS: &str = "run runs execute exec eval evaluate perform";
-        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
+        if at.key.role == Role::Open && !self.said.searches { Reads::Statements } else { Reads::Words }
     }
 
     /// Whether a text is words to look for, some in fields. `delete person:7` is a statement to some: its first word is an act.
     fn are_words_in_fields(&self, at: &At<'_>, text: &str) -> bool {
         let first = text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         grammar::search::reads(text)
-            && !self.runs_statements()
+            && !self.said.runs
             && !shape::is_statement(text, self.reads(at))
             && !choice::changes(&first.to_lowercase())
     }
@@ -329,7 +318,7 @@ impl<'a> Walk<'a> {
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.
     fn are_words(&self, at: &At<'_>, text: &str) -> bool {
         at.sure.is_empty()
-            && self.searches()
+            && self.said.searches
             && prose::is_plain(text)
             && !shape::is_statement(text, Reads::Statements)
             && !sql::plainly_changes(text)

@@ -9,11 +9,13 @@ use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
-use super::language::{Languages, Spoken};
+use super::language::Languages;
 use super::reading::Reading;
+use super::said::Said;
 use super::sql::Dialect;
 use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
+use crate::wire::fields::{field, member};
 
 /// As much text of one call is read, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -23,10 +25,8 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
-/// As many names are kept.
-const MOST_KEYS: usize = 16;
 
-pub(super) const TOO_MUCH: &str = "is more than is read";
+pub(super) const TOO_MUCH: &str = "is too long to be read";
 
 /// What a walk is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +38,13 @@ pub(super) enum Wants {
 
 pub(super) struct Walk<'a> {
     pub(super) tool: Option<&'a Tool>,
-    pub(super) plain: &'a [String],
+    pub(super) said: &'a Said,
     pub(super) found: Vec<Analysis>,
     pub(super) readings: Vec<Reading>,
     pub(super) explanation: Explanation,
     pub(super) schema: Schema<'a>,
-    /// What the tool says it speaks: found once, when an argument first needs it.
-    pub(super) spoken: Option<Spoken>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    /// The first names, as they were read.
-    keys: Vec<(String, Key)>,
     pub(super) wants: Wants,
     pub(super) pointer: String,
     left: usize,
@@ -73,17 +69,15 @@ pub(super) struct At<'n> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, arguments: &'a Value, plain: &'a [String], wants: Wants) -> Self {
+    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
         let mut walk = Self {
             tool,
-            plain,
+            said,
             found: Vec::new(),
             readings: Vec::new(),
             explanation: Explanation::default(),
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
-            spoken: None,
             inner: 0,
-            keys: Vec::new(),
             wants,
             pointer: String::new(),
             left: MAX_TEXT,
@@ -101,12 +95,12 @@ impl<'a> Walk<'a> {
         }
         match value {
             Value::Null => self.explained("null"),
-            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
-            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
+            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("turns a change on"),
+            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("permits a change"),
             Value::Bool(_) => self.explained("true or false"),
             Value::Number(number) => match (at.key.acts, number.as_u64()) {
-                (Acts::Changes, Some(1)) => self.unexplained("switches a change on"),
-                (Acts::Holds, Some(0)) => self.unexplained("lets a change happen"),
+                (Acts::Changes, Some(1)) => self.unexplained("turns a change on"),
+                (Acts::Holds, Some(0)) => self.unexplained("permits a change"),
                 _ => self.explained("a number"),
             },
             Value::String(text) => match self.text(at, place, text, depth) {
@@ -140,13 +134,13 @@ impl<'a> Walk<'a> {
         {
             let found = mongo::command(fields);
             if !found.effect.reads() {
-                self.unexplained("is a command to a database that is not known to read");
+                self.unexplained("is a database command that is not known to only read");
             }
             self.push(Language::MongoDb, at.name, found);
             return;
         }
         // An object where a command is expected names it by its first key.
-        let is_free = !place.schemas.iter().any(|schema| schema.get("properties").is_some());
+        let is_free = !place.schemas.iter().any(|schema| member(schema, "properties").is_some());
         if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
             self.unexplained("may be a command");
         }
@@ -158,22 +152,25 @@ impl<'a> Walk<'a> {
         if let Some(name) = text(&["name", "key", "header"]) {
             if let Some(method) = text(&["value"]).and_then(|value| http::overriding(name, value)) {
                 self.method(name, method);
-                self.unexplained("puts another method in the place of the request's own");
+                self.unexplained("replaces the request's own method");
             } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
-                self.unexplained("is a header that is not known to read");
+                self.unexplained("is a header that is not known to be harmless");
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| field(fields, key).is_some_and(is_filled));
         if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
-            self.unexplained("is a request that hands over a body where reading takes none");
+            self.unexplained("is a request with a body, and a read has none");
         }
         let paired = self.command_with_words(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| pointer.push_str(&name.replace('~', "~0").replace('/', "~1")));
+            let end = self.below(|pointer| match name.contains(['~', '/']) {
+                true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
+                false => pointer.push_str(name),
+            });
             if !paired.contains(&name.as_str()) {
                 self.field(at, place, (name, field), url, depth);
             }
@@ -197,7 +194,7 @@ impl<'a> Walk<'a> {
         if let Some(found) = operator {
             self.push(Language::MongoDb, name, found);
         }
-        let mut key = self.key(name);
+        let mut key = self.said.key(name);
         // A number says all of itself; what the schema says of it explains no more.
         let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
             && !matches!(above.key.role, Role::Options | Role::Headers)
@@ -205,14 +202,14 @@ impl<'a> Walk<'a> {
         let (below, declared) =
             if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
         if changes || (declared == Declared::Free && !is_free_key(name, key)) {
-            self.unexplained("is under a key that is no plain name");
+            self.unexplained("is under a key that is not a plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
             self.unexplained("may be an option of a program");
         } else if above.key.role == Role::Headers
             && !http::is_plain_header(name)
             && !matches!(name, "name" | "key" | "value" | "header")
         {
-            self.unexplained("is a header that is not known to read");
+            self.unexplained("is a header that is not known to be harmless");
         }
         // Code stays code below its name, and options that nobody declared stay options.
         if matches!(above.key.role, Role::Code | Role::Script)
@@ -225,18 +222,6 @@ impl<'a> Walk<'a> {
             self.languages(&mut at, &below);
         }
         self.value(&at, &below, field, depth + 1);
-    }
-
-    /// What a name says. Lists of objects have the same few names again and again.
-    fn key(&mut self, name: &str) -> Key {
-        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
-            return *key;
-        }
-        let key = Key::of(name);
-        if self.keys.len() < MOST_KEYS {
-            self.keys.push((name.to_owned(), key));
-        }
-        key
     }
 
     /// Which languages a value of this name may hold: decided once for all that is below it.
@@ -258,7 +243,7 @@ impl<'a> Walk<'a> {
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
-            let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
+            let spoken = self.said.spoken.with(&place.schemas);
             let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
@@ -316,7 +301,7 @@ impl<'a> Walk<'a> {
         if self.leaves > 0 {
             self.leaves = 0;
             self.unexplained(TOO_MUCH);
-            self.push(Language::Unread, "", unread("more than is read"));
+            self.push(Language::Unread, "", unread("more than mcp-approve reads"));
         }
     }
 

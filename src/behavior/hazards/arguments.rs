@@ -77,7 +77,7 @@ impl Walk {
         match sensitive::places(text, &mut left) {
             Places::None => {}
             Places::Named(place) => self.sensitive.saw(|| cut(&place)),
-            Places::Unread => self.sensitive.saw(|| "perhaps: it holds more text than is searched".to_owned()),
+            Places::Unread => self.sensitive.saw(|| "perhaps: it holds more text than mcp-approve searches".to_owned()),
         }
         self.read = sensitive::BUDGET - left;
     }
@@ -102,7 +102,7 @@ impl Walk {
             (HazardKind::SensitiveRead, self.sensitive, "names a place where secrets are kept"),
             (HazardKind::HiddenCharacters, self.hidden, "invisible character"),
             (HazardKind::TerminalSequence, self.control, "control character"),
-            (HazardKind::PathTraversal, self.climbs, "leads out of where it starts"),
+            (HazardKind::PathTraversal, self.climbs, "climbs out of its starting folder"),
             (HazardKind::NulCharacter, self.nul, "NUL character"),
             (HazardKind::AmbiguousNumber, self.number, "a number that programs read differently"),
         ];

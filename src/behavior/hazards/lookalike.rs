@@ -35,7 +35,7 @@ pub fn disguised(name: &str) -> Option<Hazard> {
     let plain = name.chars().any(|c| c.is_ascii_alphabetic());
     (plain && !name.is_ascii() && shape(name).is_ascii()).then(|| Hazard {
         kind: HazardKind::Confusable,
-        what: format!("the name {} has letters that only look plain", spelled(name)),
+        what: format!("the name {} has letters that only look like plain ones", spelled(name)),
     })
 }
 

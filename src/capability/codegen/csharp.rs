@@ -11,13 +11,20 @@ use crate::capability::shape::Format;
 
 /// Names that the generated text uses itself.
 pub const RESERVED: &[&str] = &[
+    "Activator",
     "CancellationToken",
     "DateOnly",
     "DateTimeOffset",
     "Dictionary",
+    "Exception",
     "Guid",
     "IReadOnlyList",
+    "JsonDocument",
     "JsonElement",
+    "JsonException",
+    "JsonIgnoreCondition",
+    "JsonSerializer",
+    "JsonSerializerOptions",
     "McpException",
     "Object",
     "String",
@@ -28,6 +35,8 @@ pub const RESERVED: &[&str] = &[
     "Union",
     "UnionConverter",
     "Uri",
+    "Utf8JsonReader",
+    "Utf8JsonWriter",
 ];
 
 const HEAD: &str = "#nullable enable
@@ -58,7 +67,7 @@ public sealed class McpException : Exception
 "#;
 
 const UNION: &str = r#"
-/// <summary>Reads one of several types, told apart by trying them in their order.</summary>
+/// <summary>Reads one of several types by trying them in order.</summary>
 public sealed class UnionConverter<T> : JsonConverter<T> where T : class
 {
     public override T Read(ref Utf8JsonReader reader, Type type, JsonSerializerOptions options)
@@ -93,7 +102,7 @@ pub fn source(plan: &Plan, notes: &[Note]) -> String {
     let name = &plan.name;
     let mut out = format!(
         "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
-         lattice codegen --lang csharp`; make it anew when the server changes.\n",
+         lattice codegen --lang csharp`; generate it again when the server changes.\n",
         plain(&plan.server)
     );
     out.extend(notes.iter().map(|note| format!("//\n// {note}\n")));
@@ -150,9 +159,11 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
                 out,
                 "[JsonConverter(typeof(UnionConverter<{name}>))]\npublic abstract record {name}\n{{\n    private {name}() {{ }}\n"
             );
+            let mut taken = Taken::with(&[name]);
             for (variant, of) in variants {
                 // Not the type's own name: within this record it would mean the option, not the type.
-                let _ = writeln!(out, "    public sealed record As{variant}({} Value) : {name};", rendered(of));
+                let option = taken.take(&format!("As{variant}"));
+                let _ = writeln!(out, "    public sealed record {option}({} Value) : {name};", rendered(of));
             }
             out.push_str("}\n");
         }

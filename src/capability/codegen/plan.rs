@@ -87,16 +87,24 @@ pub enum Use {
 
 /// Plans the types of a server's tools.
 pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note>) {
-    let (reserved, result) = match language {
-        Language::Rust => (super::rust::RESERVED, "Success"),
-        Language::CSharp => (super::csharp::RESERVED, "Result"),
+    let name = type_name(server, "Server");
+    // The names that the generated items take, before any type within a schema does.
+    let (reserved, result, able) = match language {
+        Language::Rust => (super::rust::RESERVED, "Success", "Can"),
+        Language::CSharp => (super::csharp::RESERVED, "Result", "ICan"),
     };
     let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
-    let name = type_name(server, "Server");
+    for part in [
+        format!("{name}Caps"),
+        format!("{name}Handlers"),
+        format!("{name}Tools"),
+        format!("I{name}Caps"),
+        format!("I{name}Service"),
+    ] {
+        planner.taken.take(&part);
+    }
     let mut notes = Vec::new();
-    let mut names = Taken::with(reserved);
     let mut seen = std::collections::BTreeSet::new();
-    // The names that the generated items around a tool take, before any nested type does.
     let mut planned = Vec::new();
     for tool in tools {
         if !seen.insert(Capability::of(tool)) {
@@ -104,12 +112,12 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
             continue;
         }
         let wanted = type_name(&tool.name, "Tool");
-        let pascal = names.take(&wanted);
+        let all = |pascal: &str| {
+            vec![pascal.to_owned(), format!("{pascal}Args"), format!("{pascal}{result}"), format!("{able}{pascal}")]
+        };
+        let pascal = planner.taken.take_with(&wanted, all);
         if pascal != wanted {
             notes.push(Note::Renamed { tool: tool.name.clone(), name: pascal.clone() });
-        }
-        for suffix in ["Args", result, ""] {
-            planner.taken.take(&format!("{pascal}{suffix}"));
         }
         planned.push((tool, pascal));
     }

@@ -99,7 +99,7 @@ pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     }
     let mut out = format!(
         "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
-         lattice codegen --lang rust`; make it anew when the server changes.\n",
+         lattice codegen --lang rust`; generate it again when the server changes.\n",
         plain(&plan.server)
     );
     out.extend(notes.iter().map(|note| format!("//!\n//! {note}\n")));

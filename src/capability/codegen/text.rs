@@ -1,6 +1,6 @@
 //! Foreign text in generated source: as comments and as literals, where nothing in it can end either or hide.
 
-/// A text's lines, every character that does not show itself written as its code point. At most so many lines.
+/// A text's lines, every character that does not show itself written as its code point. At most this many lines.
 pub fn lines(text: &str) -> impl Iterator<Item = String> {
     const MOST: usize = 40;
     text.lines().take(MOST).map(|line| plain(line.trim_end()))

@@ -18,8 +18,16 @@ use super::chain::wait_for;
 use super::error::DemoError;
 use super::story::{self, Era, Errand, Step};
 
-/// How long the agent stays idle before it reads something.
+/// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
+/// open is not all reads.
 const PASTIME: Duration = Duration::from_secs(1);
+/// So often it doubles: about a minute.
+const DOUBLINGS: usize = 6;
+
+/// How long it stays idle after so many pastimes.
+fn idle(pastimes: usize) -> Duration {
+    PASTIME * (1 << pastimes.min(DOUBLINGS))
+}
 
 /// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
 const BREATH: Duration = Duration::from_millis(200);
@@ -111,7 +119,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            let patience = self.next_errand().map_or(PASTIME, |_| BREATH);
+            let patience = self.next_errand().map_or_else(|| idle(self.pastimes), |_| BREATH);
             match told.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
@@ -129,7 +137,7 @@ impl<W: Write, D: Write> Agent<W, D> {
 
     fn hear(&mut self, line: &[u8]) -> io::Result<()> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            return self.note("I heard a line that is no JSON.");
+            return self.note("I received a line that is not JSON.");
         };
         let Some(asked) = message["id"].as_u64().and_then(|id| self.waiting.remove(&id)) else {
             return Ok(());
@@ -199,7 +207,7 @@ impl<W: Write, D: Write> Agent<W, D> {
     fn leave(mut self) -> io::Result<Ending> {
         for (id, asked) in std::mem::take(&mut self.waiting) {
             if let Asked::Errand { step, .. } = asked {
-                self.note(&format!("{}: nobody decided; I withdraw it.", step.tool))?;
+                self.note(&format!("{}: not decided in time; I withdraw it.", step.tool))?;
             }
             let gave_up = json!({
                 "jsonrpc": "2.0",
@@ -304,6 +312,11 @@ mod tests {
     use super::super::effects::State;
     use super::super::{server, stage, tools::Tools};
     use super::*;
+
+    #[test]
+    fn a_demo_that_stays_open_does_not_fill_the_log_with_reads() {
+        assert_eq!([0, 1, 2, 6, 9_999].map(|reads| idle(reads).as_secs()), [1, 2, 4, 64, 64]);
+    }
 
     /// The agent without a wrapper: whatever it asks for, happens.
     #[test]

@@ -78,7 +78,7 @@ impl Drop for Chain {
 
 /// Runs the console on this terminal, as a user would in another one, until the person quits.
 pub(super) fn console(stage: &Stage) -> Result<ExitStatus, DemoError> {
-    command(&stage.home())?.status().map_err(DemoError::Process)
+    command(&stage.home())?.arg("demo-console").status().map_err(DemoError::Process)
 }
 
 /// Runs one command over the demo's home and takes its output.

@@ -6,6 +6,7 @@ use super::effects::State;
 use super::error::DemoError;
 use super::ledger::{self, Chained, Decided, Ledger};
 use super::stage::Stage;
+use crate::console::card::counted;
 use crate::console::plain::visible;
 
 /// How to go on with a server of one's own.
@@ -31,7 +32,7 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
     section(out, "Ran, because it was approved", ran)?;
     section(out, "Denied, and not run", denied)?;
     section(out, "Withdrawn undecided, and not run", ledger.withdrawn().collect())?;
-    writeln!(out, "\nPassed by policy without a question: {} calls", passed.len())?;
+    writeln!(out, "\nPassed by policy without a question: {}", counted(passed.len(), "call"))?;
 
     writeln!(out, "\nThe workspace")?;
     let changes = before.changes(&State::of(&stage.work())?);
@@ -42,7 +43,7 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
         writeln!(out, "  is as it was")?;
     }
 
-    writeln!(out, "\nThe log: {} records", ledger.len())?;
+    writeln!(out, "\nThe log: {}", counted(ledger.len(), "record"))?;
     let (log, words) = match ledger::verify(stage)? {
         Chained::Verifies(words) => (Log::Verifies, words),
         Chained::Broken(words) => (Log::Broken, words),

@@ -80,13 +80,13 @@ pub struct ChangeOptions {
 pub struct InstallOptions {
     #[command(flatten)]
     pub change: ChangeOptions,
-    /// Have Codex pass every call of these servers on: else it refuses some itself before they can be asked about
+    /// Have Codex pass on every call of these servers; otherwise it refuses some before mcp-approve can ask
     #[arg(long)]
     pub codex_approve: bool,
-    /// Wrap servers reached over the network too: mcp-remote reaches them, which needs Node.js
+    /// Also wrap servers reached over the network, through mcp-remote (needs Node.js)
     #[arg(long)]
     pub remote: bool,
-    /// What hosts start, instead of the mcp-approve that runs now
+    /// The program that hosts start, instead of the mcp-approve that runs now
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
 }

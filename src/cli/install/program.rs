@@ -12,7 +12,7 @@ pub(super) fn path(named: Option<&Path>) -> Result<String, Error> {
         None => lasting(env::current_exe().map_err(|cause| Error::Unreadable { path: "mcp-approve".into(), cause })?)?,
     };
     if !path.is_file() {
-        return Err(wrong(format!("{} is no file", path.display())));
+        return Err(wrong(format!("{} is not a file", path.display())));
     }
     // Hosts' lists are read by it: a server behind any other name counts as unwrapped.
     if path.file_name().is_none_or(|name| name != "mcp-approve") {

@@ -33,7 +33,7 @@ pub fn manifest(command: &[OsString]) -> Result<Manifest, Error> {
     for page in 0..MOST_PAGES {
         let params = cursor.take().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
         let mut answer = server.request(2 + page as u64, "tools/list", &params)?;
-        let Value::Array(listed) = answer["tools"].take() else { return Err(server.wrong("it has no list of tools")) };
+        let Value::Array(listed) = answer["tools"].take() else { return Err(server.wrong("it lists no tools")) };
         tools.extend(listed.into_iter().filter_map(Tool::read));
         cursor = answer.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
         if cursor.is_none() {

@@ -51,7 +51,7 @@ fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &mut dyn Wri
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells what changed from one manifest to another.
+/// Lists what changed from one manifest to another.
 pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let difference = Difference::between(&Caps::of_tools(&one.tools), &Caps::of_tools(&other.tools));

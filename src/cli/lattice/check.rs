@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::capability::set::Caps;
+use crate::capability::set::{Capability, Caps};
 use crate::capability::workflow::Workflow;
 use crate::cli::error::Error;
 use crate::cli::manifest::{self, Manifest};
@@ -31,11 +31,9 @@ pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCo
     }
     let checked = workflow.check(&manifests);
     if json {
-        let names = |caps: &std::collections::BTreeSet<crate::capability::set::Capability>| {
-            caps.iter().map(|one| one.name.clone()).collect::<Vec<_>>()
-        };
+        let names = |caps: &[&Capability]| caps.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
         let object = json!({
-            "agents": checked.effective.iter().map(|(agent, caps)| (agent.clone(), json!(names(caps))))
+            "agents": checked.effective.iter().map(|(agent, caps)| ((*agent).to_owned(), json!(names(caps))))
                 .collect::<serde_json::Map<_, _>>(),
             "breaches": checked.breaches.iter()
                 .map(|one| json!({ "agent": one.agent, "tool": one.capability.name, "path": one.path }))

@@ -21,7 +21,7 @@ use crate::console::time;
 pub struct StatsOptions {
     #[command(flatten)]
     pub of: Of,
-    /// At most so many tools, the most called
+    /// At most this many tools, the most called
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
     /// Print one JSON object
@@ -35,7 +35,7 @@ const NUMBER: Column = Column::RIGHT;
 const COLUMNS: [Column; 8] = [NAME, NAME, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER];
 
 /// The figures of one tool: server, tool, what became of its calls.
-type OfTool<'t> = (&'t str, &'t str, &'t Count<Exact>);
+type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -121,7 +121,7 @@ fn object(tally: &Tally<Exact>, found: &Detections, approved: &[(&str, &str, u64
     object
 }
 
-fn add(object: &mut Value, count: &Count<Exact>) {
+fn add(object: &mut Value, count: &Count) {
     object["calls"] = count.calls().into();
     object["asked"] = count.asked.into();
     object["approved"] = count.approved().into();
@@ -131,8 +131,8 @@ fn add(object: &mut Value, count: &Count<Exact>) {
     object["median_ms"] = json!(median_ms(count));
 }
 
-fn median_ms(count: &Count<Exact>) -> Option<f64> {
-    count.waited.median().map(|micros| micros / 1000.0)
+fn median_ms(count: &Count) -> Option<f64> {
+    count.median().map(|micros| micros / 1000.0)
 }
 
 fn text(
@@ -149,7 +149,7 @@ fn text(
     let by = all.by();
     let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();
     let saved = all.approved_by(By::Rule);
-    let median = median_ms(all).map(|ms| format!(", the median answer took {}", seconds(ms))).unwrap_or_default();
+    let median = all.median().map(|took| format!(", the median answer took {}", time::took(took))).unwrap_or_default();
     writeln!(out, "  approved   {}", all.approved())?;
     writeln!(out, "  denied     {}", all.denied())?;
     writeln!(out, "  decided    {}", if others.is_empty() { "-".to_owned() } else { others.join(", ") })?;
@@ -188,7 +188,7 @@ fn text(
     let rows = tools.iter().map(|(server, tool, count)| {
         let numbers = [count.calls(), count.approved(), count.denied(), count.asked, count.withdrawn];
         let [calls, approved, denied, asked, withdrawn] = numbers.map(|number| number.to_string());
-        let median = median_ms(count).map_or_else(|| "-".to_owned(), seconds);
+        let median = count.median().map_or_else(|| "-".to_owned(), time::took);
         [visible(server), visible(tool), calls, approved, denied, asked, withdrawn, median]
     });
     print::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(rows), out)?;
@@ -196,8 +196,4 @@ fn text(
         writeln!(out, "and {more} more tools: --limit {}", tools.len() + more)?;
     }
     Ok(())
-}
-
-fn seconds(ms: f64) -> String {
-    if ms < 10_000.0 { format!("{:.1} s", ms / 1000.0) } else { format!("{:.0} s", ms / 1000.0) }
 }

@@ -82,11 +82,11 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
     tell_left(&left, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
-            writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
+            writeln!(out, "The expected head is record {anchor}: nothing up to it was removed.")?;
         }
         (Anchor::Missing, Some(expected)) => writeln!(
             out,
-            "THE EXPECTED HEAD IS MISSING: no record that holds carries the link\n  {expected}\n\
+            "THE EXPECTED HEAD IS MISSING: no intact record has the link\n  {expected}\n\
              Records were cut off or replaced since it was noted."
         )?,
         (Anchor::NotAsked | Anchor::Missing, _) => {}
@@ -111,7 +111,7 @@ fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> i
         Noted::Head(head) if lost => writeln!(
             out,
             "RECORDS ARE MISSING: {place} has noted record {} with the link\n  {}\n\
-             and that record is not in the chain that holds. The log was removed, replaced or cut off since. If you moved\n\
+             and that record is not in the intact chain. The log was removed, replaced or cut off since. If you moved\n\
              it away yourself, move that file with it.",
             head.seq, head.link
         ),

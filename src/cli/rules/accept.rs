@@ -27,7 +27,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
-        writeln!(out, "nothing waits: every policy stands as it was accepted")?;
+        writeln!(out, "nothing waits: every policy is as you accepted it")?;
         return Ok(ExitCode::SUCCESS);
     }
     if !person::is_here() {
@@ -35,7 +35,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
             show(one, out)?;
         }
         return Err(Error::Wrong {
-            what: "a policy is accepted at a terminal, by you".to_owned(),
+            what: "a policy can be accepted only at a terminal".to_owned(),
             hint: "run `mcp-approve rules accept` in a terminal, or accept it in the console".to_owned(),
         });
     }
@@ -70,7 +70,7 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
             return settle(layers, one, site.places, site.now, out);
         }
     }
-    writeln!(out, "What it loosens counts once you have accepted it: {}", site.places.command("rules accept"))?;
+    writeln!(out, "What it newly allows takes effect once you accept it: {}", site.places.command("rules accept"))?;
     Ok(())
 }
 
@@ -82,7 +82,7 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);
-    writeln!(out, "accepted: running servers take it up within a second")?;
+    writeln!(out, "accepted: running servers use it within a second")?;
     Ok(())
 }
 
@@ -91,7 +91,7 @@ fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     for line in one.diff.lines() {
         writeln!(out, "  {}", plain::block(line))?;
     }
-    writeln!(out, "This loosens what was accepted:")?;
+    writeln!(out, "This allows more than what was accepted:")?;
     for loosens in &one.loosens {
         writeln!(out, "  {}", visible(loosens))?;
     }

@@ -114,7 +114,7 @@ fn tell_past(
         matched.len()
     )?;
     if untold > 0 {
-        writeln!(out, "Of {untold} more it cannot be told: the log does not hold their secrets and long texts.")?;
+        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
@@ -133,7 +133,7 @@ fn tell_past(
     }
     for (id, (decision, count)) in obstacles {
         let does = if decision == Decision::Ask { "asks for" } else { "denies" };
-        writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not loosen that.")?;
+        writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not override that.")?;
         let argument = rule.when.iter().find(|one| matches!(one.about, About::Argument { .. }));
         match argument {
             Some(condition) => {

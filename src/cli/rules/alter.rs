@@ -48,7 +48,7 @@ pub(super) fn switch(
 pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let Some(id) = &options.id else {
         return Err(Error::Wrong {
-            what: "whose keys are to be changed is not said".to_owned(),
+            what: "the id of the rule to change is missing".to_owned(),
             hint: "mcp-approve rules edit ID --set KEY=VALUE".to_owned(),
         });
     };
@@ -116,7 +116,7 @@ fn finish(
         );
         writeln!(
             out,
-            "Of {calls}, {changes} would be ruled otherwise than then ({}).",
+            "Of {calls}, {changes} would be decided differently now ({}).",
             site.places.command("rules replay")
         )?;
     }

@@ -32,7 +32,7 @@ pub(super) fn otherwise(policy: &Policy) -> Vec<Warning> {
                     what: format!(
                         "{alias} in rule {id} never matches a call of {key}, which {host} starts: its wrapper is named {name}"
                     ),
-                    hint: format!("write mcp__{name}__TOOL, or give its wrapper the name that the rule has with --name"),
+                    hint: format!("write mcp__{name}__TOOL, or name its wrapper as the rule does, with --name"),
                 });
             }
         }

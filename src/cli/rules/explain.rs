@@ -146,10 +146,7 @@ impl Call {
         };
         writeln!(out, "then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
         if is_obscured(&call.arguments) {
-            writeln!(
-                out,
-                "its secrets and long texts are not in the log, so what is said of them here is not certain"
-            )?;
+            writeln!(out, "its secrets and long texts are not in the log, so this result is not certain")?;
         }
         Ok(())
     }
@@ -164,7 +161,7 @@ impl Call {
         }
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
         let Value::Object(mut fields) = value else {
-            return Err(wrong("it is no object"));
+            return Err(wrong("it is not an object"));
         };
         let server = name(&mut fields, "server")?;
         if fields.contains_key("method") && fields.get("method") != Some(&request::CALL.into()) {
@@ -185,7 +182,7 @@ impl Call {
         };
         match fields.keys().next() {
             Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
-            None if !arguments.is_object() => Err(wrong("its arguments are no object")),
+            None if !arguments.is_object() => Err(wrong("its arguments are not an object")),
             None => Ok(Self { server, method: None, tool, arguments, known }),
         }
     }
@@ -195,9 +192,9 @@ impl Call {
         let method = name(&mut fields, "method")?;
         let params = fields.remove("params").unwrap_or_else(|| json!({}));
         match fields.keys().next() {
-            _ if !request::is_ruled(&method) => Err(wrong("no rule decides on its method")),
+            _ if !request::is_ruled(&method) => Err(wrong("a rule cannot cover its method")),
             Some(other) => Err(wrong(&format!("a request with a `method` has `params`, and no key {other:?}"))),
-            None if !params.is_object() => Err(wrong("its params are no object")),
+            None if !params.is_object() => Err(wrong("its params are not an object")),
             None => {
                 let (tool, arguments) = (method.clone(), request::arguments(params));
                 Ok(Self { server, method: Some(method), tool, arguments, known: Known::Request })

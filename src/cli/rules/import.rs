@@ -23,7 +23,7 @@ pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write)
     let host = options.host;
     let found = import(host, &text).map_err(|why| Error::Wrong {
         what: format!(
-            "{} is no permission file of {}: {}",
+            "{} is not a permission file of {}: {}",
             if options.source.as_os_str() == "-" { "stdin".to_owned() } else { options.source.display().to_string() },
             host.word(),
             visible(&why.to_string())
@@ -60,8 +60,8 @@ fn warnings(found: &Imported) -> Vec<String> {
     }
     if !found.carried.is_empty() {
         warnings.push(
-            "servers are called here as `mcp-approve log list` shows them; where the other program calls one otherwise, \
-             change `server`, or wrap it with --name"
+            "the rules name servers as `mcp-approve log list` does; if the other program uses another name, change \
+             `server`, or wrap the server with --name"
                 .to_owned(),
         );
     }

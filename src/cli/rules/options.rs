@@ -17,17 +17,17 @@ pub enum RulesCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Checks the policy: every problem with line and mend (exit code 1 if there is one)
+    /// Checks the policy: every problem with its line and a fix (exit code 1 if there is one)
     Check {
         /// Print one JSON array
         #[arg(long)]
         json: bool,
     },
-    /// Tells how a call would be ruled, and how each rule stands to it
+    /// Shows how the policy decides a call, and whether each rule matches it
     #[command(
         after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper
-would, the tool's `definition` as in tools/list. Without it the tool is judged as its
-server described it last, or, where none did, as one that nobody described.
+would, the tool's `definition` as in tools/list. Without it, mcp-approve judges the tool as
+its server last described it, or else as an unknown tool.
 
 Example:
   echo '{\"server\":\"filesystem\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.txt\"}}' |
@@ -44,10 +44,10 @@ Example:
         #[arg(long)]
         json: bool,
     },
-    /// Shows what was loosened in a changed policy, and accepts it (at a terminal only)
+    /// Shows what a changed policy newly allows, and accepts it (at a terminal only)
     #[command(
-        after_help = "A changed policy tightens at once. What it loosens (a new allow, a dropped ask or deny) counts once you
-have seen it here, or in the console."
+        after_help = "A change that makes the policy stricter takes effect at once. What it newly allows (a new allow, a removed
+ask or deny) takes effect once you accept it, here or in the console."
     )]
     Accept,
     /// Adds a rule: from a call of the log, from options, or from a text
@@ -62,9 +62,9 @@ have seen it here, or in the console."
     Edit(EditOptions),
     /// Adds an exception (`unless`) to an ask or a deny rule
     Except(ExceptOptions),
-    /// Takes back the last change that add, remove, disable, enable, edit, except, suggest or import made
+    /// Undoes the last change made by add, remove, disable, enable, edit, except, suggest or import
     Undo,
-    /// Plays the calls of the log against the policy as it is now: which verdicts would change
+    /// Replays the calls in the log against the current policy: which verdicts would change
     Replay(ReplayOptions),
     /// Suggests the rules that would have saved the most questions
     Suggest(SuggestOptions),
@@ -198,7 +198,7 @@ fn key_and_value(text: &str) -> Result<(String, String), &'static str> {
 pub struct ExceptOptions {
     /// The ask or deny rule's id
     pub id: String,
-    /// What it lets be from now on
+    /// The calls that the rule leaves alone from now on
     pub condition: String,
     /// Show what would be written, and write nothing
     #[arg(long)]
@@ -207,7 +207,7 @@ pub struct ExceptOptions {
 
 /// Which calls to replay, and how to tell.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Secrets are not in the log: where a rule decides by one, it cannot be told what it would say.
+#[command(after_help = "Secrets are not in the log, so the decision of a rule that tests one is unknown.
 
 Examples:
   mcp-approve rules replay --since 30d
@@ -216,10 +216,10 @@ pub struct ReplayOptions {
     /// Only calls since then: 30d, 1h, or a time like 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
-    /// List at most so many changes, the newest
+    /// List at most this many changes, the newest
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-    /// Exit with 1 when a verdict changes or cannot be told
+    /// Exit with 1 when a verdict changes or cannot be determined
     #[arg(long)]
     pub fail_on_change: bool,
     /// Print one JSON object
@@ -229,7 +229,7 @@ pub struct ReplayOptions {
 
 /// What to suggest from, and what to accept.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Works from `wrap --observe` too: what would have been asked counts as a question.
+#[command(after_help = "Calls recorded with `wrap --observe` count too, if mcp-approve would have asked about them.
 
 Examples:
   mcp-approve rules suggest --since 7d
@@ -238,7 +238,7 @@ pub struct SuggestOptions {
     /// Only from calls since then: 30d, 1h, or a time like 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
-    /// At most so many rules
+    /// At most this many rules
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub limit: usize,
     /// Add the suggestion of this number to the policy
@@ -254,8 +254,8 @@ pub struct SuggestOptions {
 
 /// What to import.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Prints the rules, and as comments what could not be carried over and why. Only MCP tools
-are: what a program allows its own shell is not asked here. Nothing gets looser than it was.
+#[command(after_help = "Prints the rules and, as comments, what could not be carried over and why. Only rules about
+MCP tools are carried over, and they never allow more than the other program did.
 
 Files:
   claude  settings.json, settings.local.json, managed-settings.json: permissions, and the lists of servers

@@ -72,8 +72,8 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = past::counted(replayed.calls, "past call", "past calls");
     let (changed, untold) = (replayed.changes.len(), replayed.undecided.len());
-    let cannot = if untold == 0 { String::new() } else { format!(", of {untold} it cannot be told") };
-    writeln!(out, "{calls}: {changed} would be ruled otherwise{cannot}.")?;
+    let cannot = if untold == 0 { String::new() } else { format!(", {untold} cannot be determined") };
+    writeln!(out, "{calls}: {changed} would be decided differently{cannot}.")?;
     for (from, to, count) in replayed.counts() {
         writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
     }
@@ -87,12 +87,7 @@ pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> 
     }
     for (call, rules) in replayed.undecided.iter().rev().take(limit) {
         let rules = rules.join(", ");
-        writeln!(
-            out,
-            "\n{}\n        cannot be told: {} by what the log does not hold",
-            past::line(call),
-            decides(&rules)
-        )?;
+        writeln!(out, "\n{}\n        unknown: {} by what the log does not hold", past::line(call), decides(&rules))?;
     }
     Ok(())
 }

@@ -95,8 +95,8 @@ fn tell(
     if found.rules.is_empty() {
         writeln!(
             out,
-            "Nothing to suggest: a rule is worth it where like calls came at least twice, and none was denied.\n\
-             To begin with, wrap servers with --observe for a day: it holds nothing, and records what would have been asked."
+            "Nothing to suggest: a rule helps when similar calls came at least twice, and none was denied.\n\
+             To start, wrap servers with --observe for a day: it holds no call, and records what would have been asked."
         )?;
         return Ok(());
     }

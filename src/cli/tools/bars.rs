@@ -47,8 +47,10 @@ impl Bars<'_> {
             Lacks::Entitlement(_) => "does not grant what they require",
         };
         let has = match &lacks {
-            Lacks::Server => format!("; it is for {}", listed(&role.servers)),
-            Lacks::Capability(_) | Lacks::Entitlement(_) => format!("; it grants {}", listed(&role.capabilities)),
+            Lacks::Server => format!("; it is for {}", listed(role.servers.iter())),
+            Lacks::Capability(_) | Lacks::Entitlement(_) => {
+                format!("; it grants {}", listed(role.granted(&known.server.name)))
+            }
         };
         let why = format!("the role {} {}{has}", role.name, lacks.words());
         Some(Bar { kind: format!("the role {} {kind}", role.name), why })
@@ -95,12 +97,9 @@ pub(super) fn counted<'b>(bars: impl Iterator<Item = &'b Bar>) -> String {
     kinds.iter().map(|(kind, count)| format!("{count} because {kind}")).collect::<Vec<_>>().join(", ")
 }
 
-fn listed(globs: &[crate::policy::glob::Glob]) -> String {
-    if globs.is_empty() {
-        "none".to_owned()
-    } else {
-        globs.iter().map(|glob| glob.text()).collect::<Vec<_>>().join(", ")
-    }
+fn listed<'a>(globs: impl Iterator<Item = &'a crate::policy::glob::Glob>) -> String {
+    let texts: Vec<&str> = globs.map(|glob| glob.text()).collect();
+    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
 }
 
 /// `files:read` grants itself; `*:read` and `files:*` grant what they leave open.

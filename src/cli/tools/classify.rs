@@ -87,7 +87,7 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "         {} {}: {}", text(piece, "source"), text(piece, "says"), text(piece, "span"))?;
         }
         if row["evidence"].as_array().is_none_or(Vec::is_empty) {
-            writeln!(out, "         no evidence: nobody knows what it does, which counts as MUTATES")?;
+            writeln!(out, "         no evidence: its effect is unknown, which counts as MUTATES")?;
         }
         if let Some(theirs) = row["verified"]["says"].as_str() {
             let word = if row["verified"]["agrees"] == true { "agrees" } else { "differs" };

@@ -11,8 +11,6 @@ use super::show::print_changes;
 use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Badge;
-use crate::capability::set::Growth;
-use crate::capability::types;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
 use crate::cli::person;
@@ -70,7 +68,8 @@ pub(super) fn run(
     if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
-            rows.push(tool_row(known, grown(memory.as_ref(), known)?.as_deref()));
+            let grown = memory.as_ref().map(|memory| memory.grown(known)).transpose()?.flatten();
+            rows.push(tool_row(known, grown.map(|grown| grown.words()).as_deref()));
         }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
         print(output, rows, NOTHING, out, |out| {
@@ -114,7 +113,7 @@ pub(super) fn run(
         match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
                 record(places, now, server, None, "accepted the server's program and command")?;
-                settled(memory.accept_server(server)?, "Accepted: its allow rules stand again.", out)?;
+                settled(memory.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
@@ -143,7 +142,7 @@ pub(super) fn run(
         if let Some(view) = known.outside_view {
             writeln!(out, "    outside  {view}, by `tools classify --verify-with`")?;
         }
-        if let Some(grown) = grown(Some(memory), known)? {
+        if let Some(grown) = memory.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
         }
         for evidence in &known.behavior.evidence {
@@ -186,7 +185,7 @@ pub(super) fn pin(
 ) -> Result<ExitCode, Error> {
     if !person::is_here() {
         return Err(Error::Wrong {
-            what: "a pin decides what is asked about, so only a person at a terminal sets one".to_owned(),
+            what: "a pin decides which calls are asked about, so it can be set only at a terminal".to_owned(),
             hint: "run it in a terminal of your own".to_owned(),
         });
     }
@@ -274,17 +273,6 @@ fn server_row(server: &Server) -> Value {
         "words": server.words, "former_words": server.former,
         "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
     })
-}
-
-/// The capability that a server has more of since its definition was trusted; `None` where it has none.
-fn grown(memory: Option<&Memory>, known: &Known) -> Result<Option<String>, Error> {
-    let now = types::signature(&known.tool);
-    if known.pin_state == PinState::New {
-        return Ok(Some(format!("new capability: {now}")));
-    }
-    let before = memory.map(|memory| memory.trusted(known)).transpose()?.flatten();
-    let before = before.filter(|before| Growth::between(before, &known.tool) == Growth::Wider);
-    Ok(before.map(|before| format!("wider capability: {now}; it was {}", types::signature(&before))))
 }
 
 fn tool_row(known: &Known, grown: Option<&str>) -> Value {

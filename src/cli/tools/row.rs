@@ -69,7 +69,7 @@ pub(super) fn because(behavior: &Behavior) -> String {
     let agrees = |one: &&Evidence| one.says.mutability == Some(behavior.identity.mutability);
     match behavior.evidence.iter().find(agrees) {
         Some(one) => format!("{}, {}", one.source.word(), one.span),
-        None => "nobody knows what it does".to_owned(),
+        None => "its effect is unknown".to_owned(),
     }
 }
 

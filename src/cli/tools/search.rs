@@ -1,5 +1,5 @@
-//! `mcp-approve tools search`: ranks everything ever seen for a task. What may not be used is left out first; then
-//! relevance counts, times what a call costs.
+//! `mcp-approve tools search`: ranks everything ever seen for a task. Tools that may not be used are left out;
+//! relevance, times what a call costs, ranks the rest.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -114,7 +114,7 @@ fn cost(answers: Answers<'_>, says: Option<CostTier>) -> (f64, String) {
         CostTier::High => 0.7,
     };
     let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
-        let said = says.map_or_else(String::new, |tier| format!(", {} by its server's word", tier.word()));
+        let said = says.map_or_else(String::new, |tier| format!(", {} according to its server", tier.word()));
         return (says.map_or(0.95, factor), format!("never called{said}"));
     };
     let seen = match p50 {
@@ -139,9 +139,9 @@ fn matched(query: &str, known: &Known) -> String {
     let told: Vec<&String> = told.into_iter().filter(|word| text.contains(word.trim_end_matches('s'))).collect();
     let list = |words: &[&String]| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
     match (named.is_empty(), told.is_empty()) {
-        (false, true) => format!("named {}", list(&named)),
-        (true, false) => format!("told {}", list(&told)),
-        (false, false) => format!("named {}, told {}", list(&named), list(&told)),
+        (false, true) => format!("name has {}", list(&named)),
+        (true, false) => format!("description has {}", list(&told)),
+        (false, false) => format!("name has {}, description has {}", list(&named), list(&told)),
         (true, true) => "related words".to_owned(),
     }
 }

@@ -104,7 +104,7 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
         label = "";
     }
     if behavior.evidence.is_empty() {
-        line("evidence", "none: nobody knows what it does, which counts as MUTATES")?;
+        line("evidence", "none: its effect is unknown, which counts as MUTATES")?;
     }
     if behavior.disputed {
         line("disputed", "the evidence contradicts itself, which counts as MUTATES; settle it with `tools pin`")?;

@@ -2,6 +2,7 @@
 
 use super::{Details, counted, size};
 use crate::behavior::evidence::{Claim, Evidence, Source};
+use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
@@ -59,6 +60,10 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     for hazard in &snapshot.hazards {
         let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
+        if hazard.kind == HazardKind::OutsideRoots {
+            let keys = Row::of(Tone::Key, "r f").and(Tone::Quiet, " allows this folder for later calls of the tool");
+            rows.extend(entry("", keys, width));
+        }
     }
     if let Some(silence) = &snapshot.silence {
         rows.extend(entry("host", Row::default().and_foreign(Tone::Quiet, silence), width));

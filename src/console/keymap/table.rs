@@ -102,6 +102,10 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Approves without having read to the end; the record says so. A dangerous call still asks for y.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
         "Sorts the queue: oldest first, by risk, or by server.";
+    NextServer [Char(']')] "]" "next server" &[Queue] =>
+        "Goes to the first call of the next server, where the queue goes by server (s).";
+    PreviousServer [Char('[')] "[" "previous server" &[Queue] =>
+        "Goes to the first call of the server before.";
     Find [Char('/')] "/" "find" SCREENS =>
         "Filters the queue and every list by words and fields such as tool:write server:git since:1d; in an open card, finds words.";
     Seek [Enter] "Enter" "find" &[Find] =>
@@ -120,8 +124,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Goes to the next object or list of the arguments that folds.";
     Copy [Char('Y')] "Y" "copy" CARD =>
         "Copies the arguments to the clipboard, where the terminal allows that (OSC 52).";
-    Group [Char('o')] "o" "group" &[Queue] =>
-        "Shows identical calls as one row that is decided together, or each on its own row.";
+    Group [Char('o')] "o" "group" &[Queue, Log] =>
+        "Shows identical calls as one row that is decided together, or each on its own row; on Log, one row a call, or every record.";
     DenyServer [Char('D')] "D" "deny server" CARD =>
         "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.";
     Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>

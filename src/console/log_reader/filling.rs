@@ -13,7 +13,7 @@ use crate::console::found::{Counts, Finding};
 use crate::wire::digest::Digest;
 
 /// Under which the counts are noted; another number for another form.
-const NOTE: &str = "tally 3";
+const NOTE: &str = "tally 4";
 /// So much of the log is counted again rather than noted.
 const UNNOTED: u64 = 64 * SLICE;
 

@@ -6,7 +6,7 @@ use crate::audit::fields::Record;
 use crate::audit::index::Index;
 use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
-use crate::console::found::{Edge, Line, Page, Progress, Wanted};
+use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
 /// Slices without a find after which the screen is told how far the search has come.
 const QUIET: u64 = 8;
@@ -45,10 +45,13 @@ impl Searching {
     pub(super) fn step(&mut self, reader: &Reader, index: Option<&Index>) -> Result<Stepped, StoreError> {
         let mut lines = Vec::new();
         let missing = self.wanted.most.saturating_sub(self.found);
-        let search = &self.wanted.search;
+        let (search, rows) = (&self.wanted.search, self.wanted.rows);
         let walked = self.walk.step(reader, index, &mut |row| {
             if search.takes(row.body) {
-                lines.push(Line::of(&Record::new(&row)));
+                let line = Line::of(&Record::new(&row));
+                if rows == LogRows::Records || line.is_row() {
+                    lines.push(line);
+                }
             }
             if lines.len() < missing { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, CallState, Held, Model, Overlay, Seen, Shown};
+use super::batch::Unlisted;
+use super::review::Change;
+use super::rule::RuleStage;
+use super::{CallKey, CallState, Held, Model, Overlay, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -87,6 +90,26 @@ impl Model {
             return Err(Unarmed::TooSoon);
         }
         Ok(drawn.armed.clone())
+    }
+
+    /// Whether what is on screen has just come up: no key decides it yet, and time alone changes that.
+    pub fn is_arming(&self) -> bool {
+        let since = match &self.overlay {
+            Some(Overlay::Batch(batch)) => return self.listed(batch) == Err(Unlisted::TooSoon),
+            Some(Overlay::Rule(maker)) => match maker.stage {
+                RuleStage::Choosing => maker.shown,
+                RuleStage::Sure { since } => since,
+            },
+            Some(Overlay::Review(review)) if review.change != Change::Written => match review.stage {
+                RuleStage::Choosing => review.opened,
+                RuleStage::Sure { since } => since,
+            },
+            None if matches!(self.screen, Screen::Queue | Screen::Detail) => {
+                return matches!(self.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
+            }
+            Some(_) | None => return false,
+        };
+        self.now - since < ARMING
     }
 
     /// The selected call, for what decides nothing: it need not have been on screen long, nor be drawn right now.

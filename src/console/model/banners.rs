@@ -1,7 +1,11 @@
 //! What must be said above everything: everything passes, a broken policy, wrappers we cannot talk to.
 
 use super::Model;
+use crate::console::card::counted;
 use crate::console::row::{Row, Tone};
+
+/// Errors of `config.toml` that are named: more would leave no room for calls.
+const PROBLEMS: usize = 2;
 
 impl Model {
     /// The banners, wrapped to the screen's width.
@@ -33,8 +37,12 @@ impl Model {
                 format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version),
             ));
         }
-        for problem in &self.settings.problems {
+        for problem in self.settings.problems.iter().take(PROBLEMS) {
             rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, problem));
+        }
+        if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
+            let words = format!(" ▲ and {}: ", counted(more, "more error"));
+            rows.push(Row::of(Tone::Warn, words).and(Tone::Key, "mcp-approve doctor").and(Tone::Warn, " lists them"));
         }
         if let Some(trouble) = &self.trouble {
             rows.push(Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, trouble));

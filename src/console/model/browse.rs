@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::audit::record::Kind;
+use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
-use crate::console::found::{Checked, Counts, Edge, Line, Opened, RuleBook, Unwrapped};
+use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
@@ -53,6 +53,8 @@ pub struct Browse {
     pub rules: ListState,
     pub servers: ListState,
     pub window: Window,
+    /// What the log's list has a row for, where the search names no kind of record.
+    pub log_rows: LogRows,
     /// The record that a rule is to be made from, while its call is looked up.
     pub rule_from: Option<u64>,
     pub opened: Option<(u64, Option<Box<Opened>>)>,
@@ -101,6 +103,8 @@ pub struct Browse {
     pub suggested: Attempt<Suggested>,
     /// When the suggestions were last asked for.
     pub suggesting: Option<i64>,
+    /// The number of the newest record then: nothing new is suggested of the same log.
+    pub suggested_upto: Option<u64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
     /// What this console has asked the log reader for once.
@@ -127,8 +131,16 @@ pub struct Window {
     pub below: Option<u64>,
     /// When the last page was asked for or came.
     pub looked: i64,
-    /// Of which kind the record is whose sheet is to open as soon as it is here.
-    pub opens: Option<Kind>,
+    /// Whether the sheet of the first row is to open as soon as it is here.
+    pub opens: Opens,
+}
+
+/// Whether a sheet opens by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opens {
+    #[default]
+    Nothing,
+    TheFirst,
 }
 
 /// A tool as its screen lists it.
@@ -296,6 +308,11 @@ impl Browse {
             Screen::Rules => Some(&mut self.rules),
             Screen::Servers => Some(&mut self.servers),
         }
+    }
+
+    /// What the log's list has a row for. Whoever asks for a kind of record wants records.
+    pub fn rows(&self) -> LogRows {
+        if self.log.search.asks_for(Field::Kind) { LogRows::Records } else { self.log_rows }
     }
 
     /// A number for the next trial.

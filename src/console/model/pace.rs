@@ -1,13 +1,13 @@
 //! How soon the screen changes by itself. Owns no clock.
 
-use super::{Model, Overlay, Screen, Unarmed, batch};
+use super::{Model, Screen, Unarmed};
 
 impl Model {
     /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
     pub fn next_tick(&self) -> Option<u64> {
         match self.armed() {
             Err(Unarmed::TooSoon) => Some(100),
-            _ if self.unlisted_yet() => Some(100),
+            _ if self.is_arming() && self.overlay.is_some() => Some(100),
             _ if self.note_until.is_some() => Some(1000),
             _ => match self.screen {
                 Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
@@ -16,14 +16,6 @@ impl Model {
                     Some(1000)
                 }
             },
-        }
-    }
-
-    /// Whether a list is on screen whose `y` does not count yet.
-    fn unlisted_yet(&self) -> bool {
-        match &self.overlay {
-            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(batch::Unlisted::TooSoon),
-            _ => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{CallKey, CallState, Grouping, Held, ListState, Model, Sort};
@@ -73,6 +74,76 @@ pub struct Rows {
     rows: Vec<Vec<usize>>,
     /// By place in the list of calls; `None` where the filter leaves it out.
     row_of: Vec<Option<usize>>,
+    /// In the order by server, the rows of each; empty where there is but one.
+    servers: Vec<Range<usize>>,
+}
+
+/// The lines of the queue: a row each, or in the order by server a line for each server, with the rows of one below it.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    rows: usize,
+    servers: Vec<Range<usize>>,
+    /// The server of the selected call.
+    open: usize,
+}
+
+/// What is on a line of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueLine {
+    Row(usize),
+    /// The rows of a server; shown below it or not.
+    Server(Range<usize>),
+}
+
+impl Lines {
+    fn opened(&self) -> Range<usize> {
+        self.servers.get(self.open).cloned().unwrap_or_default()
+    }
+
+    /// Whether servers have lines of their own.
+    pub fn names_servers(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }
+    }
+
+    /// Whether the queue has no line.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is on this line.
+    pub fn get(&self, line: usize) -> Option<QueueLine> {
+        if self.servers.is_empty() {
+            return (line < self.rows).then_some(QueueLine::Row(line));
+        }
+        let opened = self.opened();
+        match line.checked_sub(self.open + 1) {
+            Some(below) if below < opened.len() => Some(QueueLine::Row(opened.start + below)),
+            Some(below) => self.servers.get(self.open + 1 + below - opened.len()).cloned().map(QueueLine::Server),
+            None => self.servers.get(line).cloned().map(QueueLine::Server),
+        }
+    }
+
+    /// The line of a row; that of its server, where the row is not shown.
+    pub fn line_of(&self, row: usize) -> usize {
+        let opened = self.opened();
+        match self.servers.iter().position(|rows| rows.contains(&row)) {
+            None => row,
+            Some(server) if server == self.open => server + 1 + (row - opened.start),
+            Some(server) if server > self.open => server + opened.len(),
+            Some(server) => server,
+        }
+    }
+
+    /// The first row of the server after or before that of the selected call; `None` where the order is another.
+    pub fn neighbour(&self, ahead: bool) -> Option<usize> {
+        let at = if ahead { self.open + 1 } else { self.open.checked_sub(1)? };
+        self.servers.get(at).map(|rows| rows.start)
+    }
 }
 
 impl Rows {
@@ -105,8 +176,21 @@ impl Rows {
             }
             row_of[*at] = Some(row);
         }
+        let mut servers: Vec<Range<usize>> = Vec::new();
+        if sort == Sort::Server {
+            let name = |row: usize| Some(&calls.get(*rows.get(row)?.first()?)?.snapshot.server);
+            for row in 0..rows.len() {
+                match servers.last_mut() {
+                    Some(last) if name(last.start) == name(row) => last.end = row + 1,
+                    _ => servers.push(row..row + 1),
+                }
+            }
+        }
+        if servers.len() < 2 {
+            servers.clear();
+        }
         let (marks, find) = (calls.iter().map(Mark::of).collect(), filter.find.clone());
-        Self { marks, sort, grouping, find, order, rows, row_of }
+        Self { marks, sort, grouping, find, order, rows, row_of, servers }
     }
 
     /// How many rows there are.
@@ -173,12 +257,27 @@ impl Model {
         rows.row_of.get(self.place_of(key)?).copied().flatten()
     }
 
-    /// The first row on screen where so many fit: as before, unless the selected one would be off it.
-    pub fn first_row(&self, rows: &Rows, page: usize) -> usize {
-        let page = page.max(1);
+    /// The lines of the queue.
+    pub fn lines(&self, rows: &Rows) -> Lines {
         let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).unwrap_or(0);
-        let top = self.queue_top.min(rows.len().saturating_sub(page));
-        top.clamp((at + 1).saturating_sub(page), at)
+        let open = rows.servers.iter().position(|rows| rows.contains(&at)).unwrap_or(0);
+        Lines { rows: rows.len(), servers: rows.servers.clone(), open }
+    }
+
+    /// How many calls these rows are, and when the oldest of them came.
+    pub fn calls_of(&self, rows: &Rows, of: Range<usize>) -> (usize, i64) {
+        let calls = rows.rows.get(of).unwrap_or_default().iter().flatten().filter_map(|at| self.calls.get(*at));
+        calls.fold((0, i64::MAX), |(count, oldest), held| (count + 1, oldest.min(held.snapshot.arrived)))
+    }
+
+    /// The first line on screen where so many fit: as before, unless the selected one would be off it.
+    pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
+        let (page, lines) = (page.max(1), self.lines(rows));
+        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).map_or(0, |row| lines.line_of(row));
+        let top = self.queue_top.min(lines.len().saturating_sub(page));
+        // Its server stays in sight above the first call.
+        let is_first = page > 1 && at > 0 && matches!(lines.get(at - 1), Some(QueueLine::Server(_)));
+        top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })
     }
 
     /// The row that this call stands in.

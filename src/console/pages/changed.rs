@@ -36,6 +36,7 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
         None => {}
     }
     rows.extend(foreign("signature", &tool.signature, width));
+    rows.extend(grown(tool, width));
     for hazard in &tool.hazards {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, hazard.kind.word()).and(Tone::Quiet, ": ");
         rows.extend(entry("hazard", row.and_foreign(Tone::Ours, &hazard.what), width));
@@ -102,11 +103,28 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
 pub(super) fn glimpse(tool: &PinnedTool, width: usize) -> Vec<Row> {
     let bytes = length(tool);
     if bytes <= GLIMPSE {
-        return differences(tool, width);
+        let mut rows = differences(tool, width);
+        rows.splice(1..1, grown(tool, width));
+        return rows;
     }
     let mut rows = vec![caption("what changed", &size(bytes), width)];
+    rows.extend(grown(tool, width));
     let row = Row::of(Tone::Warn, "too long to stand here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
     rows.extend(entry("", row, width));
+    rows
+}
+
+/// What its server has more of than what was accepted; the signature beside it says what it is now.
+fn grown(tool: &PinnedTool, width: usize) -> Vec<Row> {
+    let Some(grown) = &tool.grown else { return Vec::new() };
+    let row = match &grown.before {
+        None => Row::of(Tone::Danger, "a capability that was not accepted"),
+        Some(before) => Row::of(Tone::Danger, "wider than it was: ").and_foreign(Tone::Ours, before),
+    };
+    let mut rows = entry("grown", row, width);
+    if grown.now != tool.signature {
+        rows.extend(entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now), width));
+    }
     rows
 }
 

@@ -2,41 +2,52 @@
 
 use super::{NARROW, WIDE, grouped};
 use crate::audit::record::By;
-use crate::console::found::Line;
+use crate::console::card::counted;
+use crate::console::found::{Line, LogRows};
 use crate::console::model::Model;
 use crate::console::record_row::{Names, RecordColumns};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
 pub(super) fn title(model: &Model) -> Row {
-    let window = &model.browse.window;
-    let row = Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {} records", grouped(window.newest)));
-    row.and(Tone::Quiet, " · newest first")
+    let browse = &model.browse;
+    let what = match (browse.rows(), &browse.counts) {
+        (LogRows::Records, _) => counted(browse.window.newest, "record"),
+        (LogRows::Calls, Some(counts)) => counted(counts.tally.all.calls(), "decided call"),
+        (LogRows::Calls, None) => "one row a call".to_owned(),
+    };
+    Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {what} · newest first"))
 }
 
 /// The figures of deciding, as far as they are counted.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.browse.counts else {
-        return Row::of(Tone::Quiet, " counting …");
+        let nothing = model.browse.log_missing || model.browse.trouble.is_some();
+        return if nothing { Row::default() } else { Row::of(Tone::Quiet, " counting …") };
     };
     let all = &counts.tally.all;
-    let number = |row: Row, number: u64, words: &str| {
-        row.and(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words} ·"))
+    let number = |number: u64, words: &str| {
+        Row::of(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words}"))
     };
-    let mut row = number(Row::default(), all.asked, "asked");
-    row = number(row, all.approved(), "approved");
-    row = number(row, all.denied(), "denied");
-    if let Some(median) = all.waited.quantile(50) {
-        row = row.and(Tone::Quiet, " median ").and(Tone::Strong, time::latency(median)).and(Tone::Quiet, " ·");
-    }
-    row = number(row, all.approved_by(By::Rule), "saved by rules");
-    if width >= WIDE {
-        row = number(row, all.approved_by(By::Default), "by default");
-    }
+    let median = all.median().map(|took| Row::of(Tone::Quiet, " median answer ").and(Tone::Strong, time::took(took)));
+    let mut figures =
+        vec![number(all.asked, "asked"), number(all.approved(), "approved"), number(all.denied(), "denied")];
     if counts.upto < counts.newest {
-        row = row.and(Tone::Warn, format!(" counted to {}", grouped(counts.upto)));
-    } else if let Some(last) = row.runs.last_mut() {
-        last.text = last.text.trim_end_matches(" ·").to_owned();
+        figures.insert(0, Row::of(Tone::Warn, format!(" counted to {}", grouped(counts.upto))));
+    }
+    figures.extend(median);
+    figures.extend([
+        number(all.approved_by(By::Rule), "saved by rules"),
+        number(all.approved_by(By::Default), "by default"),
+    ]);
+    // As many as have room.
+    let mut row = Row::default();
+    for figure in figures {
+        let gap = if row.runs.is_empty() { "" } else { " ·" };
+        if row.width() + gap.len() + figure.width() > width {
+            break;
+        }
+        row = row.and(Tone::Quiet, gap).joined(figure);
     }
     row
 }
@@ -74,13 +85,19 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     if model.browse.log_missing {
         return vec![
             Row::of(Tone::Strong, "There is no audit log yet."),
-            Row::of(Tone::Ours, "It begins with the first wrapped server: mcp-approve -- CMD"),
+            Row::of(Tone::Ours, "The first wrapped server begins it:"),
+            Row::of(Tone::Key, "  mcp-approve install"),
+            Row::of(Tone::Ours, "Each call gets a row: when, verdict, who, tool, target."),
         ];
     }
     if model.browse.window.above.is_none() || model.browse.window.awaits.is_some() {
         return vec![Row::of(Tone::Quiet, "reading the log …")];
     }
-    vec![Row::of(Tone::Strong, "The log has no records yet.")]
+    vec![
+        Row::of(Tone::Strong, "No call was decided yet."),
+        Row::of(Tone::Ours, "Each call gets a row: when, verdict, who, tool, target."),
+        Row::of(Tone::Key, "o").and(Tone::Ours, " shows every record, server starts too."),
+    ]
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {

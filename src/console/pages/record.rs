@@ -21,62 +21,79 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
-    let mut rows = entry("what", sentence(line), width);
+    let mut rows = Vec::new();
+    if let Err(why) = &opened.link {
+        rows.extend(entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width));
+    }
+    rows.extend(entry("what", sentence(line), width));
     rows.extend(foreign("target", line.target.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("tool", line.tool.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("server", &line.server, width));
     if let Some(at) = line.time {
         rows.extend(ours("when", time::date(at, model.settings.offset), width));
     }
-    rows.extend(foreign("tool", line.tool.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("server", &line.server, width));
     rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("session", &line.session, width));
     rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
     rows.extend(story(opened, model, width));
-    rows.push(caption("chain", "", width));
+    rows.push(steps(line));
+    rows.extend(rules_now(opened, width));
+    rows.extend(fields(&opened.record.body, width));
+    rows.extend(chain(opened, width));
+    rows
+}
+
+/// The keys from here to what else is known of it.
+fn steps(line: &Line) -> Row {
+    let step = |row: Row, key: &str, words: &str| row.and(Tone::Key, key).and(Tone::Quiet, format!(" {words}  "));
+    let mut keys = Row::of(Tone::Ours, " ");
+    if line.tool.is_some() {
+        keys = step(keys, "4", "its tool");
+    }
+    if line.ticket.is_some() && line.tool.is_some() {
+        keys = step(keys, "r", "a rule from it");
+    }
+    if line.rule.is_some() {
+        keys = step(keys, "5", "its rule");
+    }
+    step(step(keys, "6", "its server"), "Esc", "back")
+}
+
+/// What the rules say of it as they are written now.
+fn rules_now(opened: &Opened, width: usize) -> Vec<Row> {
+    let Some(explained) = &opened.explained else { return Vec::new() };
+    let mut rows = vec![caption("rules", "as they are written now", width)];
+    let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
+    rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
+    rows.extend(nearest(&explained.near, width));
+    if explained.near.is_empty() && explained.ruling.rule.is_none() {
+        rows.extend(entry("", Row::of(Tone::Quiet, "no rule is for this tool"), width));
+    }
+    if explained.certain == Certain::Perhaps {
+        let words = "not certain: secrets and long texts of the arguments are not in the log";
+        rows.extend(entry("", Row::of(Tone::Warn, words), width));
+    }
+    rows
+}
+
+/// Its place in the chain, and whether its link holds.
+fn chain(opened: &Opened, width: usize) -> Vec<Row> {
+    let line = &opened.line;
+    let mut rows = vec![caption("chain", "", width)];
     let place = format!("record {} of {}", grouped(line.seq), grouped(opened.newest));
     rows.extend(ours("place", place, width));
+    rows.extend(foreign("session", &line.session, width));
     let link = match &opened.record.link {
         Some(link) => link.to_string(),
         None => "has no form of a link".to_owned(),
     };
     rows.extend(ours("link", link, width));
-    rows.extend(match &opened.link {
-        Ok(()) if line.seq == 1 => {
-            entry("holds", Row::of(Tone::Good, "✓ it is the first, and its link follows from its own bytes"), width)
-        }
-        Ok(()) => {
-            let words = format!("✓ its link follows from record {} and from its own bytes", grouped(line.seq - 1));
-            entry("holds", Row::of(Tone::Good, words), width)
-        }
-        Err(why) => entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width),
-    });
-    rows.extend(fields(&opened.record.body, width));
-    if let Some(explained) = &opened.explained {
-        rows.push(caption("rules", "what they say of it as they are written now", width));
-        let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
-        rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
-        rows.extend(nearest(&explained.near, width));
-        if explained.near.is_empty() && explained.ruling.rule.is_none() {
-            rows.extend(entry("", Row::of(Tone::Quiet, "no rule is for this tool"), width));
-        }
-        if explained.certain == Certain::Perhaps {
-            let words = "not certain: secrets and long texts of the arguments are not in the log";
-            rows.extend(entry("", Row::of(Tone::Warn, words), width));
-        }
+    if opened.link.is_ok() {
+        let holds = match line.seq {
+            1 => "✓ it is the first, and its link follows from its own bytes".to_owned(),
+            seq => format!("✓ its link follows from record {} and from its own bytes", grouped(seq - 1)),
+        };
+        rows.extend(entry("holds", Row::of(Tone::Good, holds), width));
     }
-    rows.push(caption("from here", "", width));
-    let mut keys = Row::of(Tone::Ours, " ");
-    if line.tool.is_some() {
-        keys = keys.and(Tone::Key, "4").and(Tone::Quiet, " its tool  ");
-    }
-    if line.ticket.is_some() && line.tool.is_some() {
-        keys = keys.and(Tone::Key, "r").and(Tone::Quiet, " a rule from it  ");
-    }
-    if line.rule.is_some() {
-        keys = keys.and(Tone::Key, "5").and(Tone::Quiet, " its rule  ");
-    }
-    keys = keys.and(Tone::Key, "6").and(Tone::Quiet, " its server  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back");
-    rows.push(keys);
     rows
 }
 

@@ -2,7 +2,7 @@
 
 use super::{NARROW, caption, entry, foreign, grouped, ours};
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, Want, cell, fitted, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
@@ -53,11 +53,11 @@ pub(super) fn heading(model: &Model) -> Row {
     if let Some(broken) = &book.broken {
         return Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, broken);
     }
-    let mut row = Row::of(Tone::Quiet, " ");
+    let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
         row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
     }
-    if book.built_in { row.and(Tone::Quiet, "is not there: the built-in default applies") } else { row }
+    row
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
@@ -109,15 +109,22 @@ fn suggests(model: &Model) -> Row {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let id = widest(model.browse.rule_lines.iter().take(500).filter_map(RuleEntry::rule));
-    let id = id.clamp(4, if width < NARROW { 14 } else { 24 });
-    let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(0, 8, "");
+    let shown = || model.browse.rule_lines.iter().take(500);
+    let hits = shown().map(|line| if let RuleEntry::Rule(line) = line { line.hits } else { 0 }).max().unwrap_or(0);
+    let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
+    let want = |gap, wants, least| Want { gap, wants, least };
+    let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
+    let wants = [want(0, id, 12), want(2, 30, 16), want(1, grouped(hits).len().max(4), 4), want(1, last, last)];
+    // What a rule is for tells more than when it last decided, and than how often.
+    let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
+    let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");
+    let columns = columns.right(1, last, "").rest(2);
     range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, &columns, width)).collect()
 }
 
 fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -> Row {
     match line {
-        RuleEntry::Rule(line) => row(model, line, columns, width),
+        RuleEntry::Rule(hits) => row(model, line, hits, columns),
         RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
             .and(Tone::Strong, format!("{} policy loosens: ", pending.layer.word()))
             .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
@@ -126,20 +133,18 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
             .and(Tone::Quiet, " shows it"),
         RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
-            let row = columns.row([
+            let rest = match width {
+                ..NARROW => Row::default(),
+                _ => cell(Tone::Quiet, server).and(Tone::Quiet, "/"),
+            };
+            columns.row([
                 Row::of(Tone::Warn, " ◷ "),
                 Row::of(Tone::Good, "grant"),
                 cell(Tone::Strong, &card.id),
                 Row::of(Tone::Ours, grouped(u64::from(card.used))),
-            ]);
-            let left = grants::left(card, model.now);
-            let row = if width < NARROW {
-                row.and(Tone::Warn, format!("  {left}  "))
-            } else {
-                let row = row.and(Tone::Warn, format!("  {left:<12}")).and(Tone::Ours, "  ");
-                row.and_foreign(Tone::Quiet, server).and(Tone::Quiet, "/")
-            };
-            row.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card))
+                last(model, line),
+                rest.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card)),
+            ])
         }
     }
 }
@@ -162,10 +167,15 @@ fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
     model.browse.book.as_ref()?.rules.get(line.at?)
 }
 
-fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
+fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> Row {
     let rule = rule(model, line);
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
-    let mut row = columns.row([
+    let mut rest = Row::default();
+    if let Some(end) = rule.and_then(|rule| rule.expires) {
+        rest = expiry(end, model).and(Tone::Ours, "  ");
+    }
+    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
+    columns.row([
         if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::default() },
         match rule {
             Some(rule) if rule.disabled => Row::of(Tone::Quiet, "off"),
@@ -175,16 +185,21 @@ fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
         },
         cell(Tone::Strong, &line.id),
         Row::of(Tone::Ours, grouped(line.hits)),
-    ]);
-    if width >= NARROW {
-        let last = line.last.map_or_else(|| "never".to_owned(), |at| format!("{} ago", time::span(model.now - at)));
-        row.push(Tone::Quiet, format!("{last:>9}"));
+        last(model, entry),
+        rest.joined(selects),
+    ])
+}
+
+/// When a rule decided last; what is left of a grant.
+fn last(model: &Model, line: &RuleEntry) -> Row {
+    match line {
+        RuleEntry::Rule(line) => match line.last {
+            Some(at) => Row::of(Tone::Quiet, format!("{} ago", time::span(model.now - at))),
+            None => Row::of(Tone::Quiet, "never"),
+        },
+        RuleEntry::Grant { card, .. } => Row::of(Tone::Warn, grants::left(card, model.now)),
+        RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => Row::default(),
     }
-    if let Some(end) = rule.and_then(|rule| rule.expires) {
-        row = row.and(Tone::Ours, "  ").joined(expiry(end, model));
-    }
-    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
-    row.and(Tone::Ours, "  ").joined(selects)
 }
 
 /// Where a rule is that decided, and that no file has now.

@@ -1,9 +1,9 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
-use super::{NARROW, caption, entry, foreign, grouped, ours};
+use super::{caption, entry, foreign, grouped, ours};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, Want, cell, fitted, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
@@ -33,11 +33,17 @@ pub(super) fn empty() -> Vec<Row> {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let widest = widest(model.browse.server_lines.iter().take(200).map(|line| server(model, line)));
-    let name = widest.clamp(6, if width < NARROW { 14 } else { 22 });
-    let [failed, bars] = if width < NARROW { [0; 2] } else { [12, 12] };
-    let columns = Columns::default().left(0, 3, "").left(0, name, "").right(0, 12, "").right(0, 13, "");
-    let columns = columns.right(0, failed, "").left(2, bars, "").rest(2);
+    let shown = || model.browse.server_lines.iter().take(200);
+    let most = |of: fn(&Model, &ServerLine) -> Row| shown().map(|line| of(model, line).width()).max().unwrap_or(0);
+    let want = |gap, wants, least| Want { gap, wants, least };
+    let name = widest(shown().map(|line| server(model, line))).clamp(6, 22);
+    let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
+    let (state, calls, failed) = (most(state), most(calls), most(failed));
+    let wants =
+        [want(0, name, 10), want(1, state, state), want(1, calls, calls), want(1, failed, failed), want(2, bars, 12)];
+    let [name, state, calls, failed, bars] = fitted(width.saturating_sub(3), wants, &[4, 3, 2]);
+    let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
+    let columns = columns.right(1, failed, "").left(2, bars, "").rest(2);
     range.filter_map(|at| model.browse.server_lines.get(at)).map(|line| row(model, line, &columns)).collect()
 }
 
@@ -51,46 +57,71 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
 }
 
 fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
-    let name = |tone: Tone| cell(tone, server(model, line));
-    let ago = |at: i64| format!("{} ago", time::span(model.now - at));
-    let over = |word: &str, when: String, calls: u64| {
-        let row = columns.row([Row::of(Tone::Quiet, " ○ "), name(Tone::Quiet)]);
-        row.and(Tone::Quiet, format!(" {word} {when:>8} {:>7} calls", grouped(calls)))
+    let (mark, tone) = match line {
+        ServerLine::Running(at) => (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong),
+        ServerLine::Ended(_) | ServerLine::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet),
+        ServerLine::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger),
     };
+    let running = if let ServerLine::Running(at) = line { model.wrappers.get(*at) } else { None };
+    let rest = match (running, line) {
+        (Some(one), _) if one.status.scope.is_empty() => {
+            cell(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet"))
+        }
+        (Some(one), _) => cell(Tone::Warn, &one.status.scope),
+        (None, ServerLine::Unwrapped(at)) => {
+            cell(Tone::Quiet, model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str()))
+        }
+        (None, _) => Row::default(),
+    };
+    columns.row([
+        mark,
+        cell(tone, server(model, line)),
+        state(model, line),
+        calls(model, line),
+        failed(model, line),
+        running.map_or_else(Row::default, |one| spark(model, one, 12)),
+        rest,
+    ])
+}
+
+/// How it stands: what waits, or when it ended.
+fn state(model: &Model, line: &ServerLine) -> Row {
+    let ago = |word: &str, at: i64| Row::of(Tone::Quiet, format!("{word} {} ago", time::span(model.now - at)));
     match line {
-        ServerLine::Running(at) => {
-            let Some(one) = model.wrappers.get(*at) else { return Row::default() };
-            let status = &one.status;
-            let waits = if status.waiting > 0 { Tone::Warn } else { Tone::Quiet };
-            let fails = if status.failed > 0 { Tone::Danger } else { Tone::Quiet };
-            columns.row([
-                mark(one),
-                name(Tone::Strong),
-                Row::of(waits, format!("{} waiting", status.waiting)),
-                Row::of(Tone::Ours, format!("{} calls", grouped(status.calls))),
-                Row::of(fails, format!("{} failed", status.failed)),
-                spark(model, one, 12),
-                match status.scope.as_str() {
-                    "" => cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
-                    scope => cell(Tone::Warn, scope),
-                },
-            ])
-        }
-        ServerLine::Ended(at) => {
-            let Some((one, when)) = model.browse.ended.get(*at) else { return Row::default() };
-            let logged = logged(model, one).map_or(0, |session| session.calls);
-            over("ended", ago(*when), one.status.calls.max(logged))
-        }
-        ServerLine::Unwrapped(at) => {
-            let host = model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str());
-            let row = columns.row([Row::of(Tone::Danger, " ✗ "), name(Tone::Danger)]);
-            row.and(Tone::Danger, " not wrapped").and(Tone::Quiet, " in ").and_foreign(Tone::Quiet, host)
-        }
+        ServerLine::Running(at) => match model.wrappers.get(*at).map_or(0, |one| one.status.waiting) {
+            0 => Row::default(),
+            waiting => Row::of(Tone::Warn, format!("{} waiting", grouped(waiting))),
+        },
+        ServerLine::Ended(at) => model.browse.ended.get(*at).map_or_else(Row::default, |(_, when)| ago("ended", *when)),
+        ServerLine::Unwrapped(_) => Row::of(Tone::Danger, "not wrapped"),
         ServerLine::Past(_, session) => {
-            let word = if session.ended { "ended" } else { "seen " };
-            over(word, session.last.map_or_else(String::new, ago), session.calls)
+            let word = if session.ended { "ended" } else { "seen" };
+            session.last.map_or_else(|| Row::of(Tone::Quiet, word), |at| ago(word, at))
         }
     }
+}
+
+fn calls(model: &Model, line: &ServerLine) -> Row {
+    let calls = match line {
+        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| one.status.calls),
+        ServerLine::Ended(at) => model
+            .browse
+            .ended
+            .get(*at)
+            .map(|(one, _)| one.status.calls.max(logged(model, one).map_or(0, |session| session.calls))),
+        ServerLine::Past(_, session) => Some(session.calls),
+        ServerLine::Unwrapped(_) => None,
+    };
+    calls.map_or_else(Row::default, |calls| Row::of(Tone::Ours, counted(calls, "call")))
+}
+
+fn failed(model: &Model, line: &ServerLine) -> Row {
+    let failed = match line {
+        ServerLine::Running(at) => model.wrappers.get(*at).map_or(0, |one| one.status.failed),
+        ServerLine::Past(_, session) => session.failed,
+        ServerLine::Ended(_) | ServerLine::Unwrapped(_) => 0,
+    };
+    if failed == 0 { Row::default() } else { Row::of(Tone::Danger, format!("{} failed", grouped(failed))) }
 }
 
 /// What the log counts of a wrapper's run.
@@ -220,12 +251,16 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
         rows.extend(entry("▲", Row::default().and_foreign(Tone::Warn, banner), width));
     }
     rows.push(caption("calls", "since it started", width));
-    let policy = format!("{} by policy, {} by operators", status.approved_by_policy, status.approved_by_operator);
+    let policy = format!("{} by policy, {} by operator", status.approved_by_policy, status.approved_by_operator);
     rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
     rows.extend(ours("approved", policy, width));
     rows.extend(ours("denied", status.denied.to_string(), width));
     let refused = counted(status.refused_lines, "line");
-    rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
+    rows.extend(ours(
+        "errors",
+        format!("{} failed, {refused} of the host refused", counted(status.failed, "answer")),
+        width,
+    ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
         let row = spark(model, one, width.saturating_sub(30).min(32))
             .and(Tone::Quiet, format!(" last {}", time::latency(*last)));

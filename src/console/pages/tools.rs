@@ -1,9 +1,9 @@
 //! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
 
-use super::{NARROW, WIDE, caption, changed, entry, foreign, ours};
+use super::{caption, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, Want, cell, fitted, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
@@ -45,17 +45,38 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 
 fn columns(model: &Model, width: usize) -> Columns {
     // Of a list without end the first ones tell.
-    let lines = || model.browse.tool_lines.iter().take(500);
-    let tool = widest(lines().map(|line| line.tool.as_str())).clamp(4, if width < NARROW { 16 } else { 28 });
-    let server = widest(lines().map(|line| line.server.as_str())).clamp(6, 16);
-    let (server, version) = (if width < NARROW { 0 } else { server }, if width < WIDE { 0 } else { 3 });
-    let [denied, failed, median] = if width < 76 { [0; 3] } else { [7, 7, 9] };
+    let lines = || model.browse.tool_lines.iter().take(500).filter(|line| !matches!(line.subject, Subject::Program(_)));
+    let digits = |name: &str, of: fn(&ToolLine) -> u64| match lines().map(of).max().unwrap_or(0) {
+        0 => 0,
+        most => most.to_string().len().max(name.len()),
+    };
+    let servers = lines().map(|line| &line.server).collect::<std::collections::BTreeSet<_>>().len();
+    let server = if servers < 2 { 0 } else { widest(lines().map(|line| line.server.as_str())).clamp(6, 16) };
+    let median = if lines().any(|line| line.p50.is_some()) { 6 } else { 0 };
+    // Nearly all are the first: then it tells nothing.
+    let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
+    let words = lines().map(|line| why(line).width()).max().unwrap_or(0).min(40);
+    let want = |gap, wants, least| Want { gap, wants, least };
+    let wants = [
+        want(0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 28), 14),
+        want(2, if words == 0 { 0 } else { words.max(10) }, 10),
+        want(1, digits("calls", |line| line.calls), 5),
+        want(1, server, 8),
+        want(1, digits("denied", |line| line.denied), 6),
+        want(1, digits("failed", |line| line.failed), 6),
+        want(1, median, 6),
+        want(1, version, 2),
+    ];
+    let room = width.saturating_sub(LEADING);
+    let [tool, words, calls, server, denied, failed, median, version] = fitted(room, wants, &[7, 6, 5, 4, 3, 2, 1]);
     let columns = Columns::default().left(1, 2, "").left(0, 11, "").left(0, tool, "tool").left(1, server, "server");
-    let columns = columns.right(1, version, "v").right(1, 7, "calls");
-    let columns = columns.right(0, denied, "denied").right(0, failed, "failed").right(0, median, "median");
-    let words = width.saturating_sub(columns.width() + 4);
-    columns.left(2, if words < 8 { 0 } else { words }, "what it is")
+    let columns = columns.right(1, version, "v").right(1, calls, "calls");
+    let columns = columns.right(1, denied, "denied").right(1, failed, "failed").right(1, median, "median");
+    columns.left(2, words, "what it is")
 }
+
+/// Whether it needs a look, and its badge.
+const LEADING: usize = 14;
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
     let columns = columns(model, width);

@@ -84,6 +84,9 @@ pub(super) fn message(event: Event) -> Option<Msg> {
             let key = match key.code {
                 KeyCode::Char(c) if key.modifiers == KeyModifiers::CONTROL => Key::Ctrl(c),
                 KeyCode::Char(c) if plain => Key::Char(c),
+                // What follows Esc within a terminal's delay (half a second in tmux) arrives as Alt with it. The Esc counts,
+                // which decides nothing; the key was meant for what Esc leads to.
+                KeyCode::Char(_) if key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT => Key::Esc,
                 KeyCode::Enter if plain => Key::Enter,
                 KeyCode::Esc => Key::Esc,
                 KeyCode::Backspace => Key::Backspace,
@@ -107,5 +110,24 @@ pub(super) fn message(event: Event) -> Option<Msg> {
             _ => None,
         },
         Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossterm::event::KeyEvent;
+
+    #[test]
+    fn esc_counts_though_a_key_follows_at_once() {
+        for (modifiers, is) in [
+            (KeyModifiers::ALT, Key::Esc),
+            (KeyModifiers::ALT | KeyModifiers::SHIFT, Key::Esc),
+            (KeyModifiers::NONE, Key::Char('a')),
+            (KeyModifiers::CONTROL, Key::Ctrl('a')),
+        ] {
+            let heard = message(Event::Key(KeyEvent::new(KeyCode::Char('a'), modifiers)));
+            assert!(matches!(heard, Some(Msg::Key(key)) if key == is), "{heard:?}");
+        }
     }
 }

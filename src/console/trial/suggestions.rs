@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Ending, LISTED, TrialRunner};
 use crate::behavior::conclude::{self, Replaced};
+use crate::console::card::counted;
 use crate::console::found::Finding;
 use crate::console::maker::DANGEROUS;
 use crate::console::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
@@ -44,7 +45,7 @@ fn written(
     let first = one.saves.first()?;
     let id = id_for(&first.tool, |id| taken.contains(id));
     let saves = one.saves.len();
-    let note = format!("suggested: {saves} questions saved");
+    let note = format!("suggested: {} saved", counted(saves, "question"));
     let title = Title { id: &id, decision: Decision::Allow, expires: Some(now + LASTS), note: Some(&note) };
     let toml = one.proposal.text(&title);
     parse::parse_at(&format!("version = 1\n\n{toml}"), &policy.roots).ok()?;

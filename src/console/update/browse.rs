@@ -1,17 +1,16 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
 use super::{Command, note};
+use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
-use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
-use crate::console::found::{Edge, Line, Task, Wanted};
+use crate::console::found::{Edge, Line, LogRows, Task, Wanted};
 use crate::console::keymap::Action;
-use crate::console::model::{Following, ListState, Model, Screen, ServerLine, Sought, Window};
+use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
 use crate::console::tried::{Attempt, Trial};
-use crate::link::message::ActivityKind;
 use crate::policy::question::rules_name;
 
 /// Records of one page.
@@ -78,6 +77,26 @@ fn begin(model: &mut Model, edge: Edge) {
     (list.at, list.top, list.sheet) = (0, 0, None);
 }
 
+/// `o` in the log: one row a call, or every record.
+pub(super) fn regroup(model: &mut Model) {
+    let browse = &mut model.browse;
+    if browse.log.search.asks_for(Field::Kind) {
+        return note(model, Tone::Ours, "A search for a kind of record lists records.");
+    }
+    let words = match browse.log_rows {
+        LogRows::Calls => {
+            browse.log_rows = LogRows::Records;
+            "Every record is a row: o shows one row a call again."
+        }
+        LogRows::Records => {
+            browse.log_rows = LogRows::Calls;
+            "One row a call."
+        }
+    };
+    begin(model, Edge::Newest);
+    note(model, Tone::Ours, words);
+}
+
 /// `Enter`: the selected line's sheet, or back.
 pub(super) fn open(model: &mut Model) -> Vec<Command> {
     let screen = model.screen;
@@ -98,7 +117,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     Vec::new()
 }
 
-/// The record of what passed, as the log shows it; the others of the same call stand behind it.
+/// The call that passed, as the log tells it.
 fn open_passed(model: &mut Model) {
     let passing = model.passing();
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
@@ -106,17 +125,10 @@ fn open_passed(model: &mut Model) {
     else {
         return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
     };
-    let activity = passed.map(|passed| (passed.activity.kind, passed.activity.verdict));
-    let kind = match activity {
-        Some((ActivityKind::Outcome, _)) => Kind::Outcome,
-        Some((ActivityKind::Refused, _)) => Kind::Fault,
-        Some((ActivityKind::Call, None)) => Kind::DecisionAsked,
-        Some(_) | None => Kind::Decision,
-    };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
     sought(model, Screen::Log, &find, Sought::Led);
-    model.browse.window.opens = Some(kind);
+    model.browse.window.opens = Opens::TheFirst;
 }
 
 /// `Esc`: closes the sheet, drops the search, or goes back to Waiting.
@@ -260,8 +272,11 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
                 model.browse.read = Some(now);
                 tasks.push(Task::Rules);
             }
-            if due(model.browse.suggesting, 300 * AGAIN) {
-                model.browse.suggesting = Some(now);
+            let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
+            // Sooner where calls came since: what is said of them counts them.
+            let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
+            if due(model.browse.suggesting, every) {
+                (model.browse.suggesting, model.browse.suggested_upto) = (Some(now), newest);
                 // What was found last stays until something newer is.
                 let id = model.browse.next_trial();
                 model.browse.suggested = Attempt { id, ..model.browse.suggested.clone() };
@@ -290,7 +305,7 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
 fn page(model: &mut Model) -> Option<Task> {
     let near = 2 * content_rows(model.areas().body);
     let (at, now) = (model.browse.log.at, model.now);
-    let search = model.browse.log.search.clone();
+    let (search, rows) = (model.browse.log.search.clone(), model.browse.rows());
     let failing = model.browse.trouble.is_some() || model.browse.log_missing;
     let window = &mut model.browse.window;
     let rested = now - window.looked >= AGAIN;
@@ -305,7 +320,7 @@ fn page(model: &mut Model) -> Option<Task> {
     window.pages += 1;
     window.looked = now;
     window.awaits = Some(window.pages);
-    Some(Task::Page(Wanted { id: window.pages, search, from: edge, most: PAGE }))
+    Some(Task::Page(Wanted { id: window.pages, search, rows, from: edge, most: PAGE }))
 }
 
 /// The record of the open sheet, or of the one beside the list. One at a time: who runs through the list does not leave

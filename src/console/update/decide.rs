@@ -18,7 +18,7 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
         return Vec::new();
     }
     let Some(armed) = armed(model) else {
-        return Vec::new();
+        return refused(model);
     };
     if batch::several(model, Reading::Read).is_some() {
         return Vec::new();
@@ -107,7 +107,7 @@ fn too_late(model: &mut Model) -> Vec<Command> {
 /// `d`: asks for the reason, for the marked calls or the selected row.
 pub(super) fn deny(model: &mut Model) -> Vec<Command> {
     if model.marked_calls().is_empty() && armed(model).is_none() {
-        return Vec::new();
+        return refused(model);
     }
     let keys: Vec<CallKey> = model.targets().iter().map(|held| held.key.clone()).collect();
     let members = model.bind(&keys);
@@ -209,6 +209,11 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
             None
         }
     }
+}
+
+/// What was typed with a key that came too soon was meant for the question that does not come, and would take away why.
+fn refused(model: &Model) -> Vec<Command> {
+    if model.is_arming() { vec![Command::Drain] } else { Vec::new() }
 }
 
 /// Says why no key is about the selected call now.

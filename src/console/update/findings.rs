@@ -3,10 +3,13 @@
 mod rules;
 mod tools;
 
-use crate::audit::fields::Field;
+use std::collections::VecDeque;
+
+use crate::audit::fields::{Call, Field};
+use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
-use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{ListState, Model, Origin, Passed, ServerLine, ToolLine};
+use crate::console::found::{Edge, Finding, Line, LogRows, Page, Progress};
+use crate::console::model::{ListState, Model, Opens, Origin, Passed, ServerLine, ToolLine, Window};
 use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
@@ -68,6 +71,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
 }
 
 fn take_page(model: &mut Model, page: Page) {
+    let rows = model.browse.rows();
+    let of = |(_, call): (Option<Kind>, Call)| call;
     let window = &mut model.browse.window;
     if window.awaits != Some(page.id) {
         return;
@@ -76,7 +81,10 @@ fn take_page(model: &mut Model, page: Page) {
     model.browse.trouble = None;
     window.newest = window.newest.max(page.newest);
     let ended = page.progress == Progress::AtTheEnd;
-    let count = page.lines.len();
+    let list = &model.browse.log;
+    // At the top one sees what comes; elsewhere the selection stays on its call.
+    let stays = list.at > 0 || list.sheet.is_some() || page.from == Edge::Oldest;
+    let selected = window.lines.get(list.at).filter(|_| stays).map(|line| (line.seq, line.of_call().map(of)));
     match page.from {
         Edge::Newest | Edge::Below(_) => {
             window.lines.extend(page.lines);
@@ -86,6 +94,9 @@ fn take_page(model: &mut Model, page: Page) {
             window.below = Some(if ended { 0 } else { page.searched });
         }
         Edge::Oldest | Edge::Above(_) => {
+            if page.from == Edge::Oldest && window.lines.is_empty() {
+                model.browse.log.at = page.lines.len().saturating_sub(1);
+            }
             for line in page.lines.into_iter().rev() {
                 window.lines.push_front(line);
             }
@@ -93,13 +104,17 @@ fn take_page(model: &mut Model, page: Page) {
             if page.from == Edge::Oldest {
                 window.below = Some(0);
             }
+        }
+    }
+    if rows == LogRows::Calls {
+        one_row_a_call(window);
+    }
+    if let Some((seq, call)) = selected {
+        let is =
+            |line: &Line| line.seq == seq || rows == LogRows::Calls && call.is_some() && line.of_call().map(of) == call;
+        if let Some(at) = window.lines.iter().position(is) {
             let list = &mut model.browse.log;
-            // At the top one sees what comes; elsewhere the selection stays on its record.
-            let stays = list.at > 0 || list.sheet.is_some() || page.from == Edge::Oldest;
-            if stays {
-                list.at += count;
-                list.top += count;
-            }
+            (list.at, list.top) = (at, (list.top + at).saturating_sub(list.at));
         }
     }
     window.searched = (page.progress == Progress::Searching).then_some(page.searched);
@@ -107,21 +122,34 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
-    open_awaited(model, ended);
+    open_awaited(model);
     trim(model);
 }
 
-/// Opens the record that somebody went to from elsewhere; where the log has no record of that kind, its call's newest.
-fn open_awaited(model: &mut Model, ended: bool) {
-    let window = &mut model.browse.window;
-    let Some(kind) = window.opens else { return };
-    let found = window.lines.iter().position(|line| line.kind == Some(kind));
-    let at = found.or_else(|| (ended && !window.lines.is_empty()).then_some(0));
-    if at.is_some() || ended {
-        window.opens = None;
+/// Leaves each call one row of those that are here.
+fn one_row_a_call(window: &mut Window) {
+    let mut calls = CallRows::default();
+    let mut rows: VecDeque<Line> = VecDeque::with_capacity(window.lines.len());
+    for line in window.lines.drain(..) {
+        match calls.place(line.of_call()) {
+            Place::Row => rows.push_back(line),
+            Place::InsteadOf(at) => {
+                if let Some(there) = rows.get_mut(at) {
+                    *there = line;
+                }
+            }
+            Place::Behind => {}
+        }
     }
-    if let Some(at) = at {
-        (model.browse.log.at, model.browse.log.sheet) = (at, Some(0));
+    window.lines = rows;
+}
+
+/// Opens the row that somebody went to from elsewhere.
+fn open_awaited(model: &mut Model) {
+    let window = &mut model.browse.window;
+    if window.opens == Opens::TheFirst && !window.lines.is_empty() {
+        window.opens = Opens::Nothing;
+        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
     }
 }
 
@@ -239,6 +267,11 @@ fn servers(model: &Model) -> Vec<ServerLine> {
             lines.push(ServerLine::Running(at));
         }
     }
+    let name = |line: &ServerLine| match line {
+        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| &one.wrapper.server),
+        ServerLine::Ended(_) | ServerLine::Unwrapped(_) | ServerLine::Past(..) => None,
+    };
+    lines.sort_by(|one, other| name(one).cmp(&name(other)));
     for (at, one) in model.browse.unwrapped.iter().enumerate() {
         let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
         if wanted(&one.server, "", None, &text) {

@@ -8,6 +8,8 @@ use crate::console::card::{Card, Details};
 use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::{CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
+use crate::console::panel;
+use crate::console::row::Tone;
 use crate::console::screen::content_rows;
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
@@ -93,6 +95,19 @@ pub(super) fn leap(model: &mut Model, action: Action) {
     drop(rows);
     if key.is_some() {
         select(model, key);
+    }
+}
+
+/// `[` and `]`: to the first call of another server, where the queue goes by server.
+pub(super) fn leap_server(model: &mut Model, action: Action) {
+    let rows = model.rows();
+    let row = model.lines(&rows).neighbour(action == Action::NextServer);
+    let key = row.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
+    drop(rows);
+    if key.is_some() {
+        select(model, key);
+    } else if model.sort != Sort::Server {
+        super::note(model, Tone::Ours, "s sorts the queue by server first.");
     }
 }
 
@@ -185,6 +200,11 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
         Some(_) => return Vec::new(),
         None => {}
     }
+    if panel::shows_tour(model) {
+        // It says that Esc hides it.
+        model.tour = Tour::Dismissed;
+        return vec![Command::Look(Task::TourSeen)];
+    }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
         Screen::Queue if model.selection().is_some_and(is_over) => {
@@ -193,10 +213,6 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
         }
         Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
         Screen::Queue if !model.browse.queue.find.is_empty() => super::browse::search(model, Screen::Queue, ""),
-        Screen::Queue if model.tour == Tour::Shown => {
-            model.tour = Tour::Dismissed;
-            return vec![Command::Look(Task::TourSeen)];
-        }
         Screen::Queue => {}
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::back(model),
     }
@@ -309,14 +325,15 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Command> {
 /// draws from the same place.
 pub(super) fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1));
-    let top = model.first_row(&model.rows(), page);
+    let top = model.first_line(&model.rows(), page);
     model.queue_top = top;
 }
 
 /// Calls that went past their deadline and are still listed.
 const MOST_EXPIRED: usize = 100;
 
-/// Marks a call as over: it stays while it is selected, and one that nobody answered in time until it was; else it goes.
+/// Marks a call as over: it stays while it is selected, and one that no operator answered in time until it was; else
+/// it goes.
 pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     let is_expired = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Expiry);
     let stays = match &state {

@@ -4,6 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::{Turn, fold, moves};
 use crate::console::keymap::Action;
+use crate::console::model::queue::QueueLine;
 use crate::console::model::{Following, Model, Overlay, Screen};
 use crate::console::pages;
 
@@ -17,7 +18,14 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
     }
     let areas = model.areas();
     if let Some(line) = line(areas.queue, x, y, 1) {
-        let key = model.group(&model.rows(), model.queue_top + line).map(|group| group.lead.key.clone());
+        let rows = model.rows();
+        let row = match model.lines(&rows).get(model.queue_top + line) {
+            Some(QueueLine::Row(row)) => Some(row),
+            Some(QueueLine::Server(rows)) => Some(rows.start),
+            None => None,
+        };
+        let key = row.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
+        drop(rows);
         if key.is_some() {
             moves::select(model, key);
         }

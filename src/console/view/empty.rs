@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::Paint;
+use crate::console::card::counted;
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -66,8 +67,11 @@ fn idle(model: &Model) -> Vec<Row> {
         rows.push(row.and(
             Tone::Quiet,
             format!(
-                "  {} calls, {} approved by policy, {} by operators, {} denied",
-                status.calls, status.approved_by_policy, status.approved_by_operator, status.denied
+                "  {}, {} approved by policy, {} by operator, {} denied",
+                counted(status.calls, "call"),
+                status.approved_by_policy,
+                status.approved_by_operator,
+                status.denied
             ),
         ));
     }

@@ -1,8 +1,13 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
+use std::borrow::Cow;
+
+use crate::audit::fields::Field;
+use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Model, Offer, Overlay, ToolLine, Unarmed};
+use crate::console::model::{Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinOffer;
 
@@ -34,9 +39,12 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
-        .map(|binding| match binding.action {
-            Action::Waiting => screens(&model.settings.keys),
-            _ => hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)),
+        .filter_map(|binding| match binding.action {
+            Action::Waiting => Some(screens(&model.settings.keys)),
+            _ => {
+                let name = here(model, binding.action, place).unwrap_or_else(|| Some(binding.name.into()))?;
+                Some(hint(model.settings.keys.shown(binding), &name, tone(binding.action)))
+            }
         })
         .collect();
     // The way to what is still below, and help, are named whatever else has no room.
@@ -46,9 +54,7 @@ fn keys(model: &Model, width: u16) -> Row {
         (end, help) => end.or(help),
     };
     let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
-    let arming = matches!(place, Place::Queue | Place::Detail)
-        && matches!(model.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
-    let mut row = Row::of(Tone::Warn, if arming { " arming  " } else { " " });
+    let mut row = Row::of(Tone::Warn, if model.is_arming() { " arming  " } else { " " });
     for hint in hints {
         if row.width() + hint.width() > room {
             break;
@@ -56,6 +62,72 @@ fn keys(model: &Model, width: u16) -> Row {
         row = row.joined(hint);
     }
     row.joined(last.unwrap_or_default())
+}
+
+/// What an action does here and now, where its name does not say it; `Some(None)` where it does nothing.
+fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'static, str>>> {
+    let list = model.browse.list(model.screen).filter(|_| LISTS.contains(&place));
+    match (action, place) {
+        (Action::Approve | Action::ApproveUnread | Action::Deny, Place::Queue | Place::Detail) => {
+            let verb = if action == Action::Deny { "deny" } else { "approve" };
+            let unread = if action == Action::ApproveUnread { " unread" } else { "" };
+            let alike = || model.selected.as_ref().and_then(|key| model.group_of(key)).map_or(1, |group| group.len());
+            match (model.marked_calls().len(), alike()) {
+                (0, 1) => None,
+                (0, all) => Some(Some(format!("{verb} all {all}{unread}").into())),
+                // The title says how many.
+                (_, _) => Some(Some(format!("{verb} marked{unread}").into())),
+            }
+        }
+        (Action::Mark, Place::Queue) => {
+            let marked = model.selected.as_ref().is_some_and(|key| model.marked.contains(key));
+            marked.then_some(Some("unmark".into()))
+        }
+        (Action::NextServer, _) => (model.sort != Sort::Server).then_some(None),
+        // What is open closes with Esc, which is named beside it.
+        (Action::Open, Place::Detail) => Some(None),
+        (Action::Open | Action::Rule | Action::Edit | Action::End | Action::Switch, _)
+            if list.is_some() && pages::count(model) == 0 =>
+        {
+            Some(None)
+        }
+        (Action::Open, Place::Activity) => Some(Some("its record".into())),
+        (Action::Open, Place::Tools) if is_to_review(model) => Some(Some("review".into())),
+        (Action::Open, _) if list.is_some_and(|list| list.sheet.is_some()) => Some(None),
+        (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => {
+            Some(Some("drop search".into()))
+        }
+        (Action::Group, Place::Log) if list?.search.asks_for(Field::Kind) => Some(None),
+        (Action::Group, Place::Log) => Some(Some(match model.browse.rows() {
+            LogRows::Calls => "every record".into(),
+            LogRows::Records => "one row a call".into(),
+        })),
+        (Action::Rule, Place::Log) => {
+            let line = model.browse.window.lines.get(model.browse.log.at)?;
+            (line.ticket.is_none() || line.tool.is_none()).then_some(None)
+        }
+        (Action::Open | Action::End | Action::Switch | Action::Edit, Place::Rules) => {
+            let line = model.browse.rule_lines.get(model.browse.rules.at)?;
+            let name = match (action, line) {
+                (Action::Open, RuleEntry::Waits { .. } | RuleEntry::Suggested(_)) => "review",
+                (Action::Open, _) => return None,
+                (Action::End, RuleEntry::Rule(_)) => "remove",
+                (Action::End, RuleEntry::Grant { .. }) => "end",
+                (Action::End, RuleEntry::Suggested(_)) => "drop",
+                (_, RuleEntry::Rule(_)) => return None,
+                (_, RuleEntry::Waits { .. } | RuleEntry::Suggested(_) | RuleEntry::Grant { .. }) => return Some(None),
+            };
+            Some(Some(name.into()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether Enter on the open sheet of Tools begins the review of its definition.
+fn is_to_review(model: &Model) -> bool {
+    let list = &model.browse.tools;
+    let line = model.browse.tool_lines.get(list.at);
+    list.sheet.is_some() && line.is_some_and(|line| line.wants_review() && line.subject != Subject::Tool)
 }
 
 /// Whether an action is for a card or a list that offers it.
@@ -147,6 +219,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::PreviousServer => false,
         Action::Undo => matches!(place, Place::Tools | Place::Rules),
         Action::First | Action::Last | Action::HalfDown | Action::HalfUp | Action::Suspend => false,
         Action::MarkAlike | Action::Extend | Action::Copy => false,

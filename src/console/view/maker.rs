@@ -135,6 +135,8 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
     if whole.iter().map(Vec::len).sum::<usize>() <= room {
         return whole.into_iter().flatten().collect();
     }
+    // A row says how many choices are above and below.
+    let room = room.saturating_sub(1);
     let (mut first, mut last) = (maker.at, maker.at);
     let mut used = whole.get(maker.at).map_or(1, Vec::len);
     loop {
@@ -157,6 +159,12 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
         }
         rows.extend(row.hung(width, 3));
     }
+    let more = [("▲", first, "above"), ("▼", many.saturating_sub(last + 1), "below")];
+    let more = more.into_iter().filter(|(_, count, _)| *count > 0);
+    let more: Vec<String> = more.map(|(mark, count, side)| format!("{mark} {count} more {side}")).collect();
+    let row = Row::of(Tone::Warn, format!("   {}", more.join("  ")));
+    let hint = "  j k, or its letter";
+    rows.push(if row.width() + hint.len() < width { row.and(Tone::Quiet, hint) } else { row });
     rows
 }
 
@@ -190,6 +198,10 @@ pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
 
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let mut rows = written(&choice.toml, width);
+    if choice.toml.contains("{ arg = \"\"") {
+        let words = " arg = \"\" is all the arguments together: a call with one more does not match";
+        rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
+    }
     if let Some(except) = &choice.except {
         let row = Row::of(Tone::Quiet, " and adds to `unless` of rule ").and_foreign(Tone::Strong, &except.rule);
         rows.extend(row.and(Tone::Quiet, ", which asks for it now:").hung(width, 1));

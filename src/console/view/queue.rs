@@ -1,12 +1,15 @@
 //! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
 use crate::audit::record::By;
-use crate::console::columns::{Columns, cell, target, widest};
+use crate::console::card::counted;
+use crate::console::columns::{Columns, Want, cell, fitted, target, widest};
 use crate::console::model::figures::{Figures, Weight};
-use crate::console::model::queue::Group;
+use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
@@ -18,21 +21,33 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         return;
     }
     let all = model.rows();
+    let lines = model.lines(&all);
     let room = usize::from(area.height - 1);
-    let top = model.first_row(&all, room);
-    let shown = top..(top + room).min(all.len());
-    let queue: Vec<Group<'_>> = shown.clone().filter_map(|row| model.group(&all, row)).collect();
+    let top = model.first_line(&all, room);
+    let shown = top..(top + room).min(lines.len());
+    let on_screen: Vec<QueueLine> = shown.clone().filter_map(|line| lines.get(line)).collect();
+    let group = |line: &QueueLine| match line {
+        QueueLine::Row(row) => model.group(&all, *row),
+        QueueLine::Server(_) => None,
+    };
+    let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, all.len(), shown, width)];
-    let widths = Widths::of(&queue, width, model.wrappers.len());
+    let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
+    let widths = Widths::of(&queue, width, if lines.names_servers() { 0 } else { model.wrappers.len() });
     let mut selected = None;
-    for (line, group) in queue.iter().enumerate() {
-        let here = here == Some(top + line);
-        if here {
-            selected = u16::try_from(line + 1).ok();
+    for line in &on_screen {
+        if matches!(line, QueueLine::Row(row) if here == Some(*row)) {
+            selected = u16::try_from(rows.len()).ok();
         }
-        rows.push(widths.row(model, group, here).padded(width));
+        let row = match line {
+            QueueLine::Row(row) => model.group(&all, *row).map(|group| widths.row(model, &group, here == Some(*row))),
+            QueueLine::Server(of) => {
+                let is_open = here.is_some_and(|row| of.contains(&row));
+                model.group(&all, of.start).map(|group| server(model, &all, &group, of.clone(), is_open, width))
+            }
+        };
+        rows.push(row.unwrap_or_default().padded(width));
     }
     paint.rows(area, rows);
     if let Some(line) = selected {
@@ -40,7 +55,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     }
 }
 
-fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize) -> Row {
+/// The line of a server: how many of its calls wait, and how long the oldest has waited.
+fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_open: bool, width: usize) -> Row {
+    let (calls, oldest) = model.calls_of(all, of);
+    let name = cell(Tone::Strong, &group.lead.snapshot.server);
+    let count = Row::of(Tone::Quiet, format!("  {}", counted(calls, "call")));
+    let age = Row::of(Tone::Quiet, format!("oldest {} ", time::span(model.now - oldest)));
+    let room = width.saturating_sub(2 + count.width() + age.width() + 1);
+    let left = Row::of(Tone::Key, if is_open { "▾ " } else { "▹ " }).joined(name.clipped(room)).joined(count);
+    ends(left, age, width)
+}
+
+fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width: usize) -> Row {
     let order = match model.sort {
         Sort::Oldest => "oldest first",
         Sort::Risk => "by risk",
@@ -56,8 +82,8 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
     if marked > 0 {
         left.push(Tone::Warn, format!(" · {marked} marked"));
     }
-    let place = match shown.len() < all {
-        true => Row::of(Tone::Quiet, format!("{}–{} of {all} ", shown.start + 1, shown.end)),
+    let place = match shown.len() < lines {
+        true => Row::of(Tone::Quiet, format!("{}–{} of {lines} ", shown.start + 1, shown.end)),
         false => Row::default(),
     };
     let figures = model.decisions.figures(model.now).map(|figures| told(&figures).and(Tone::Quiet, " "));
@@ -101,35 +127,37 @@ const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
 /// Below this width a list is narrow.
 const NARROW: usize = 64;
-/// A tool gives way to the target, down to so much.
-const LEAST: usize = 12;
-/// A longer target need not be shown whole while a tool is cut for it.
-const MOST: usize = 48;
+/// A tool gives way to the target, down to so much; further, where a server is to be named, too.
+const LEAST: (usize, usize) = (12, 10);
+/// A longer target need not be shown whole while a tool is cut for it; less of it, where a server is.
+const MOST: (usize, usize) = (48, 32);
+/// Less of a target tells nothing: then the other columns go.
+const TARGET: usize = 14;
 
 impl Widths {
+    /// Of several servers a call's own is named, unless a line above names it; of one, its ticket where that fits.
     fn of(shown: &[Group<'_>], width: usize, servers: usize) -> Self {
         let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
         let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
         let room = width.saturating_sub(LEADING + time);
-        let tool = widest(|held| &held.snapshot.tool);
-        let about = widest(about);
+        let (tool, about) = (widest(|held| &held.snapshot.tool).min(24), widest(about));
         let ticket = widest(|held| &held.snapshot.ticket);
-        // What it is about tells two calls of one tool apart; ticket and tool stand on the card as well, and the risk
-        // says what is done.
-        if room < tool.min(10) + 2 + about.min(8) {
-            return Self { ticket: 0, origin: Origin::Ticket, tool: 0, about: room, time };
-        }
-        let least = about.min(MOST).min(room.saturating_sub(tool.min(LEAST) + 2));
-        let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(LEAST));
-        let rest = room.saturating_sub(tool + 2);
-        let left_of = |column: usize| rest.checked_sub(column + 2).filter(|left| *left >= about.min(40));
-        let server = widest(|held| &held.snapshot.server).min(14);
-        let (ticket, origin, about) = match (left_of(ticket), left_of(server)) {
-            (Some(left), _) => (ticket, Origin::Ticket, left),
-            (None, Some(left)) if servers > 1 => (server, Origin::Server, left),
-            (None, _) => (0, Origin::Ticket, rest),
+        let (least_tool, most) = if servers > 1 { (LEAST.1, MOST.1) } else { (LEAST.0, MOST.0) };
+        let (origin, first) = match servers {
+            2.. => (Origin::Server, widest(|held| &held.snapshot.server).min(14)),
+            1 if about.min(40) + tool.min(least_tool) + ticket + 4 <= room => (Origin::Ticket, ticket),
+            _ => (Origin::Ticket, 0),
         };
-        Self { ticket, origin, tool, about, time }
+        let least = if servers > 1 { first.min(8) } else { first };
+        let wants = [
+            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
+            Want { gap: 2, wants: tool, least: tool.min(least_tool) },
+            Want { gap: 2, wants: first, least },
+        ];
+        // What is done is said before them: a tool's name tells less than whose it is.
+        let [_, tool, ticket] = fitted(room, wants, &[1, 2]);
+        let beside: usize = [tool, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
+        Self { ticket, origin, tool, about: room.saturating_sub(beside), time }
     }
 
     fn columns(&self) -> Columns {

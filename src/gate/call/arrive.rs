@@ -201,7 +201,7 @@ impl Gate {
                 self.passes(now, (Origin::Host, Form::Request, &method), plain.line(), out);
             }
             Gist::Notification { method, cancels } => {
-                if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_id(id)) {
+                if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_host_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
                 }
@@ -247,7 +247,7 @@ impl Gate {
 
     /// Whether a call under this id has no answer yet.
     fn is_live(&self, id: &Id) -> bool {
-        self.calls.by_id(id).is_some() || self.flights.contains(id) || self.flights.first_of(id).is_some()
+        self.calls.by_host_id(id).is_some() || self.flights.contains(id) || self.flights.first_of(id).is_some()
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.

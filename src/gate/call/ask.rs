@@ -121,7 +121,9 @@ impl Gate {
             }
             Known::No | Known::Ask => {
                 self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);
-                Err("the server has announced changed tools since the card was shown; it is asked again".into())
+                Err("the server has announced changed tools since the card was shown; mcp-approve asks it for the new \
+                     list"
+                    .into())
             }
         }
     }
@@ -136,7 +138,7 @@ impl Gate {
     pub(in crate::gate) fn too_late(&mut self, now: Now, word: &OperatorWord, said: &str, out: &mut Vec<Effect>) {
         let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
         let why = match held {
-            None => "this call waits no longer".to_owned(),
+            None => "this call no longer waits".to_owned(),
             Some((held, _)) if held.call.digest() != word.digest => {
                 "the call has changed since it was shown; look at it again".to_owned()
             }
@@ -171,7 +173,7 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Fault);
         entry.ticket = Some(ticket.to_owned());
         entry.digest = Some(digest);
-        let what = format!("a verdict ({said}) came to nothing");
+        let what = format!("a verdict ({said}) had no effect");
         let entry = entry.with("what", what).with("operator", operator.who.as_ref()).with("reason", why);
         self.record(entry, out);
         out.push(Effect::Refuse { console: operator.console, ticket: ticket.to_owned(), why: why.to_owned() });
@@ -181,7 +183,7 @@ impl Gate {
     pub(in crate::gate) fn on_edited(&mut self, now: Now, word: &OperatorWord, arguments: &str, out: &mut Vec<Effect>) {
         let refuse = |why: String| Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why };
         let Some((mut held, asking)) = self.take_asked(word) else {
-            return out.push(refuse("this call waits no longer, or it has changed since it was shown".into()));
+            return out.push(refuse("this call no longer waits, or it has changed since it was shown".into()));
         };
         match self.read_edit(now, &held, &asking.case.judged, arguments) {
             Err(why) => {

@@ -78,7 +78,7 @@ impl Gate {
         };
         let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
         let mut lines: Vec<String> = waits
-            .map(|(other, _)| format!("{} is the same call and still waits: each of them runs", other.ticket))
+            .map(|(other, _)| format!("{} is the same call and still waits: each that is approved runs", other.ticket))
             .collect();
         let past = self.host.history.of(&held.call, held.arrived.wall);
         let times = lines.len() + past.times;
@@ -92,7 +92,7 @@ impl Gate {
         let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
         let mut capability = match (self.config.scope.words(), described) {
             _ if held.call.method().is_some() => {
-                "it calls no tool, so no capability and no scope is about it".to_owned()
+                "it is not a tool call, so no capability or scope covers it".to_owned()
             }
             (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
             (None, true) => {
@@ -113,7 +113,7 @@ impl Gate {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
             format!(
-                "host and server have agreed to talk, so calls are legal now (phase {})",
+                "host and server have finished their handshake, so calls are legal now (phase {})",
                 self.host.lifecycle.phase()
             )
         };
@@ -128,7 +128,7 @@ impl Gate {
             },
             guardrail: Check {
                 state: CheckState::Pending,
-                what: "no proof of approval yet (a guardrail token): it is made once your verdict is in the log".into(),
+                what: "not approved yet: it runs only once your approval is in the log".into(),
             },
             session: Check { state: CheckState::Holds, what: session },
         }

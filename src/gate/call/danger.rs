@@ -42,7 +42,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     } else if targets.iter().any(unseen) {
         Some("what it would replace could not be seen")
     } else if files.iter().any(Facts::is_beyond) {
-        Some("it names more paths than are looked at")
+        Some("it names more paths than mcp-approve looks at")
     } else {
         None
     };

@@ -19,7 +19,12 @@ use crate::wire::line::Line;
 impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, now: Now, held: Held, approval: Approval, out: &mut Vec<Effect>) {
-        self.rules.recent.note(&self.config.server, held.call.method(), held.call.name(), now.wall);
+        if held.call.method().is_none() {
+            self.rules.recent.note(&self.config.server, None, held.call.name(), now.wall);
+        }
+        for (method, _) in held.call.questions() {
+            self.rules.recent.note(&self.config.server, Some(method), method, now.wall);
+        }
         self.decide(now, held, Decided::Approve(approval), out);
     }
 
@@ -123,7 +128,7 @@ impl Gate {
     ) {
         let to = match held.call.origin() {
             Origin::Host => Direction::ToServer,
-            Origin::Server => Direction::ToHost,
+            Origin::Server | Origin::Answer => Direction::ToHost,
         };
         self.show(now, to, ActivityKind::Call, out, |one| {
             one.what = held.call.name().to_owned();

@@ -55,7 +55,7 @@ fn computed(behavior: &Behavior) -> Option<String> {
 fn spoken(analysis: &Analysis) -> String {
     let says = &analysis.says;
     match (analysis.language, analysis.effect) {
-        (Language::Unread, _) => format!("hands over {says}"),
+        (Language::Unread, _) => format!("sends {says}"),
         (Language::Redis, Effect::ReadHere) => format!("Redis {says}"),
         (
             Language::Sql
@@ -160,7 +160,7 @@ fn led(arguments: &Value, target: &str) -> &'static str {
         return "";
     }
     match path::leads(target) {
-        Leads::Climbs => ", which climbs out of where it starts",
+        Leads::Climbs => ", which climbs out of its starting folder",
         Leads::Home => ", in the home folder",
         Leads::Below | Leads::Absolute => "",
     }

@@ -56,8 +56,14 @@ impl Gate {
         let told = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
         let told = told.zip(held.beat.map(|beat| beat.progress()).or((!held.legs.later.is_empty()).then_some(0.0)));
         let call = held.call;
-        if call.origin() == Origin::Server {
-            return out.push(Effect::Forward(token, call));
+        match call.origin() {
+            Origin::Host => {}
+            Origin::Server => return out.push(Effect::Forward(token, call)),
+            Origin::Answer => {
+                // From here on the host can answer what is asked, under the approval of its call.
+                self.flights.resume(now, call.id());
+                return out.push(Effect::Forward(token, call));
+            }
         }
         let flight = Flight {
             ticket: held.ticket,

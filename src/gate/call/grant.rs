@@ -90,7 +90,7 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
         Lasts::Minutes(minutes) if minutes == 0 || minutes > LONGEST => {
             return Some(format!("a grant lasts 1 to {LONGEST} minutes"));
         }
-        Lasts::Calls(0) => return Some("a grant is for one call more at least".into()),
+        Lasts::Calls(0) => return Some("a grant is for at least one more call".into()),
         Lasts::Minutes(_) | Lasts::Calls(_) | Lasts::Session => {}
     }
     match &terms.covers {
@@ -99,7 +99,9 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
             if grants::argument(&arguments, name).is_none() {
                 return Some("the call has no such path among its arguments".into());
             }
-            Folder::new(folder).is_none().then(|| "a folder is absolute, or begins with ~/, without ..".to_owned())
+            Folder::new(folder)
+                .is_none()
+                .then(|| "give an absolute folder, or one that begins with ~/, without ..".to_owned())
         }
         Covers::ThisCall | Covers::Tool => None,
     }

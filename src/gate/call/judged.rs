@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::explain::Unexplained;
 use crate::behavior::arguments::named;
+use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -116,17 +117,17 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    const NOTHING: &[String] = &[];
-    let (tool, of_tool, plain) = match described.as_deref() {
-        Some(known) => (Some(&known.tool), known.behavior.clone(), &*known.plain),
-        None => (None, Behavior::unknown(), NOTHING),
+    let (nothing_said, unknown) = (Said::default(), Behavior::unknown());
+    let (tool, of_tool, said) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), &known.behavior, known.said()),
+        None => (None, &unknown, &nothing_said),
     };
     let (arguments, read) = if is_too_much(call) {
-        (Value::Null, unread(of_tool))
+        (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, &of_tool, plain, text, &arguments);
+        let mut read = conclude::of_described_call(tool, said, of_tool, text, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));

@@ -34,25 +34,30 @@ pub(in crate::gate) fn judge(
     input: JudgeInput<'_>,
     seen: &Seen,
 ) -> Judged {
-    let Some(method) = call.method() else { return judged::judge(now, call, described, input, seen) };
-    let judged = judge_request(now.wall, call, method, input, seen);
-    if input.latest <= now.wall {
-        return judged;
-    }
-    let later = judge_request(input.latest, call, method, input, seen);
-    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+    let times = [now.wall, input.latest.max(now.wall)];
+    let times = times.get(usize::from(input.latest <= now.wall)..).unwrap_or_default();
+    let all = times.iter().flat_map(|wall| {
+        call.questions().map(|(method, params)| judge_request(*wall, call, (method, params), input, seen))
+    });
+    // Of several requests inside one answer the strictest ruling holds for all.
+    let strictest = all.reduce(|one, other| {
+        let look = Look { real: one.wanted.real.union(&other.wanted.real).cloned().collect(), ..Look::default() };
+        let strictest = if other.ruling.decision > one.ruling.decision { other } else { one };
+        Judged { wanted: look, ..strictest }
+    });
+    strictest.unwrap_or_else(|| judged::judge(now, call, described, input, seen))
 }
 
-fn judge_request(wall: i64, call: &Call, method: &str, input: JudgeInput<'_>, seen: &Seen) -> Judged {
+fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let params: Value = match is_too_much(call) {
         true => Value::Null,
         // The strict reader has read it already, so this cannot fail.
-        false => serde_json::from_str(call.arguments_text()).unwrap_or_default(),
+        false => serde_json::from_str(params).unwrap_or_default(),
     };
     let mut behavior = of_request(method, &params);
     match call.origin() {
         // What a server says is between it and its user: it names no place of this machine that a host would open.
-        Origin::Server => behavior.hazards.clear(),
+        Origin::Server | Origin::Answer => behavior.hazards.clear(),
         Origin::Host if is_too_much(call) => {
             let what = "the request holds more values than are read".to_owned();
             behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what });
@@ -105,9 +110,9 @@ fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
         (_, OutputDomain::User, _) => "the server asks the host's user a question",
         (Origin::Host, OutputDomain::Content, Mutability::Pure) => "reads a resource or a prompt of the server",
         (Origin::Host, _, Mutability::Pure) => "reads from the server; no tool is called",
-        (Origin::Server, _, Mutability::Pure) => "the server reads from the host",
-        (Origin::Host, OutputDomain::Unknown, _) => "a request that is no tool call: what it does is not known",
+        (Origin::Server | Origin::Answer, _, Mutability::Pure) => "the server reads from the host",
+        (Origin::Host, OutputDomain::Unknown, _) => "a request that is not a tool call: its effect is unknown",
         (Origin::Host, _, _) => "changes what the server keeps for this session; no tool is called",
-        (Origin::Server, _, _) => "a request of the server: what the host does with it is not known",
+        (Origin::Server | Origin::Answer, _, _) => "a request from the server: what the host does with it is unknown",
     }
 }

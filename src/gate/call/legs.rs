@@ -141,7 +141,7 @@ impl Gate {
     pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line, out: &mut Vec<Effect>) {
         match (&held.legs.away, held.call.origin()) {
             (Some(state), _) => self.returns.answer(state, reply),
-            (None, Origin::Host) => {
+            (None, Origin::Host | Origin::Answer) => {
                 let reply = if held.legs.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
                     .unwrap_or(reply);
                 out.push(Effect::Answer(reply));

@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself.
+//! `decide`, `forward`. Owns nothing itself. (`turn` can hold up an approved call before the last step.)
 
 pub mod arrive;
 pub mod ask;
@@ -10,6 +10,7 @@ pub mod danger;
 pub mod decide;
 pub mod describe;
 pub mod effect_line;
+pub mod embedded;
 pub mod entries;
 pub mod forward;
 pub mod grant;

@@ -70,7 +70,7 @@ impl Gate {
     /// The log could not take what an operator said of a definition: it counts for nothing.
     pub(in crate::gate) fn pinning_failed(&mut self, entry: u64, why: &str, out: &mut Vec<Effect>) {
         if let Some((Pinning { tool, .. }, console)) = self.log.pinnings.remove(&entry) {
-            let why = format!("what you said of {tool} could not be recorded, so it is not remembered: {why}");
+            let why = format!("your answer about {tool} could not be recorded, so it is not remembered: {why}");
             out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
     }

@@ -42,7 +42,7 @@ impl Gate {
     /// Gives a call the operator's whole time once more, as far as its host waits.
     pub(in crate::gate) fn on_extended(&mut self, now: Now, word: &OperatorWord, out: &mut Vec<Effect>) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            let why = "this call waits no longer, or it has changed since it was shown".to_owned();
+            let why = "this call no longer waits, or it has changed since it was shown".to_owned();
             return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         };
         let longest = self.longest_wait(&held.call, held.arrived.mono);
@@ -54,7 +54,8 @@ impl Gate {
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
             self.wake_for(&held, out);
         } else {
-            let why = "this host gives up on the call soon after its deadline, so that cannot be moved".to_owned();
+            let why =
+                "this host gives up on the call soon after its deadline, so the deadline cannot be moved".to_owned();
             out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         }
         self.calls.put(held, asking);

@@ -27,7 +27,7 @@ impl Gate {
     }
 
     pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
-        let what = "the host ended in mid-line; the last line had no line end".to_owned();
+        let what = "the host ended in the middle of a line".to_owned();
         let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
         self.refuse(now, &refusal, None, bytes, out);
     }

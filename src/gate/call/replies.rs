@@ -5,7 +5,7 @@ use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
 use crate::mcp::lifecycle::Phase;
-use crate::wire::call::{Call, Origin};
+use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::reply::{self, Remediation};
@@ -17,13 +17,17 @@ const INVALID_PARAMS: i32 = -32602;
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;
 
+/// What is true of a request whose answer asked for more and did not pass.
+const UNFINISHED: &str =
+    "The server has this request of yours, and did not complete it; what it did until then is not undone.";
+
 /// The user rejected a request of the server's.
 const USER_REJECTED: i32 = -1;
 
 /// Answers whoever sent a request.
 pub fn answer(call: &Call, reply: Line, out: &mut Vec<Effect>) {
     out.push(match call.origin() {
-        Origin::Host => Effect::Answer(reply),
+        Origin::Host | Origin::Answer => Effect::Answer(reply),
         Origin::Server => Effect::Query(Question(reply)),
     });
 }
@@ -71,8 +75,8 @@ pub fn unattended(call: &Call, console: &str) -> Line {
         call,
         Remediation::Available,
         &format!(
-            "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
-         executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
+            "No decision: no console is open, and mcp-approve is set not to wait (--unattended deny). The tool was \
+             NOT executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
         ),
     )
 }
@@ -93,8 +97,8 @@ pub fn changed(call: &Call, what: &str) -> Line {
     tool(
         call,
         &format!(
-            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Look at it \
-         again, and call again if it is still wanted: the call will be judged anew."
+            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
+             and call again if it is still wanted: mcp-approve will judge the call again."
         ),
     )
 }
@@ -211,20 +215,43 @@ pub fn closed(call: &Call) -> Line {
     wrong_phase(call, "Closed", &Phase::Closed)
 }
 
+/// An answer of the server's does not pass to the host; `flight` is the call that it answers.
+pub fn withheld(id: &Id, flight: Option<&Flight>, why: &str) -> Line {
+    let text = format!(
+        "mcp-approve did not pass the server's answer on: {why}. The server had received the request; what it did is not \
+         undone. Check before trying again."
+    );
+    match flight {
+        Some(flight) if flight.method.is_none() => reply::tool_error(id, &text, flight.modern),
+        Some(_) | None => reply::error(Some(id), PERMISSION_DENIED, &text),
+    }
+}
+
 fn tool(call: &Call, text: &str) -> Line {
     request(call, text).unwrap_or_else(|| reply::tool_error(call.id(), text, call.is_modern()))
 }
 
-/// The error for a request that is no call; `None` for a call.
+/// The answer to a request that is no call; `None` for a call.
 fn request(call: &Call, text: &str) -> Option<Line> {
     let method = call.method()?;
     let text = text
         .replace("The tool was NOT executed", "The request was NOT passed on")
         .replace("the tool was NOT executed", "the request was NOT passed on")
         .replace("did NOT execute the tool", "did NOT pass the request on");
-    // As the specification of sampling has it.
-    let code = if method == "sampling/createMessage" { USER_REJECTED } else { PERMISSION_DENIED };
-    Some(reply::error(Some(call.id()), code, &text))
+    Some(match call.answer_to() {
+        Some(to) => {
+            // What ran before is not known here.
+            let text = text.replace(" and nothing changed", "").replace("before this call reached it", "meanwhile");
+            let text = format!("The server asked for {method} before it would go on. {text} {UNFINISHED}");
+            match to {
+                AnswerTo::Call => reply::tool_error(call.id(), &text, call.is_modern()),
+                AnswerTo::Request => reply::error(Some(call.id()), PERMISSION_DENIED, &text),
+            }
+        }
+        // As the specification of sampling has it.
+        None if method == "sampling/createMessage" => reply::error(Some(call.id()), USER_REJECTED, &text),
+        None => reply::error(Some(call.id()), PERMISSION_DENIED, &text),
+    })
 }
 
 /// The same, for want of an authorization.

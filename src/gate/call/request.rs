@@ -1,7 +1,7 @@
 //! Requests of the server to its host (sampling, elicitation): held where a rule asks or denies, and what could be one that
 //! is spelled for a laxer reader does not pass then. Without such a rule nothing here looks at a line.
 
-use memchr::memchr2_iter;
+use memchr::{memchr2_iter, memmem};
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;
@@ -21,16 +21,21 @@ use crate::wire::reply;
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
     pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
-        if !self.rules.policy.restricts_methods() {
-            return Some(line);
+        if !self.rules.restricts_methods {
+            return match gist {
+                Gist::Response { id, .. } if embeds(line.content()) => self.screen_answer(now, line, id, out),
+                Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
+                    Some(line)
+                }
+            };
         }
         match gist {
             // An answer is what hosts wait for, and many are written carelessly: only one that names a method is suspicious.
             Gist::Response { .. } if !names_a_method(line.content()) => Some(line),
-            Gist::Response { .. } => match message::sort(line) {
-                Sorted::Plain(plain) => Some(plain.into_line()),
+            Gist::Response { id, .. } => match message::sort(line) {
+                Sorted::Plain(plain) => self.screen_answer(now, plain.into_line(), id, out),
                 Sorted::Call(call) => Some(call.into_line()),
-                Sorted::Refused { refusal, line } => self.drop_odd(now, &refusal.what, &line, out),
+                Sorted::Refused { refusal, line } => self.withhold(now, id, &refusal.what, &line, out),
                 Sorted::Blank => None,
             },
             Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => match message::sort(line) {
@@ -65,9 +70,11 @@ impl Gate {
             Gist::Notification { method, .. } if self.restricts(method) => {
                 self.drop_odd(now, message::NO_ANSWER, plain.line(), out)
             }
-            Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable => {
-                Some(plain.into_line())
-            }
+            Gist::Notification { .. } => match self.restricts_inputs(plain.line()) {
+                Ok(()) => Some(plain.into_line()),
+                Err(why) => self.drop_odd(now, &why, plain.line(), out),
+            },
+            Gist::Request { .. } | Gist::Response { .. } | Gist::Unreadable => Some(plain.into_line()),
         }
     }
 
@@ -84,7 +91,13 @@ impl Gate {
 
     /// Whether a request that is no call must be decided on before it passes, or counted: only what was decided on counts.
     pub(in crate::gate) fn holds(&self, now: Now, call: &Call) -> bool {
-        if self.rules.policy.rules.iter().any(|rule| rule.counts() && rule.is_about(call.method())) {
+        if self
+            .rules
+            .policy
+            .rules
+            .iter()
+            .any(|rule| rule.counts() && call.questions().any(|(method, _)| rule.is_about(Some(method))))
+        {
             return true;
         }
         let judged = judgement::judge(now, call, None, self.judge_input(), &Seen::default());
@@ -95,26 +108,41 @@ impl Gate {
     pub(in crate::gate) fn restricts(&self, method: &str) -> bool {
         let policy = &self.rules.policy;
         let restricts = |rule: &Rule| rule.holds_requests() && rule.is_about(Some(method));
-        request::is_ruled(method) && (!policy.allows_count || policy.rules.iter().any(restricts))
+        self.rules.restricts_methods
+            && request::is_ruled(method)
+            && (!policy.allows_count || policy.rules.iter().any(restricts))
     }
 
     /// Drops and records what a rule cannot be asked about.
-    fn drop_odd(&mut self, now: Now, why: &str, line: &Line, out: &mut Vec<Effect>) -> Option<Line> {
+    pub(in crate::gate) fn drop_odd(
+        &mut self,
+        now: Now,
+        why: &str,
+        line: &Line,
+        out: &mut Vec<Effect>,
+    ) -> Option<Line> {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = Some(line.digest());
-        let what = "dropped a line of the server: rules are about its requests, and it is no canonical message";
+        let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
+             canonical message";
         self.record(entry.with("what", what).with("reason", why).with("bytes", line.content().len()), out);
         None
     }
 
     /// Records that a long request of the server did not pass, and tells the server.
     pub(in crate::gate) fn too_long(&mut self, now: Now, gist: &Gist, bytes: u64, out: &mut Vec<Effect>) {
-        let what = "dropped a request of the server that is too long to be held, and a rule is about it";
+        let what = "dropped a line of the server: a rule covers its requests, and the line is too long to be held";
         let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
         self.record(entry, out);
-        if let Gist::Request { id, .. } = gist {
-            let line = reply::error(Some(id), -32600, "the request is too long for mcp-approve to show it");
-            out.push(Effect::Query(Question(line)));
+        match gist {
+            Gist::Request { id, .. } => {
+                let line = reply::error(Some(id), -32600, "the request is too long for mcp-approve to show it");
+                out.push(Effect::Query(Question(line)));
+            }
+            Gist::Response { id, .. } => {
+                self.answer_withheld(now, id, "it is too long to be searched for requests of the server", out);
+            }
+            Gist::Notification { .. } | Gist::Unreadable => {}
         }
     }
 
@@ -123,6 +151,12 @@ impl Gate {
             out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
         }
     }
+}
+
+/// Whether some bytes could hold requests inside a result: the word, or one that is escaped. Who writes another spelling reaches
+/// only hosts that read it laxly; where a rule is about requests, [`names_a_method`] finds those too.
+fn embeds(content: &[u8]) -> bool {
+    memmem::find(content, b"nputRequests\"").is_some()
 }
 
 /// Whether some bytes could hold a key `method` in any case, or one that is escaped.

@@ -105,6 +105,11 @@ impl Calls {
         self.by_origin(Origin::Host, id)
     }
 
+    /// The number of what the host waits for under an id: its own request, or the answer to it.
+    pub fn by_host_id(&self, id: &Id) -> Option<u64> {
+        self.by_id(id).or_else(|| self.by_origin(Origin::Answer, id))
+    }
+
     /// The number behind a request id of one side's.
     pub fn by_origin(&self, origin: Origin, id: &Id) -> Option<u64> {
         if self.by_id.is_empty() {

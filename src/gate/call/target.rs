@@ -9,6 +9,7 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;
+use crate::wire::fields::field;
 
 /// Pairs of names that say where something goes from and to.
 const PAIRS: [(&str, &str); 9] = [
@@ -156,7 +157,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
-    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
+    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", field(fields, name)?.as_u64()?)));
     let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
     let name = || NAMES.iter().filter(told).find_map(|name| word(fields, name));
     let what = match (amount(fields), goes) {
@@ -179,7 +180,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
 
 /// The text of an argument, where it has one on one row and is no secret.
 fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
-    let text = fields.get(name)?.as_str().filter(|text| !text.is_empty())?;
+    let text = field(fields, name)?.as_str().filter(|text| !text.is_empty())?;
     Some(brief(text))
 }
 
@@ -194,8 +195,8 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
         Value::String(text) => Some(brief(text)),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
-    let name = AMOUNTS.iter().find(|name| fields.get(**name).and_then(plain).is_some())?;
-    let amount = fields.get(*name).and_then(plain)?;
+    let name = AMOUNTS.iter().find(|name| field(fields, name).and_then(plain).is_some())?;
+    let amount = field(fields, name).and_then(plain)?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
     let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
     // A number alone is no money.
@@ -205,7 +206,7 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
 
 fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
     let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
-    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(*name)? {
+    RECIPIENTS.iter().chain(addresses).find_map(|name| match field(fields, name)? {
         Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
         Value::Array(items) => listed(items),
         Value::Number(number) => Some(number.to_string()),

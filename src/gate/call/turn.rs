@@ -32,7 +32,7 @@ impl Gate {
     pub(in crate::gate) fn runs_after(&self, held: &Held) -> Option<&Held> {
         match (self.config.order, held.call.origin()) {
             (Order::Sent, Origin::Host) => self.calls.before(held.number),
-            (Order::Decided, _) | (Order::Sent, Origin::Server) => None,
+            (Order::Decided, _) | (Order::Sent, Origin::Server | Origin::Answer) => None,
         }
     }
 

@@ -63,7 +63,7 @@ impl Gate {
 
 fn cancelled(call: &Call) -> &'static str {
     match call.origin() {
-        Origin::Host => "the host cancelled the call",
+        Origin::Host | Origin::Answer => "the host cancelled the call",
         Origin::Server => "the server cancelled its request",
     }
 }

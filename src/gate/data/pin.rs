@@ -171,7 +171,7 @@ impl Pins {
         let mine = self.tools.get(tool).map_or(i64::MAX, |pin| pin.first_seen);
         let alike = self.others.get(&lookalike::shape(tool))?;
         let other = alike.iter().find(|other| lookalike::deceives(tool, &other.tool, other.first_seen < mine))?;
-        let what = format!("the name looks like {} of the server {}, and is another", other.tool, other.server);
+        let what = format!("the name looks like {} of the server {}, and is a different one", other.tool, other.server);
         Some(Hazard { kind: HazardKind::Confusable, what })
     }
 }
@@ -219,12 +219,12 @@ impl PinState {
                 )
             }
             Self::Unreviewed => {
-                "nobody has reviewed this definition, and its server is not trusted; see Tools, or `tools review`"
+                "this definition is not reviewed yet, and its server is not trusted; see Tools, or `tools review`"
                     .to_owned()
             }
             Self::New => {
-                let what = "the server added this tool after its first session, and nobody has reviewed it; see Tools, \
-                    or `tools review`";
+                let what = "the server added this tool after its first session, and it is not reviewed yet; see \
+                     Tools, or `tools review`";
                 return Some(Hazard { kind: HazardKind::NewDefinition, what: what.to_owned() });
             }
             Self::Refused => "you refused this definition; see Tools, or `tools review`".to_owned(),

@@ -1,6 +1,8 @@
 //! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
@@ -150,7 +152,7 @@ impl Gate {
     fn forged(&mut self, now: Now, bytes: u64, digest: Option<Digest>, out: &mut Vec<Effect>) {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
-        let what = "dropped an answer of the server to a call it was never asked";
+        let what = "dropped an answer of the server to a call that it never received";
         self.record(entry.with("what", what).with("bytes", bytes), out);
     }
 
@@ -212,7 +214,14 @@ impl Gate {
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
-    fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn landed(
+        &mut self,
+        now: Now,
+        flight: &Flight,
+        line: &Line,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
         let content = line.content();
         let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
@@ -304,6 +313,8 @@ fn outcome(answer: &Answer) -> Outcome {
 
 /// Whether an answer may be anything but a plain success: worth reading whole. A miss only costs detail in a record.
 fn says_more(content: &[u8]) -> bool {
+    static TELLING: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| [Finder::new(b"\"isError\""), Finder::new(b"\"resultType\"")]);
     let head = content.get(..64 << 10).unwrap_or(content);
-    memmem::find(head, b"\"isError\"").is_some() || memmem::find(head, b"\"resultType\"").is_some()
+    TELLING.iter().any(|word| word.find(head).is_some())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
@@ -22,6 +23,7 @@ pub struct Described {
     pub signature: String,
     input: OnceLock<Result<Schema, Unusable>>,
     output: OnceLock<Option<Schema>>,
+    said: OnceLock<Said>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
@@ -44,7 +46,7 @@ impl std::fmt::Debug for Described {
 }
 
 impl Described {
-    /// A definition. Its schemas are compiled when a call first needs them: most tools of a session are never called.
+    /// A definition. Its schemas are compiled, and its words read, when a call first needs them: most tools of a session are never called.
     pub fn of(
         tool: Tool,
         digest: Digest,
@@ -58,6 +60,7 @@ impl Described {
             signature: types::signature(&tool),
             input: OnceLock::new(),
             output: OnceLock::new(),
+            said: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
             pin_state,
@@ -75,6 +78,11 @@ impl Described {
     pub fn output(&self) -> Option<&Schema> {
         let compile = || self.tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok());
         self.output.get_or_init(compile).as_ref()
+    }
+
+    /// What the words of its definition say of its arguments.
+    pub fn said(&self) -> &Said {
+        self.said.get_or_init(|| Said::of(&self.tool, &self.plain))
     }
 
     /// What a console shows of it; long texts are cut.

@@ -48,6 +48,13 @@ pub struct Later {
     pub token: Option<String>,
 }
 
+impl Flight {
+    /// The request under which its host waits for the answer; `id` is the one that the server knows.
+    pub fn open_id<'a>(&'a self, id: &'a Id) -> &'a Id {
+        self.later.last().map_or(id, |later| &later.id)
+    }
+}
+
 /// What becomes of a line in which the server reports progress.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -74,8 +81,17 @@ struct Continuation {
     definition: Option<Digest>,
     state: Option<String>,
     inputs: Vec<String>,
-    until: u64,
+    until: Until,
     from: Continued,
+}
+
+/// How long the retry is waited for.
+#[derive(Debug, PartialEq, Eq)]
+enum Until {
+    /// In monotonic microseconds.
+    Time(u64),
+    /// Not at all yet: the answer to the request of this id is held.
+    Passes(Id),
 }
 
 /// Where a continued call's approval comes from.
@@ -194,6 +210,10 @@ impl Flights {
         Some(flight)
     }
 
+    pub fn get(&self, id: &Id) -> Option<&Flight> {
+        self.calls.get(id)
+    }
+
     pub fn land(&mut self, id: &Id) -> Option<Flight> {
         let flight = self.calls.remove(id)?;
         self.forget(&flight);
@@ -205,7 +225,7 @@ impl Flights {
         self.later.clear();
         self.tokens.clear();
         let wanted = self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes);
-        wanted.map(|(id, flight)| (flight.later.last().map_or(id, |later| later.id.clone()), flight)).collect()
+        wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -230,7 +250,7 @@ impl Flights {
             definition: flight.described.as_ref().map(|known| known.digest),
             state: state.clone(),
             inputs: inputs.clone(),
-            until: now.mono + CONTINUE,
+            until: Until::Time(now.mono + CONTINUE),
             from: Continued { ticket: Arc::clone(&flight.ticket), by: flight.by, rule: flight.rule.clone() },
         });
     }
@@ -240,10 +260,25 @@ impl Flights {
         self.continuations.iter().any(|one| call.carries_state(one.state.as_deref()))
     }
 
+    /// The answer that asked for more, to the call of this ticket and id, is held: no retry continues the call meanwhile.
+    pub fn suspend(&mut self, ticket: &Arc<str>, id: &Id) {
+        self.continuations.retain(|one| one.until != Until::Passes(id.clone()));
+        if let Some(last) = self.continuations.last_mut().filter(|last| last.from.ticket == *ticket) {
+            last.until = Until::Passes(id.clone());
+        }
+    }
+
+    /// The held answer to the request of this id has passed.
+    pub fn resume(&mut self, now: Now, id: &Id) {
+        for one in self.continuations.iter_mut().filter(|one| one.until == Until::Passes(id.clone())) {
+            one.until = Until::Time(now.mono + CONTINUE);
+        }
+    }
+
     /// The approval a retry continues, used up by asking: the tool's definition, all of `params` that is repeated, and the
     /// server's state must match exactly.
     pub fn continues(&mut self, now: Now, call: &Call, definition: Option<Digest>) -> Option<Continued> {
-        self.continuations.retain(|one| one.until > now.mono);
+        self.continuations.retain(|one| !matches!(one.until, Until::Time(until) if until <= now.mono));
         if call.request_state_text().is_none() && call.input_responses_text().is_none() {
             return None;
         }
@@ -254,7 +289,8 @@ impl Flights {
 
 impl Continuation {
     fn matches(&self, call: &Call, definition: Option<Digest>) -> bool {
-        self.definition == definition
+        matches!(self.until, Until::Time(_))
+            && self.definition == definition
             && self.repeated == call.repeated()
             && call.carries_state(self.state.as_deref())
             && self.inputs == keys(call.input_responses_text())

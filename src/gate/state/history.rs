@@ -47,9 +47,11 @@ impl History {
     /// A call ended at `wall` (milliseconds) without having run. `said` is the operator who denied it, and why.
     pub fn note(&mut self, call: &Call, ticket: &str, by: By, said: Option<(&str, &str)>, wall: i64) {
         let how = match by {
-            By::Operator => said.map_or_else(|| "denied".to_owned(), |(who, why)| format!("denied by {who} ({why})")),
-            By::Expiry => "not answered in time".to_owned(),
-            By::Cancel => "cancelled by the host".to_owned(),
+            By::Operator => {
+                said.map_or_else(|| "you denied it".to_owned(), |(who, why)| format!("denied by {who} ({why})"))
+            }
+            By::Expiry => "no operator answered in time".to_owned(),
+            By::Cancel => "the host withdrew it".to_owned(),
             By::Default | By::Rule | By::Approver | By::Scope | By::Shutdown | By::Fault | By::Observe => return,
         };
         if self.ended.len() >= KEPT {

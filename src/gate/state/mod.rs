@@ -105,6 +105,8 @@ pub enum HostRecord {
 #[derive(Debug)]
 pub struct Rules {
     pub policy: Arc<Policy>,
+    /// Whether this policy restricts requests other than calls: asked of every line of the server, so found out once.
+    pub restricts_methods: bool,
     /// The calls approved lately.
     pub recent: Recent,
 }
@@ -128,6 +130,18 @@ pub struct Clock {
 impl Default for Clock {
     fn default() -> Self {
         Self { wake: u64::MAX, latest: i64::MIN }
+    }
+}
+
+impl Rules {
+    pub fn new(policy: Arc<Policy>) -> Self {
+        Self { restricts_methods: policy.restricts_methods(), policy, recent: Recent::default() }
+    }
+
+    /// Another policy rules from now on; what was counted under the one before still counts.
+    pub fn replace(&mut self, policy: Arc<Policy>) {
+        self.restricts_methods = policy.restricts_methods();
+        self.policy = policy;
     }
 }
 

@@ -112,6 +112,6 @@ impl Passed {
 pub fn side(origin: Origin) -> &'static str {
     match origin {
         Origin::Host => "host",
-        Origin::Server => "server",
+        Origin::Server | Origin::Answer => "server",
     }
 }

@@ -90,7 +90,8 @@ impl DeclaredRoots {
             Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
             None if named.left_out == LeftOut::Some => {
                 format!(
-                    "more than {MOST_PATHS} paths: whether all are in the folders that the host declared was not looked at"
+                    "more than {MOST_PATHS} paths: mcp-approve did not check that all are in the folders that the \
+                     host declared"
                 )
             }
             None => return None,

@@ -9,7 +9,7 @@ use super::value::check_name;
 use crate::policy::glob::Glob;
 use crate::policy::parse::lists::globs;
 use crate::policy::reading::Reading;
-use crate::policy::role::{Requirement, Role};
+use crate::policy::role::{OnServers, Requirement, Role};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 
@@ -64,20 +64,27 @@ fn read<'t>(reading: &mut Reading<'t>, name: String, at: Range<usize>, table: &D
     Written { role, inherits }
 }
 
-/// Gives each role what it inherits. A table of a given role's name adds to it, and to those that have all that it has.
+/// Gives each role what it inherits. A table of a given role's name adds to it, and to those that have all that it has: where
+/// it names servers, on those alone.
 fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
     let mut roles = Role::given();
     let (given, mut left): (Vec<_>, Vec<_>) =
         written.into_iter().partition(|one| roles.iter().any(|role| role.name == one.role.name));
     for Written { role, inherits } in given {
         if let Some((_, at)) = inherits.first() {
-            let what = format!("the role {} is given, and inherits nothing else", role.name);
+            let what = format!("the role {} is built in, and inherits nothing else", role.name);
             reading.problem(at.clone(), what, "give your role another name");
         }
-        let above = roles.iter_mut().skip_while(|known| known.name != role.name);
-        above.for_each(|known| known.capabilities.extend(role.capabilities.iter().cloned()));
-        if let Some(known) = roles.iter_mut().find(|known| known.name == role.name) {
-            known.servers.extend(role.servers);
+        for known in roles.iter_mut().skip_while(|known| known.name != role.name) {
+            if known.name == role.name {
+                known.servers.clone_from(&role.servers);
+            }
+            if known.name == role.name || role.servers.is_empty() {
+                known.capabilities.extend(role.capabilities.iter().cloned());
+            } else {
+                let (servers, capabilities) = (role.servers.clone(), role.capabilities.clone());
+                known.on_servers.push(OnServers { servers, capabilities });
+            }
         }
     }
     loop {
@@ -87,6 +94,7 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
         let names_servers = !role.servers.is_empty();
         for parent in roles.iter().filter(|known| inherits.iter().any(|(name, _)| *name == known.name)) {
             role.capabilities.extend(parent.capabilities.iter().cloned());
+            role.on_servers.extend(parent.on_servers.iter().cloned());
             if !names_servers {
                 role.servers.extend(parent.servers.iter().cloned());
             }
@@ -178,6 +186,26 @@ mod tests {
             let role = roles.iter().find(|role| role.name == name).unwrap();
             assert_eq!(role.servers.iter().map(|glob| glob.text()).collect::<Vec<_>>(), ["d"], "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_added_to_a_given_role_for_some_servers_is_granted_on_those_alone_to_whoever_inherits_it() {
+        let text = "[roles.viewer]\nservers = \"d\"\ncapabilities = [\"logs:*\"]\n\
+            [roles.editor]\ncapabilities = [\"notes:*\"]\n[roles.mine]\ninherits = \"editor\"\n";
+        let roles = roles(text).unwrap();
+        let granted = |name: &str, server: &str| {
+            let role = roles.iter().find(|role| role.name == name).unwrap();
+            assert_eq!(Role::of(&role.json()).as_ref(), Some(role), "{name}");
+            role.granted(server).any(|glob| glob.matches("logs:delete"))
+        };
+        for name in ["analyst", "editor", "mine"] {
+            assert!(granted(name, "d"), "{name}");
+            assert!(!granted(name, "e"), "{name}");
+        }
+        let viewer = roles.iter().find(|role| role.name == "viewer").unwrap();
+        assert_eq!(viewer.servers.iter().map(|glob| glob.text()).collect::<Vec<_>>(), ["d"]);
+        let mine = roles.iter().find(|role| role.name == "mine").unwrap();
+        assert!(mine.granted("e").any(|glob| glob.matches("notes:delete")), "what names no servers is for any");
     }
 
     #[test]

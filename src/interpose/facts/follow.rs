@@ -40,7 +40,7 @@ pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
         match rest.strip_prefix('/') {
             Some(rest) => home.join(rest.trim_start_matches('/')),
             None if rest.is_empty() => home.clone(),
-            None => return Err(unknown("it starts in somebody else's home")),
+            None => return Err(unknown("it starts in another user's home")),
         }
     } else if path.starts_with('/') {
         PathBuf::from(path)
@@ -73,7 +73,7 @@ pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
                     return Err(unknown("it has too many links"));
                 }
                 if next.starts_with("/proc") {
-                    return Err(unknown("it leads through /proc, where each process finds another place"));
+                    return Err(unknown("it leads through /proc, where each process sees something else"));
                 }
                 let target = fs::read_link(&next)?;
                 if number == last {

@@ -80,7 +80,7 @@ impl<T: Fn(What)> Folder<T> {
         let mut wanted = true;
         loop {
             if let Err(why) = self.fold() {
-                tracing::error!(why, "the log does not take what was recorded");
+                tracing::error!(why, "the log does not accept what was recorded");
                 (self.tell)(What::NotFolded);
             }
             if std::mem::take(&mut wanted) {

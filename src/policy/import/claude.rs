@@ -25,7 +25,7 @@ const SERVERS: &[&str] = &[
     "enabledMcpjsonServers",
     "enableAllProjectMcpServers",
 ];
-const HIDES_SERVERS: &str = "it hides the other servers, which a rule does not";
+const HIDES_SERVERS: &str = "it hides the other servers, and a rule cannot do that";
 
 /// Reads the settings.
 pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
@@ -51,7 +51,10 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
     found.leave_unknown("permissions.", permissions, PERMISSIONS);
     servers(&mut found, settings);
     if fields(settings.get("hooks")).any(|(event, _)| event == "PreToolUse" || event == "PermissionRequest") {
-        found.leave("hooks", "the program still runs its hooks; what should hear of each call here is an [[approver]]");
+        found.leave(
+            "hooks",
+            "the program still runs its hooks; to have a program of yours see each call here, write an [[approver]]",
+        );
     }
     Ok(found)
 }
@@ -65,7 +68,7 @@ fn servers(found: &mut Imported, settings: &Value) {
             Some(name) => found.carry(Decision::Deny, Name::Is(name), Name::Any),
             None => {
                 let what = format!("deniedMcpServers {}", short(entry));
-                let why = "it names no server, but how one is started; rules go by names";
+                let why = "it says how a server is started, not its name; rules go by names";
                 found.leave_one(Decision::Deny, &what, why, Name::Any, Name::Any);
             }
         }
@@ -96,7 +99,7 @@ fn rule(found: &mut Imported, decision: Decision, entry: &str) {
         found.leave_one(decision, entry, "it is not mcp__SERVER__TOOL", Name::Any, Name::Any);
     } else if decision == Decision::Allow {
         if server.contains('*') {
-            found.leave(entry, "an allow has to name its server; the program skips it too");
+            found.leave(entry, "an allow must name its server; the program skips it too");
         } else {
             found.carry(decision, Name::Is(server), of_tool);
         }
@@ -118,10 +121,11 @@ fn own(found: &mut Imported, decision: Decision, entry: &str, name: &str) {
     let reaches = name.split_once('*').is_some_and(|(before, _)| "mcp__".starts_with(before));
     match decision {
         _ if !reaches => found.leave(entry, OWN_TOOL),
-        Decision::Allow => found.leave(entry, "an allow has to name its server; the program skips it too"),
+        Decision::Allow => found.leave(entry, "an allow must name its server; the program skips it too"),
         Decision::Ask | Decision::Deny if entry == "*" => found.carry(decision, Name::Any, Name::Any),
         Decision::Ask | Decision::Deny => {
-            let why = "its `*` stands across the names of server and tool; write a rule for the servers that are meant";
+            let why = "its `*` covers parts of both names, the server's and the tool's; write a rule for each server \
+                 you mean";
             found.leave_one(decision, entry, why, Name::Any, Name::Any);
         }
     }

@@ -78,7 +78,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
         }
     }
     if is_off(server.get("enabled")) {
-        let why = "the server is switched off there, which a rule does not do";
+        let why = "the server is switched off there, and a rule cannot do that";
         found.leave_one(Decision::Deny, &of("enabled = false"), why, Name::Is(name), Name::Any);
     }
 }
@@ -86,6 +86,6 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
 fn left_to_it(mode: &Value) -> &'static str {
     match mode.as_str() {
         Some("writes") => "asking for what MUTATES is the default here",
-        _ => "it leaves it to the program; here, [defaults] decide",
+        _ => "it leaves the decision to the program; here, [defaults] decide",
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         found.leave(entry, OWN_TOOL);
     }
     if let Some(guidance) = settings.get("autoRun") {
-        found.leave(format!("autoRun {}", short(guidance)), "it is said to a model; a rule says what is compared");
+        found.leave(format!("autoRun {}", short(guidance)), "it is an instruction to a model; a rule compares values");
     }
     if let Some(mode) = settings.get("approvalMode") {
         found.leave(format!("approvalMode {}", short(mode)), DEFAULT);
@@ -63,7 +63,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
     for key in APPROVED {
         for tool in found.texts(&format!("{name}: {key}"), server.get(key), Decision::Allow) {
             if tool.contains('*') {
-                let why = "programs differ in what `*` means here; name the tools that are meant";
+                let why = "programs differ in what `*` means here; name the tools you mean";
                 found.leave(format!("{name}: {key} {tool}"), why);
             } else {
                 found.carry(Decision::Allow, Name::Is(name), Name::Is(tool));
@@ -74,7 +74,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
         found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
     }
     if is_on(server.get("disabled")) {
-        let why = "the server is switched off there, which a rule does not do";
+        let why = "the server is switched off there, and a rule cannot do that";
         found.leave_one(Decision::Deny, &format!("{name}: disabled"), why, Name::Is(name), Name::Any);
     }
 }

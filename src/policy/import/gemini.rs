@@ -46,7 +46,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         found.carry(Decision::Deny, if name == "*" { Name::Any } else { Name::Is(name) }, Name::Any);
     }
     if let Some(shown) = shown {
-        let why = "it hides the other servers, which a rule does not; allow here what of these may run unasked";
+        let why = "it hides the other servers, and a rule cannot do that; allow here what may run unasked";
         found.leave(format!("mcp.allowed {}", shown.join(", ")), why);
     }
     for (key, list, decision) in tools {
@@ -139,7 +139,7 @@ pub(super) fn policy(policy: &Value) -> Result<Imported, NotTheirs> {
         }
     }
     for checker in policy.get("safety_checker").and_then(Value::as_array).into_iter().flatten() {
-        let why = "a checker of the program; what should hear of a call here is an [[approver]]";
+        let why = "a checker of the program; to have a program of yours see the calls here, write an [[approver]]";
         let what = short(checker);
         for (server, tool) in reached(&mut found, Decision::Deny, checker) {
             found.leave_one(Decision::Deny, &what, why, server, tool);

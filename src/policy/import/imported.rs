@@ -7,7 +7,7 @@ use crate::policy::rule::Decision;
 
 pub(super) const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
 pub(super) const DEFAULT: &str = "what no rule matches is up to [defaults] here";
-pub(super) const HIDES_TOOLS: &str = "it hides the other tools, which a rule does not";
+pub(super) const HIDES_TOOLS: &str = "it hides the other tools, and a rule cannot do that";
 /// How much of an entry is shown where it is no plain text.
 const SHOWN: usize = 120;
 
@@ -41,7 +41,7 @@ pub struct Imported {
 /// A text that is no file of that program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTheirs {
-    #[error("it is no {0}: {1}")]
+    #[error("it is not {0}: {1}")]
     Unreadable(&'static str, String),
     #[error("it has no permissions in it: {0}")]
     Nothing(&'static str),
@@ -55,12 +55,12 @@ impl Imported {
         }
         if [server, tool].iter().any(|name| matches!(name, Name::Is(name) if name.contains('*'))) {
             let what = format!("{} {}: {}", decision.word(), server.text(), tool.text());
-            self.leave(what, "a `*` there is no wildcard, so it is of no tool there either");
+            self.leave(what, "`*` is not a wildcard there, so it matches no tool there either");
             return;
         }
         let carried = Carried { decision, server: server.glob(), tool: tool.glob() };
         if decision == Decision::Allow && carried.server.is_none() && carried.tool.is_none() {
-            self.leave("allow *: *", "it allows every tool of every server; name the servers that are meant");
+            self.leave("allow *: *", "it allows every tool of every server; name the servers you mean");
         } else if !self.carried.contains(&carried) {
             self.carried.push(carried);
         }
@@ -97,7 +97,7 @@ impl Imported {
                     self.leave_one(
                         decision,
                         &what,
-                        "it is no text, so what it means is not known",
+                        "it is not a text, so its meaning is unknown",
                         Name::Any,
                         Name::Any,
                     );
@@ -133,7 +133,7 @@ impl Imported {
             };
             one.decision == Decision::Allow && stricter.iter().any(covers)
         };
-        self.drop_all(covered, "an ask or a deny covers it, which no allow loosens here: use its `unless`");
+        self.drop_all(covered, "an ask or a deny covers it, and no allow overrides that here: use its `unless`");
     }
 
     fn drop_all(&mut self, which: impl Fn(&Carried) -> bool, why: &str) {

@@ -33,7 +33,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
             Some(Some((server, of_server))) if !server.is_empty() && !of_server.is_empty() => {
                 of_tool(&mut found, name, server, of_server, tool);
             }
-            Some(_) => found.leave(name, "it is not mcp:SERVER:TOOL, so it is of no tool there either"),
+            Some(_) => found.leave(name, "it is not mcp:SERVER:TOOL, so it matches no tool there either"),
         }
     }
     for (profile, options) in fields(agent.get("profiles")) {
@@ -43,7 +43,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
     }
     for (name, server) in fields(settings.get("context_servers")) {
         if is_off(server.get("enabled")) {
-            let why = "the server is switched off there, which a rule does not do";
+            let why = "the server is switched off there, and a rule cannot do that";
             found.leave_one(Decision::Deny, &format!("{name}: enabled = false"), why, Name::Is(name), Name::Any);
         }
     }

@@ -45,8 +45,8 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
             continue;
         };
         for kind in kinds.iter().filter(|kind| kind.beyond_any_allow()) {
-            let what =
-                format!("no rule can allow a call with the hazard \"{}\": your eyes could be deceived", kind.word());
+            let kind = kind.word();
+            let what = format!("no rule can allow a call with the hazard {kind:?}: what you see may not be what runs");
             reading.problem(at.clone(), what, "take it out of `hazard`; such calls are always asked");
         }
     }
@@ -83,14 +83,14 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
     match (arg, other) {
         (None, Some((_, about))) if keys == 1 => Some(about),
         (_, Some((key, _))) => {
-            reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
+            reading.problem(at, format!("`{key}` is in one entry with other keys"), "give it an entry of its own");
             None
         }
         // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
         (Some(_), None) if tests.is_empty() && told => None,
         (Some(arg), None) if tests.is_empty() => {
             let hint = "add eq, in, glob, under, lt, gt, len, present or absent";
-            reading.problem(at, format!("`arg` {arg:?} without a test of it"), hint);
+            reading.problem(at, format!("`arg` {arg:?} has no test"), hint);
             None
         }
         (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
@@ -101,7 +101,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
         }
         (None, None) => {
             let hint = "add `arg = \"the name of an argument\"`, or `hazard`, `effect`, `sql` or `rate`";
-            reading.problem(at, "a condition about nothing", hint);
+            reading.problem(at, "a condition that tests nothing", hint);
             None
         }
     }
@@ -113,7 +113,7 @@ fn fingerprints(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<
     for (at, text) in reading.texts(value, "sql") {
         let fingerprints = sql::fingerprints(&text);
         if fingerprints.is_empty() {
-            let hint = "write one statement as a database would take it; ? stands for any literal";
+            let hint = "write one statement that a database would accept; ? matches any literal";
             reading.problem(at, "this statement has no fingerprint", hint);
         }
         found.extend(fingerprints);
@@ -209,7 +209,11 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
                 return Some(if key == "present" { Test::Present } else { Test::Absent });
             }
             let other = if key == "present" { "absent" } else { "present" };
-            reading.problem(value.span(), format!("`{key} = false` says the other"), format!("write `{other} = true`"));
+            reading.problem(
+                value.span(),
+                format!("`{key} = false` says the opposite"),
+                format!("write `{other} = true`"),
+            );
             None
         }
     }
@@ -257,7 +261,7 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
         }
     };
     if bounds.is_none() {
-        reading.cannot_be(value, "len", "a count, or bounds that some length fits, like { gt = 2, lt = 100 }");
+        reading.cannot_be(value, "len", "a count, or bounds that a length can meet, like { gt = 2, lt = 100 }");
     }
     bounds
 }

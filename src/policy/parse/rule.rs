@@ -205,7 +205,7 @@ fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Glob>
         match Glob::new(&text) {
             Ok(_) if !request::is_ruled(&text) => reading.problem(
                 at,
-                format!("no rule decides on {text:?}: the session and its notifications depend on it"),
+                format!("a rule cannot cover {text:?}: the session and its notifications depend on it"),
                 "name a request like resources/read, sampling/createMessage or tasks/*",
             ),
             Ok(glob) => found.push(glob),
@@ -237,7 +237,7 @@ fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Id
             Some(identity) => found.push(identity),
             None => reading.problem(
                 at,
-                format!("no behavioral identity is {hash:?}"),
+                format!("{hash:?} is not a behavioral identity"),
                 "write its 16 hex characters, or its words like MUTATES|UPDATE|CONTENT",
             ),
         }

@@ -2,14 +2,15 @@
 
 use crate::desk::*;
 use mcp_approve::audit::fields::Record;
-use mcp_approve::audit::numbers::{Histogram, Numbers as _};
+use mcp_approve::audit::numbers::{Exact, Histogram, Numbers as _};
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::audit::tally::{Count, RuleTally, SessionTally, ToolTally};
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{
-    Certain, Counts, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
+    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleFile, RuleLine,
+    Task,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
@@ -57,6 +58,7 @@ pub fn awaited(commands: &[Command]) -> u64 {
 
 /// Opens the log and gives it these records, newest first.
 pub fn log(desk: &mut Desk, lines: Vec<Line>) {
+    desk.model.browse.log_rows = LogRows::Records;
     let id = awaited(&desk.keys("3"));
     let newest = lines.first().map_or(0, |line| line.seq);
     let page = Page { id, from: Edge::Newest, lines, searched: 1, newest, progress: Progress::AtTheEnd };
@@ -80,13 +82,19 @@ pub fn records() -> Vec<Line> {
     lines
 }
 
+fn exact(numbers: &[u64]) -> Exact {
+    let mut exact = Exact::default();
+    numbers.iter().for_each(|number| exact.take(*number));
+    exact
+}
+
 fn histogram(numbers: &[u64]) -> Histogram {
     let mut histogram = Histogram::default();
     numbers.iter().for_each(|number| histogram.take(*number));
     histogram
 }
 
-fn count(of: &[(VerdictWord, By, u64)]) -> Count<Histogram> {
+fn count(of: &[(VerdictWord, By, u64)]) -> Count {
     let mut count = Count::default();
     of.iter().for_each(|(verdict, by, calls)| count.add(Some(*verdict), Some(*by), *calls));
     count
@@ -100,7 +108,7 @@ pub fn counts() -> Counts {
     tally.all = count(&all);
     tally.all.add(Some(Approve), Some(By::Default), 20_412);
     tally.all.asked = 61;
-    tally.all.waited = histogram(&[3_200_000, 2_000_000, 9_000_000]);
+    tally.all.waited = exact(&[3_200_000, 2_000_000, 9_000_000]);
     let detail = r#"{"words":"MUTATES|OVERWRITE|ACK","why":"w","evidence":["annotated MUTATES: readOnlyHint: false","inferred MUTATES OVERWRITE: name: write"]}"#;
     let tool = |calls: u64, detail: &str| ToolTally {
         count: count(&[(Deny, By::Operator, calls / 50), (Approve, By::Operator, calls - calls / 50)]),

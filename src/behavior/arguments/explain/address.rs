@@ -18,12 +18,12 @@ pub fn is_web(text: &str) -> bool {
 
 /// Why a web address is not explained, if it is not.
 pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
-    let Some((_, rest)) = text.split_once("://") else { return Err("is no web address") };
+    let Some((_, rest)) = text.split_once("://") else { return Err("is not a web address") };
     if text.len() > LONGEST || depth > DEEPEST {
         return Err("is an address too long to be read");
     }
     if !text.chars().all(is_plain) || text.contains("$(") {
-        return Err("is an address with a character that none has");
+        return Err("is an address with an invalid character");
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
@@ -31,7 +31,7 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
     let host = host.map_or(authority, |(host, _)| host);
     let is_host = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '[' | ']' | ':');
     if authority.contains('@') {
-        return Err("is an address with user info");
+        return Err("is an address with a user name or password in it");
     }
     if host.is_empty()
         || !host.chars().all(is_host)
@@ -46,7 +46,7 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
 /// The same for what follows the host: a path, a query, a fragment.
 pub fn check_path(rest: &str, depth: usize) -> Result<(), &'static str> {
     if rest.len() > LONGEST || !rest.chars().all(is_plain) {
-        return Err("is an address with a character that none has");
+        return Err("is an address with an invalid character");
     }
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -79,13 +79,13 @@ fn parameter(pair: &str, depth: usize) -> Result<(), &'static str> {
             && !value.is_empty()
             && !choice::is_known_read(&value))
     {
-        return Err("is an address that chooses what is done");
+        return Err("is an address that chooses an action");
     }
     if !key.languages.is_empty() {
         return Err("is an address with a statement in it");
     }
     if key.acts == super::key::Acts::Changes && !matches!(value.as_str(), "" | "0" | "false" | "no") {
-        return Err("is an address that switches a change on");
+        return Err("is an address that turns a change on");
     }
     match text::of(&value, key.role, depth + 1) {
         Ok(_) => Ok(()),

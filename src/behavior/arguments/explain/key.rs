@@ -5,6 +5,7 @@ use super::role::{conditions, is_destination, role};
 use crate::behavior::arguments::choice::{self, Choice};
 use crate::behavior::arguments::language::{self, Languages};
 use crate::behavior::voters::name::{self as verbs, Firmness};
+use crate::behavior::words::{Words, count};
 
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
@@ -40,7 +41,7 @@ impl Key {
         let words: Vec<&str> = spelled.split('_').filter(|word| !word.is_empty()).collect();
         // The last word says what it is, unless it only says in which form: `query_text`.
         let heads = words.iter().rev();
-        let head = heads.clone().find(|word| !is_form(word)).or(words.last()).copied().unwrap_or_default();
+        let head = heads.clone().find(|word| !FORMS.holds(word)).or(words.last()).copied().unwrap_or_default();
         let joined = if words.len() > 1 { words.concat() } else { String::new() };
         let role = if is_destination(&words) {
             Role::Destination
@@ -52,7 +53,7 @@ impl Key {
             Role::Open | Role::Condition | Role::Selector | Role::Command | Role::Code | Role::Script | Role::Options
         );
         let last = words.last().copied().unwrap_or_default();
-        let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
+        let names_language = carries || FORMS.holds(last) || !language::named(head).is_empty() || words.len() == 1;
         let mut languages = Languages::default();
         if names_language {
             for word in &words {
@@ -97,35 +98,10 @@ fn spelled(name: &str) -> String {
 }
 
 /// Words that say in which form a value is given, not what it is.
-fn is_form(word: &str) -> bool {
-    matches!(
-        word,
-        "text"
-            | "texts"
-            | "string"
-            | "strings"
-            | "str"
-            | "raw"
-            | "body"
-            | "value"
-            | "values"
-            | "input"
-            | "content"
-            | "line"
-            | "lines"
-            | "json"
-            | "list"
-            | "array"
-            | "data"
-            | "payload"
-            | "source"
-            | "src"
-            | "src2"
-            | "block"
-            | "batch"
-            | "extra"
-    )
-}
+const FORM: &str = "text texts string strings str raw body value values input content line lines json list array data payload source \
+    src src2 block batch extra";
+static FORMS: Words<{ count(FORM) }> = Words::of(FORM);
+
 /// What a name says of a value that switches something: an act as its first word, or behind one that leads to an act.
 fn acts(words: &[&str]) -> Acts {
     const LEADS: &[&str] = &["auto", "and", "then", "also", "force", "should", "do", "if", "on", "after", "when", "to"];
@@ -150,17 +126,16 @@ fn acts(words: &[&str]) -> Acts {
         leads(at)
             && !names
             && !enables
-            && (is_change(word)
+            && (CHANGES.holds(word)
                 || verbs::change(word).is_some_and(|firmness| firmness != Firmness::Either)
-                || is_switch(word))
+                || SWITCHES.holds(word))
     };
     if words.iter().enumerate().any(is_act) { Acts::Changes } else { Acts::No }
 }
 
 /// Verbs that are nouns elsewhere, and acts where something is switched.
-fn is_switch(word: &str) -> bool {
-    matches!(word, "rotate" | "share" | "consume" | "ack" | "lock" | "claim" | "close" | "open" | "start" | "stop")
-}
+const SWITCH: &str = "rotate share consume ack lock claim close open start stop";
+static SWITCHES: Words<{ count(SWITCH) }> = Words::of(SWITCH);
 
 /// Whether a text switches on what its name says.
 pub fn is_true(text: &str) -> bool {
@@ -173,63 +148,8 @@ pub fn is_false(text: &str) -> bool {
 }
 
 /// Words that name a change where they are the first of a name.
-fn is_change(word: &str) -> bool {
-    matches!(
-        word,
-        "delete"
-            | "remove"
-            | "drop"
-            | "purge"
-            | "overwrite"
-            | "write"
-            | "apply"
-            | "commit"
-            | "create"
-            | "insert"
-            | "update"
-            | "execute"
-            | "send"
-            | "destroy"
-            | "truncate"
-            | "erase"
-            | "clear"
-            | "save"
-            | "upsert"
-            | "autocommit"
-            | "kill"
-            | "reset"
-            | "replace"
-            | "publish"
-            | "push"
-            | "install"
-            | "wipe"
-            | "prune"
-            | "rewrite"
-            | "cleanup"
-            | "mark"
-            | "fix"
-            | "notify"
-            | "autofix"
-            | "repair"
-            | "upgrade"
-            | "sync"
-            | "archive"
-            | "email"
-            | "deploy"
-            | "rebuild"
-            | "regenerate"
-            | "subscribe"
-            | "unlock"
-            | "enable"
-            | "disable"
-            | "approve"
-            | "accept"
-            | "merge"
-            | "restart"
-            | "vacuum"
-            | "flush"
-            | "evict"
-            | "acknowledge"
-            | "ack"
-    )
-}
+const FIRST: &str = "delete remove drop purge overwrite write apply commit create insert update execute send destroy truncate erase \
+    clear save upsert autocommit kill reset replace publish push install wipe prune rewrite cleanup mark fix notify \
+    autofix repair upgrade sync archive email deploy rebuild regenerate subscribe unlock enable disable approve \
+    accept merge restart vacuum flush evict acknowledge ack";
+static CHANGES: Words<{ count(FIRST) }> = Words::of(FIRST);

@@ -54,8 +54,8 @@ pub fn is_version(text: &str) -> bool {
     let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
     text.len() <= 80
         && !text.starts_with('-')
-        && text.contains(['.', '^', '~', '<', '>', '=', '*'])
         && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.contains(['.', '^', '~', '<', '>', '=', '*'])
         && words.all(is_one)
 }
 
@@ -123,6 +123,36 @@ pub fn is_letter(c: char) -> bool {
             && (c.is_alphanumeric() && !('\u{ff00}'..='\u{ff5e}').contains(&c)
                 || matches!(get_general_category(c), G::NonspacingMark | G::SpacingMark)))
 }
+
+/// Whether a text is letters, digits, and signs of a list or this one alone.
+fn is_of(text: &str, signs: u128, other: char) -> bool {
+    let is_listed = |byte: u8| byte < 128 && (signs >> byte) & 1 != 0;
+    if text.is_ascii() {
+        return text.bytes().all(|byte| is_listed(byte) || char::from(byte) == other);
+    }
+    text.chars().all(|c| is_letter(c) || c == other || u8::try_from(c).is_ok_and(is_listed))
+}
+
+/// Some signs of ASCII, all letters and all digits, each as one bit.
+const fn listed(signs: &[u8]) -> u128 {
+    let (mut bits, mut byte) = (0, 0_u8);
+    while byte < 128 {
+        let mut is_listed = byte.is_ascii_alphanumeric();
+        let mut at = 0;
+        while at < signs.len() {
+            is_listed |= signs[at] == byte;
+            at += 1;
+        }
+        if is_listed {
+            bits |= 1 << byte;
+        }
+        byte += 1;
+    }
+    bits
+}
+
+/// Signs that paths and their globs are written with.
+const PATH: u128 = listed(b"/._- +@,()[]#'*?{}=~");
 
 /// Whether there is no scheme before a colon. `word:word` is a name with its kind (`sha256:…`, `is:open`, `crate::module`) unless
 /// the word before it is one that programs follow.
@@ -196,32 +226,6 @@ pub fn is_path(text: &str) -> bool {
         || drive
         || local.chars().next().is_some_and(is_letter)
         || local.starts_with('_');
-    let fits = |c: char| {
-        is_letter(c)
-            || matches!(
-                c,
-                '/' | '.'
-                    | '_'
-                    | '-'
-                    | ' '
-                    | '+'
-                    | '@'
-                    | ','
-                    | '('
-                    | ')'
-                    | '['
-                    | ']'
-                    | '#'
-                    | '\''
-                    | '*'
-                    | '?'
-                    | '{'
-                    | '}'
-                    | '='
-                    | '~'
-            )
-            || (drive && c == '\\')
-    };
     // `src/main.rs:42:7`: a place in a file.
     let place = local.rfind('/').and_then(|slash| local.get(slash..)).and_then(|file| file.split_once(':'));
     let named = match place {
@@ -233,7 +237,7 @@ pub fn is_path(text: &str) -> bool {
     begins
         && text.len() <= LONGEST
         && (named.contains(['/', '\\', '.', '*', '~']))
-        && named.chars().all(fits)
+        && is_of(named, PATH, if drive { '\\' } else { '/' })
         && !named.contains("//")
         && !named.contains(" -")
         && !named.contains(" /")

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::wire::fields::member;
+
 /// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which explains nothing.
 const MAX_WORK: usize = 50_000;
 /// Steps through `$ref`s and branches that belong to one place.
@@ -52,13 +54,13 @@ impl<'a> Schema<'a> {
             if !self.spend(1) {
                 return (Place::default(), Declared::Free);
             }
-            if let Some(property) = schema.get("properties").and_then(|all| all.get(key)) {
+            if let Some(property) = member(schema, "properties").and_then(|all| member(all, key)) {
                 declared = Declared::Named;
                 self.gather(property, &mut below, 0);
             }
         }
         if declared == Declared::Free {
-            for rest in place.schemas.iter().filter_map(|schema| schema.get("additionalProperties")) {
+            for rest in place.schemas.iter().filter_map(|schema| member(schema, "additionalProperties")) {
                 self.gather(rest, &mut below, 0);
             }
         }
@@ -69,7 +71,7 @@ impl<'a> Schema<'a> {
     pub fn items(&mut self, place: &Place<'a>) -> Place<'a> {
         let mut below = Place::default();
         for schema in &place.schemas {
-            for items in [schema.get("items"), schema.get("prefixItems")].into_iter().flatten() {
+            for items in [member(schema, "items"), member(schema, "prefixItems")].into_iter().flatten() {
                 match items {
                     Value::Array(first) => first.iter().for_each(|one| self.gather(one, &mut below, 0)),
                     one => self.gather(one, &mut below, 0),
@@ -82,10 +84,10 @@ impl<'a> Schema<'a> {
     /// Whether the schema lists this text among the values that may stand here.
     pub fn lists(&mut self, place: &Place<'a>, text: &str) -> bool {
         for schema in &place.schemas {
-            if schema.get("const").and_then(Value::as_str) == Some(text) {
+            if member(schema, "const").and_then(Value::as_str) == Some(text) {
                 return true;
             }
-            let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
+            let Some(values) = member(schema, "enum").and_then(Value::as_array) else { continue };
             if !self.spend(values.len()) {
                 return false;
             }

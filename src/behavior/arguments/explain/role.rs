@@ -1,5 +1,7 @@
 //! What kind of value a name announces, by its words. Reads no value.
 
+use crate::behavior::words::{Words, count};
+
 /// What kind of value a name announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
@@ -76,93 +78,22 @@ pub(super) fn conditions(words: &[&str]) -> Option<Role> {
 /// Whether a name says where something is written or sent.
 pub(super) fn is_destination(words: &[&str]) -> bool {
     let any = |known: fn(&str) -> bool| words.iter().any(|word| known(word));
-    let is_place = |word: &str| {
-        matches!(
-            word,
-            "path"
-                | "file"
-                | "filename"
-                | "filepath"
-                | "dir"
-                | "directory"
-                | "folder"
-                | "to"
-                | "location"
-                | "url"
-                | "uri"
-                | "as"
-                | "endpoint"
-                | "address"
-                | "email"
-                | "emails"
-        )
-    };
-    let is_end = |word: &str| {
-        matches!(
-            word,
-            "callback"
-                | "callbacks"
-                | "webhook"
-                | "webhooks"
-                | "hook"
-                | "proxy"
-                | "bcc"
-                | "cc"
-                | "sink"
-                | "outfile"
-                | "outdir"
-                | "outputfile"
-                | "outputpath"
-                | "dest"
-                | "destination"
-                | "registry"
-                | "recipient"
-                | "recipients"
-                | "grantee"
-                | "grantees"
-                | "invitee"
-                | "invitees"
-                | "postback"
-                | "pingback"
-                | "pushgateway"
-                | "notifyemails"
-                | "saveto"
-                | "saveas"
-                | "forwardto"
-                | "writeto"
-        )
-    };
-    let is_way = |word: &str| {
-        matches!(
-            word,
-            "output"
-                | "out"
-                | "save"
-                | "saved"
-                | "export"
-                | "download"
-                | "write"
-                | "cache"
-                | "log"
-                | "dump"
-                | "store"
-                | "upload"
-                | "forward"
-                | "reply"
-                | "notify"
-                | "notification"
-                | "pushgateway"
-                | "push"
-                | "send"
-                | "redirect"
-                | "result"
-                | "results"
-                | "target"
-        )
-    };
-    any(is_end)
-        || (words.len() > 1 && any(is_place) && any(is_way))
+    any(|word| ENDS.holds(word))
+        || (words.len() > 1 && any(|word| PLACES.holds(word)) && any(|word| WAYS.holds(word)))
         || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
         // Where the server itself goes, with its own key.
         || matches!(words, [.., "base" | "cluster" | "gateway" | "broker", "url" | "uri"] | ["baseurl"])
 }
+
+const PLACE: &str =
+    "path file filename filepath dir directory folder to location url uri as endpoint address email emails";
+static PLACES: Words<{ count(PLACE) }> = Words::of(PLACE);
+
+const END: &str = "callback callbacks webhook webhooks hook proxy bcc cc sink outfile outdir outputfile outputpath dest destination \
+    registry recipient recipients grantee grantees invitee invitees postback pingback pushgateway notifyemails \
+    saveto saveas forwardto writeto";
+static ENDS: Words<{ count(END) }> = Words::of(END);
+
+const WAY: &str = "output out save saved export download write cache log dump store upload forward reply notify notification \
+    pushgateway push send redirect result results target";
+static WAYS: Words<{ count(WAY) }> = Words::of(WAY);

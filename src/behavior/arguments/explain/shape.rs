@@ -1,6 +1,7 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
+use crate::behavior::words::{Words, among, count, folded};
 
 /// How likely a text is to be taken for a statement where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,42 +14,43 @@ pub enum Reads {
 
 /// Whether a text has the shape of a statement of some query language: its head, or two words of it side by side.
 pub fn is_statement(text: &str, reads: Reads) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words = || text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).take(MOST_WORDS);
-    let Some(first) = words().next() else { return false };
-    let is_upper = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    let mut buffer = [0_u8; LONGEST_WORD];
-    let head_is_known = is_head(lower(first, &mut buffer));
-    let head_is_alone = is_alone(lower(first, &mut buffer));
-    if words().nth(1).is_none() {
-        return head_is_alone && (is_upper(first) || reads == Reads::Statements);
-    }
-    // A head in capitals, or a change at any place (`a001 EXPUNGE`): people write no query so.
-    let changes = |word: &str| is_upper(word) && choice::is_firm_change(lower(word, &mut [0_u8; LONGEST_WORD]));
-    if (is_upper(first) && head_is_known) || words().any(changes) {
-        return true;
-    }
-    let mut is_prose = false;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_upper = |word: &[u8]| word.len() >= 3 && word.iter().all(u8::is_ascii_uppercase);
+    let mut words =
+        text.as_bytes().split(|byte| !is_part(byte)).filter(|word| !word.is_empty()).take(MOST_WORDS).enumerate();
+    let Some((_, first)) = words.next() else { return false };
+    let head = folded(first);
+    let head_is_known = HEADS.has(head);
+    // A change in capitals at any place (`a001 EXPUNGE`): people write no query so.
+    let changes = |word: &[u8]| is_upper(word) && choice::is_firm_change(&lower(word));
+    let (mut is_prose, mut has_change) = (PROSE.has(head), changes(first));
     let (mut at_head, mut in_capitals, mut anywhere) = (false, false, false);
     let (mut has_from, mut has_set, mut has_in) = (false, false, false);
-    let mut before = "";
-    for (at, word) in words().enumerate() {
-        let plain = lower(word, &mut buffer);
-        is_prose |= is_of_prose(plain);
+    let (mut before, mut before_opens, mut last) = (first, PAIR_HEADS.has(head), 0);
+    for (at, word) in words {
+        last = at;
+        let plain = folded(word);
+        is_prose |= PROSE.has(plain);
+        has_change |= changes(word);
         if at >= 2 {
-            (has_from, has_set, has_in) =
-                (has_from || plain == "from", has_set || plain == "set", has_in || plain == "in");
+            (has_from, has_set, has_in) = (has_from || plain == FROM, has_set || plain == SET, has_in || plain == IN);
         }
-        if at > 0 && is_pair(lower(before, &mut [0_u8; LONGEST_WORD]), plain) {
+        if before_opens && is_pair(&lower(before), &lower(word)) {
             at_head |= at == 1;
             in_capitals |= is_upper(before);
             anywhere = true;
         }
-        before = word;
+        (before, before_opens) = (word, PAIR_HEADS.has(plain));
     }
-    let head = lower(first, &mut buffer);
-    let opens = matches!(head, "match" | "merge" | "create" | "call" | "unwind") && opens(text, head.len());
-    let begins = match head {
+    if last == 0 {
+        return ALONE.has(head) && (is_upper(first) || reads == Reads::Statements);
+    }
+    if (is_upper(first) && head_is_known) || has_change {
+        return true;
+    }
+    let head = if head_is_known { lower(first) } else { String::new() };
+    let opens = matches!(head.as_str(), "match" | "merge" | "create" | "call" | "unwind") && opens(text, head.len());
+    let begins = match head.as_str() {
         "select" => has_from,
         "update" => has_set,
         "for" => has_in,
@@ -62,15 +64,14 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
 
 /// As many words of a text are looked at: what is longer is no plain text anyway.
 const MOST_WORDS: usize = 1_024;
-/// No word of the lists is longer.
-const LONGEST_WORD: usize = 16;
 
-/// A word in lower case; empty where it is longer than any of a list.
-fn lower<'b>(word: &str, buffer: &'b mut [u8; LONGEST_WORD]) -> &'b str {
-    let Some(lower) = buffer.get_mut(..word.len()) else { return "" };
-    lower.copy_from_slice(word.as_bytes());
-    lower.make_ascii_lowercase();
-    std::str::from_utf8(lower).unwrap_or_default()
+const FROM: u128 = folded(b"from");
+const SET: u128 = folded(b"set");
+const IN: u128 = folded(b"in");
+
+/// Words of ASCII letters, digits and `_` alone come here.
+fn lower(word: &[u8]) -> String {
+    word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
 }
 
 /// Whether a bracket follows the first word.
@@ -78,211 +79,59 @@ fn opens(text: &str, head: usize) -> bool {
     text.trim_start().get(head..).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']))
 }
 
-/// Whether statements of query languages begin with the word.
-fn is_head(word: &str) -> bool {
-    matches!(
-        word,
-        "select"
-            | "insert"
-            | "update"
-            | "delete"
-            | "drop"
-            | "create"
-            | "alter"
-            | "truncate"
-            | "grant"
-            | "revoke"
-            | "merge"
-            | "replace"
-            | "call"
-            | "exec"
-            | "execute"
-            | "begin"
-            | "commit"
-            | "rollback"
-            | "vacuum"
-            | "attach"
-            | "detach"
-            | "pragma"
-            | "explain"
-            | "describe"
-            | "show"
-            | "set"
-            | "load"
-            | "copy"
-            | "lock"
-            | "unlock"
-            | "rename"
-            | "use"
-            | "with"
-            | "values"
-            | "do"
-            | "declare"
-            | "analyze"
-            | "reindex"
-            | "match"
-            | "optional"
-            | "unwind"
-            | "remove"
-            | "foreach"
-            | "ask"
-            | "construct"
-            | "clear"
-            | "add"
-            | "move"
-            | "prefix"
-            | "base"
-            | "for"
-            | "let"
-            | "return"
-            | "upsert"
-            | "del"
-            | "flushall"
-            | "flushdb"
-            | "hset"
-            | "eval"
-            | "kill"
-            | "shutdown"
-            | "from"
-            | "put"
-            | "post"
-            | "patch"
-            | "get"
-            | "hdel"
-            | "lpush"
-            | "rpush"
-            | "expire"
-            | "incr"
-            | "config"
-            | "batch"
-            | "import"
-            | "export"
-            | "restore"
-            | "backup"
-            | "refresh"
-            | "comment"
-            | "deny"
-            | "bulk"
-            | "purge"
-    )
-}
+/// Words that statements of query languages begin with.
+const HEAD: &str = "select insert update delete drop create alter truncate grant revoke merge replace call exec execute begin commit \
+    rollback vacuum attach detach pragma explain describe show set load copy lock unlock rename use with values do \
+    declare analyze reindex match optional unwind remove foreach ask construct clear add move prefix base for let \
+    return upsert del flushall flushdb hset eval kill shutdown from put post patch get hdel lpush rpush expire incr \
+    config batch import export restore backup refresh comment deny bulk purge";
+static HEADS: Words<{ count(HEAD) }> = Words::of(HEAD);
 
-/// Whether the word is a statement by itself.
-fn is_alone(word: &str) -> bool {
-    matches!(
-        word,
-        "vacuum"
-            | "commit"
-            | "rollback"
-            | "begin"
-            | "flushall"
-            | "flushdb"
-            | "shutdown"
-            | "reboot"
-            | "bgsave"
-            | "save"
-            | "checkpoint"
-            | "reindex"
-            | "analyze"
-            | "reconfigure"
-            | "halt"
-            | "poweroff"
-            | "exit"
-            | "quit"
-            | "bgrewriteaof"
-            | "failover"
-            | "resetstat"
-    )
-}
-
-/// Whether two words stand side by side in statements.
-fn is_pair(first: &str, second: &str) -> bool {
-    match first {
-        "insert" | "replace" | "merge" | "upsert" | "import" => second == "into",
-        "delete" => matches!(second, "from" | "where" | "data" | "all"),
-        "union" => matches!(second, "select" | "all"),
-        "drop" | "create" | "alter" | "truncate" | "rename" | "show" => matches!(
-            second,
-            "table"
-                | "database"
-                | "index"
-                | "view"
-                | "schema"
-                | "trigger"
-                | "function"
-                | "procedure"
-                | "user"
-                | "role"
-                | "all"
-                | "graph"
-                | "measurement"
-                | "series"
-                | "keyspace"
-                | "collection"
-                | "constraint"
-                | "default"
-                | "silent"
-                | "named"
-                | "continuous"
-                | "retention"
-                | "column"
-                | "sequence"
-                | "type"
-                | "materialized"
-                | "temporary"
-                | "temp"
-                | "unique"
-                | "or"
-                | "if"
-                | "subscription"
-                | "shard"
-        ),
-        "clear" | "add" | "move" | "copy" => matches!(second, "all" | "default" | "graph" | "named" | "silent"),
-        "load" => matches!(second, "data" | "csv"),
-        "detach" => second == "delete",
-        "grant" | "revoke" => matches!(second, "all" | "select" | "insert" | "update" | "delete" | "usage" | "role"),
-        "exec" | "execute" => matches!(second, "sp_executesql" | "xp_cmdshell" | "immediate" | "as"),
-        "set" => matches!(second, "global" | "session" | "persist"),
-        _ => false,
-    }
-}
+/// Words that are a statement by themselves.
+const BY_ITSELF: &str = "vacuum commit rollback begin flushall flushdb shutdown reboot bgsave save checkpoint reindex analyze reconfigure \
+    halt poweroff exit quit bgrewriteaof failover resetstat";
+static ALONE: Words<{ count(BY_ITSELF) }> = Words::of(BY_ITSELF);
 
 /// Words of prose that no statement has: whoever looks for something writes them.
-fn is_of_prose(word: &str) -> bool {
-    matches!(
-        word,
-        "the"
-            | "of"
-            | "about"
-            | "how"
-            | "what"
-            | "why"
-            | "when"
-            | "who"
-            | "my"
-            | "our"
-            | "your"
-            | "me"
-            | "i"
-            | "we"
-            | "you"
-            | "are"
-            | "was"
-            | "these"
-            | "does"
-            | "can"
-            | "should"
-            | "latest"
-            | "best"
-            | "via"
-            | "an"
-            | "vs"
-            | "versus"
-            | "their"
-            | "its"
-            | "it"
-            | "more"
-            | "most"
-            | "near"
-    )
+const OF_PROSE: &str = "the of about how what why when who my our your me i we you are was these does can should latest best via an vs \
+    versus their its it more most near";
+static PROSE: Words<{ count(OF_PROSE) }> = Words::of(OF_PROSE);
+
+/// Words that stand side by side in statements.
+const PAIRS: [(&str, &str); 10] = [
+    ("insert replace merge upsert import", "into"),
+    ("delete", "from where data all"),
+    ("union", "select all"),
+    (
+        "drop create alter truncate rename show",
+        "table database index view schema trigger function procedure user role all graph measurement series keyspace \
+         collection constraint default silent named continuous retention column sequence type materialized temporary temp \
+         unique or if subscription shard",
+    ),
+    ("clear add move copy", "all default graph named silent"),
+    ("load", "data csv"),
+    ("detach", "delete"),
+    ("grant revoke", "all select insert update delete usage role"),
+    ("exec execute", "sp_executesql xp_cmdshell immediate as"),
+    ("set", "global session persist"),
+];
+const PAIR_HEAD: &str = "insert replace merge upsert import delete union drop create alter truncate rename show clear add move copy load \
+    detach grant revoke exec execute set";
+static PAIR_HEADS: Words<{ count(PAIR_HEAD) }> = Words::of(PAIR_HEAD);
+
+fn is_pair(first: &str, second: &str) -> bool {
+    PAIRS.iter().any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAIR_HEADS, PAIRS};
+    use crate::behavior::words::folded;
+
+    #[test]
+    fn every_first_word_of_a_pair_is_looked_for() {
+        for first in PAIRS.iter().flat_map(|(firsts, _)| firsts.split(' ')) {
+            assert!(PAIR_HEADS.has(folded(first.as_bytes())), "{first}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ pub fn of(text: &str, role: Role, depth: usize) -> Result<&'static str, &'static
 /// The same, where a statement may be expected.
 pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
     if text.chars().any(|c| c.is_control()) {
-        return Err("holds line ends or control characters, and no reader took it as a whole");
+        return Err("holds line breaks or control characters, and no parser read all of it");
     }
     let text = text.trim_matches(' ');
     if text.is_empty() {
@@ -43,7 +43,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
         Role::Names if are_names(text) => Ok("names"),
-        Role::Names => Err("is more than names"),
+        Role::Names => Err("holds more than names"),
         Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
         Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
@@ -79,37 +79,40 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         return Err("names a method that changes something");
     }
     if shape::is_statement(text, reads) {
-        return Err("has the shape of a statement that no reader took as a whole");
+        return Err("looks like a statement, and no parser read all of it");
     }
     if names_an_act(text, role) {
-        return Err("names an act that changes something");
+        return Err("names an action that changes something");
     }
     if text.starts_with('/') && text.contains('?') && text.contains('=') {
         return address::check_path(text, depth).map(|()| "a path and its query");
     }
     if name::is_time(text) {
-        Ok("a time")
+        return Ok("a time");
     } else if name::is_sum(text) {
-        Ok("numbers")
+        return Ok("numbers");
     } else if name::is_color(text) {
-        Ok("a color")
+        return Ok("a color");
     } else if name::is_version(text) {
-        Ok("a version")
+        return Ok("a version");
     } else if name::is_email(text) {
-        Ok("an email address")
-    } else if !is_request(text) && name::is_path(text) && text.contains(['/', '\\', '~', '*', '?']) {
+        return Ok("an email address");
+    }
+    let is_request = is_request(text);
+    let is_path = !is_request && name::is_path(text);
+    if is_path && text.contains(['/', '\\', '~', '*', '?']) {
         if changes_an_index(text) { Err("is a path of a request that changes something") } else { Ok("a path") }
     } else if name::is_identifier(text) {
         Ok("an identifier")
     } else if name::are_identifiers(text) {
         Ok("identifiers")
-    } else if !is_request(text) && name::is_path(text) {
+    } else if is_path {
         Ok("a path")
     } else if pattern::is_json_path(text) {
         Ok("a pattern")
     } else if pattern::is_declaration(text) {
         Ok("the declaration of a function")
-    } else if !is_request(text) && prose::is_plain(text) {
+    } else if !is_request && prose::is_plain(text) {
         Ok("plain words")
     } else {
         Err("is neither plain words nor a name, a path or a web address")
@@ -173,7 +176,7 @@ fn is_request(text: &str) -> bool {
 /// Whether a path ends in an act of a search engine that changes something: `/users/_delete_by_query`.
 fn changes_an_index(text: &str) -> bool {
     use crate::behavior::arguments::grammar::elastic;
-    text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
+    text.contains('_') && text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
 }
 
 /// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.

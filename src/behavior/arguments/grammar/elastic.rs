@@ -41,7 +41,7 @@ fn unread(endpoint: &str) -> Found {
         Effect::Unknown,
         Action::Unknown,
         endpoint,
-        format!("Elasticsearch, {endpoint} that is not known to read"),
+        format!("Elasticsearch, {endpoint}, which is not known to only read"),
     )
 }
 

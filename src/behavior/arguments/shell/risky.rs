@@ -60,7 +60,7 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     let rest = words.get(1..).unwrap_or_default();
     let only = |rank: Rank, says: String| Ranked::new(rank, says, &[at]);
     if depth > 8 {
-        return only(Rank::HandsOver, "runs commands in commands".to_owned());
+        return only(Rank::HandsOver, "runs commands inside commands".to_owned());
     }
     if among(name, "sudo doas su pkexec runas") {
         let inner = rest.iter().position(|word| !word.starts_with('-'));
@@ -98,7 +98,7 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         return worst.map_or_else(|| only(Rank::Runs, format!("runs {name}")), |worst| only(worst.rank, worst.says));
     }
     if among(name, "eval source .") {
-        return only(Rank::HandsOver, format!("{name} runs what a text or a file holds"));
+        return only(Rank::HandsOver, format!("{name} runs the content of a text or a file"));
     }
     let row = RISKY
         .iter()
@@ -181,10 +181,10 @@ const RISKY: &[Row] = &[
         Rank::Destroys,
         "mkfs mkfs.ext4 mkfs.xfs wipefs fdisk parted sgdisk format diskpart",
         &[],
-        ", which empties a disk",
+        ", which erases a disk",
     ),
     row(Rank::Destroys, "dd", &["of="], ", which writes over a device or a file"),
-    row(Rank::Destroys, "truncate", &[], ", which cuts files"),
+    row(Rank::Destroys, "truncate", &[], ", which truncates files"),
     row(Rank::Destroys, "find fd", &["-delete", "-exec", "-execdir", "-ok", "-x", "--exec"], ""),
     row(
         Rank::Destroys,
@@ -203,7 +203,7 @@ const RISKY: &[Row] = &[
         &["-c", "-e", "--eval", "-r"],
         ", which runs code",
     ),
-    row(Rank::HandsOver, "nc ncat socat", &["-e", "-l", "-c", "EXEC"], ", which opens a way in"),
+    row(Rank::HandsOver, "nc ncat socat", &["-e", "-l", "-c", "EXEC"], ", which can let other machines in"),
     row(
         Rank::Administers,
         "kill pkill killall shutdown reboot halt poweroff init systemctl service launchctl sc",
@@ -214,7 +214,7 @@ const RISKY: &[Row] = &[
         Rank::Administers,
         "chmod chown chgrp setfacl icacls attrib passwd useradd userdel usermod groupadd visudo",
         &[],
-        ", which changes who may do what",
+        ", which changes permissions",
     ),
     row(Rank::Administers, "crontab at batch iptables nft ufw sysctl mount umount modprobe insmod", &[], ""),
     row(
@@ -231,17 +231,17 @@ const RISKY: &[Row] = &[
     ),
     row(Rank::Administers, "npx uvx pipx bunx", &[], ", which fetches a program and runs it"),
     row(Rank::Administers, "aws gcloud az gh glab doctl heroku vercel fly netlify", &[], ""),
-    row(Rank::Reaches, "ssh scp sftp rsync ftp telnet rclone", &[], ", which reaches another machine"),
+    row(Rank::Reaches, "ssh scp sftp rsync ftp telnet rclone", &[], ", which connects to another machine"),
     row(
         Rank::Reaches,
         "curl http https",
         &["-X", "-d", "-T", "-F", "--data", "--data-binary", "--upload-file", "--request"],
         ", which sends data",
     ),
-    row(Rank::Reaches, "curl wget http https aria2c nc ncat socat", &[], ", which reaches another machine"),
+    row(Rank::Reaches, "curl wget http https aria2c nc ncat socat", &[], ", which connects to another machine"),
     row(Rank::Reaches, "git", &["push", "fetch", "pull", "clone"], ""),
     row(Rank::Reaches, "kubectl oc helm docker podman docker-compose", &[], ""),
-    row(Rank::Reaches, "psql mysql sqlite3 mongosh mongo sqlcmd", &[], ", which speaks to a database"),
+    row(Rank::Reaches, "psql mysql sqlite3 mongosh mongo sqlcmd", &[], ", which connects to a database"),
     row(
         Rank::Writes,
         "git",
@@ -256,5 +256,5 @@ const RISKY: &[Row] = &[
     ),
     row(Rank::Writes, "sed perl awk gawk", &["-i", "--in-place"], ", which rewrites files"),
     row(Rank::Writes, "make cmake ninja gradle mvn cargo npm pnpm yarn pip go", &[], ""),
-    row(Rank::Administers, "printenv export set", &[], ", which touches the environment"),
+    row(Rank::Administers, "printenv export set", &[], ", which reads or changes the environment"),
 ];

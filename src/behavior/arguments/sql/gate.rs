@@ -101,7 +101,7 @@ pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Dou
         "TABLE" if dialect != Some(Dialect::MsSql) => {}
         // T-SQL would call a procedure of that name, and then run what follows.
         "EXPLAIN" | "SHOW" | "DESCRIBE" | "DESC" | "PRAGMA" if dialect != Some(Dialect::MsSql) => {}
-        "" => return Err(Doubt::unknown("no statement")),
+        "" => return Err(Doubt::unknown("not a statement")),
         other => return Err(Doubt::new(action_of(other), cut.word(first))),
     }
     // A plan is no change, where it is sure that the statement only asks for one.
@@ -110,7 +110,7 @@ pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Dou
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
             Kind::Sign(_) | Kind::Word if own_operator(cut, at, dialect) => {
-                return Err(Doubt::unknown("an operator that somebody made"));
+                return Err(Doubt::unknown("a user-defined operator"));
             }
             Kind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
             Kind::Sign(b':') if cut.is_sign(at + 1, b'=') => return Err(Doubt::new(Action::Update, ":=")),

@@ -44,7 +44,7 @@ pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>,
     while lexer.at < lexer.bytes.len() {
         lexer.step()?;
         if lexer.tokens.len() > lexer.most {
-            return Err(Doubt::unknown("more words than are read"));
+            return Err(Doubt::unknown("too many words to be read"));
         }
     }
     Ok(lexer.tokens)
@@ -163,7 +163,7 @@ impl Lexer<'_> {
             self.costly += 1;
             self.most = if is("JOIN") { self.most } else { MOST_TOKENS_COPIED };
             if self.costly > MOST_COSTLY {
-                return Err(Doubt::unknown("more joins than are read"));
+                return Err(Doubt::unknown("too many joins to be read"));
             }
         }
         Ok(())

@@ -18,6 +18,7 @@ use std::ops::Range;
 use super::effect::{Effect, Found};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::{Words, count, folded};
 use gate::{Cut, Passed};
 
 /// Whose SQL it is.
@@ -275,35 +276,43 @@ fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
 /// Whether a text that may be words to search for is plainly a changing statement.
 pub fn plainly_changes(text: &str) -> bool {
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty());
-    let mut before = String::new();
+    let mut before = "";
     words.any(|word| {
         // No word of a pair is longer; most words are, or begin none.
         if word.len() > 9 {
-            before.clear();
+            before = "";
             return false;
         }
-        let word = word.to_ascii_uppercase();
-        let pair = (before.as_str(), word.as_str());
-        let found = matches!(
-            pair,
-            ("INSERT" | "REPLACE" | "MERGE", "INTO")
-                | ("DELETE", "FROM")
-                | (
-                    "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
-                    "TABLE"
-                        | "DATABASE"
-                        | "INDEX"
-                        | "VIEW"
-                        | "SCHEMA"
-                        | "TRIGGER"
-                        | "FUNCTION"
-                        | "PROCEDURE"
-                        | "USER"
-                        | "ROLE"
-                )
-                | ("GRANT" | "REVOKE", "ALL" | "SELECT")
-        ) || (word == "SET" && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE ")));
-        before = word;
+        let plain = folded(word.as_bytes());
+        let sets = plain == folded(b"set") && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
+        let found = sets || (!before.is_empty() && is_change(before, word));
+        before = if FIRST_OF_CHANGE.has(plain) { word } else { "" };
         found
     })
+}
+
+const FIRST: &str = "insert replace merge delete drop alter truncate create grant revoke";
+static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
+
+/// Whether two words side by side begin a statement that changes something.
+fn is_change(first: &str, second: &str) -> bool {
+    matches!(
+        (first.to_ascii_uppercase().as_str(), second.to_ascii_uppercase().as_str()),
+        ("INSERT" | "REPLACE" | "MERGE", "INTO")
+            | ("DELETE", "FROM")
+            | (
+                "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
+                "TABLE"
+                    | "DATABASE"
+                    | "INDEX"
+                    | "VIEW"
+                    | "SCHEMA"
+                    | "TRIGGER"
+                    | "FUNCTION"
+                    | "PROCEDURE"
+                    | "USER"
+                    | "ROLE"
+            )
+            | ("GRANT" | "REVOKE", "ALL" | "SELECT")
+    )
 }

@@ -32,7 +32,7 @@ pub(super) fn statement(cut: Cut<'_>) -> Told {
     let mut every = false;
     let mut object = None;
     let line = match verb.as_str() {
-        "" => "a text that is no SQL statement".to_owned(),
+        "" => "a text that is not an SQL statement".to_owned(),
         "SELECT" | "WITH" => on("SELECT", &tables(cut)),
         "EXPLAIN" => "the plan of a statement".to_owned(),
         "DELETE" | "UPDATE" => {
@@ -42,6 +42,7 @@ pub(super) fn statement(cut: Cut<'_>) -> Told {
             let which = match rows {
                 Rows::Some => "",
                 Rows::PerhapsAll => ", perhaps every row",
+                Rows::Every => ", every row",
                 Rows::All => " without WHERE",
             };
             format!("{}{which}", on(&verb, object.as_slice()))
@@ -105,8 +106,10 @@ pub(super) fn says(told: &Told, judgement: &Judgement) -> String {
 enum Rows {
     /// Its own condition compares a column with a value.
     Some,
-    /// There is a condition, but it is not shown to leave a row out: `1 = 1`, `id = id`, `id = 1 OR true`.
+    /// There is a condition, but it is not shown to leave a row out: `id = id`, `id IN (SELECT …)`.
     PerhapsAll,
+    /// There is a condition that every row meets: `1 = 1`, `id = 1 OR true`.
+    Every,
     All,
 }
 
@@ -128,9 +131,26 @@ fn rows(cut: Cut<'_>, verb: usize) -> Rows {
     let until = (from + 1..cut.tokens.len()).find(|at| ends(*at)).unwrap_or(cut.tokens.len());
     let condition: Vec<usize> = (from + 1..until).collect();
     let narrows = |part: &[usize]| part.split(|at| own(*at, "AND")).any(|part| compares(cut, part));
-    match condition.split(|at| own(*at, "OR")).all(narrows) {
-        true => Rows::Some,
-        false => Rows::PerhapsAll,
+    let mut parts = condition.split(|at| own(*at, "OR"));
+    if parts.clone().all(narrows) {
+        Rows::Some
+    } else if parts.any(|part| always(cut, part)) && (until == cut.tokens.len() || own(until, "RETURNING")) {
+        Rows::Every
+    } else {
+        Rows::PerhapsAll
+    }
+}
+
+/// Whether every row meets this part of a condition: `TRUE`, or a literal that equals itself.
+fn always(cut: Cut<'_>, part: &[usize]) -> bool {
+    let literal = |at: usize| {
+        let token = cut.tokens.get(at).filter(|token| token.kind == Kind::Literal)?;
+        cut.text.get(token.start..token.end).filter(|text| text.starts_with(|c: char| c == '\'' || c.is_ascii_digit()))
+    };
+    match *part {
+        [one] => cut.is(one, "TRUE"),
+        [left, sign, right] => cut.is_sign(sign, b'=') && literal(left).is_some() && literal(left) == literal(right),
+        _ => false,
     }
 }
 

@@ -126,7 +126,7 @@ fn led(target: &Facts) -> String {
 /// Why nothing is known of what changes in a file.
 pub fn blind(target: &Facts) -> &'static str {
     match (&target.unseen, target.size) {
-        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what is there is no text",
+        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what is there is not text",
         (None, Some(_)) if target.digest.is_some() => "it is too large to be compared line by line",
         _ => "what changes in it could not be seen",
     }

@@ -1,0 +1,65 @@
+//! What a tool's own words say of its arguments: read once for its definition, not again for each call of it.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use super::explain::key::Key;
+use super::language::Spoken;
+use crate::behavior::words;
+use crate::mcp::tool::Tool;
+
+/// As many declared names are read ahead.
+const MOST_KEYS: usize = 64;
+/// As many others are kept once a call had them: calls of one tool have the same few names again and again.
+const MOST_LEARNT: usize = 16;
+/// Words of a tool's name that say that its queries are words.
+const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
+/// Words of a tool's name that say that it runs what it is handed.
+const RUNS: &str = "run runs execute exec eval evaluate perform";
+
+/// What the words of one definition say.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// What the tool says it speaks.
+    pub(super) spoken: Spoken,
+    /// Whether its name says that its queries are words to look for.
+    pub(super) searches: bool,
+    /// Whether its name says that it runs what it is handed: that is never words.
+    pub(super) runs: bool,
+    /// The parameters that the operator says are plain text, each as a JSON Pointer has it.
+    pub(super) plain: Vec<String>,
+    keys: Vec<(String, Key)>,
+    learnt: [OnceLock<(Box<str>, Key)>; MOST_LEARNT],
+}
+
+impl Said {
+    /// Reads a definition; `plain` are the parameters that the operator says are plain text.
+    pub fn of(tool: &Tool, plain: &[String]) -> Self {
+        let name = words::of_name(&tool.name);
+        let has = |list: &str| name.iter().any(|word| words::among(word, list));
+        let declared = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        Self {
+            spoken: Spoken::of(tool),
+            searches: has(SEARCHES),
+            runs: has(RUNS),
+            plain: plain.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect(),
+            learnt: Default::default(),
+            keys: declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect(),
+        }
+    }
+
+    /// What a name says.
+    pub(super) fn key(&self, name: &str) -> Key {
+        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
+            return *key;
+        }
+        for slot in &self.learnt {
+            let (known, key) = slot.get_or_init(|| (name.into(), Key::of(name)));
+            if **known == *name {
+                return *key;
+            }
+        }
+        Key::of(name)
+    }
+}

@@ -1,0 +1,161 @@
+//! Requests that a server puts inside an answer (`inputRequests`, 2026-07-28): under the rules that a request of its own would
+//! be under. The answer passes with all of them or not at all; what it is not allowed to ask, its receiver gets an error for.
+
+use crate::audit::record::Outcome;
+use crate::gate::Gate;
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::flight::Wanted;
+use crate::gate::state::passed::Form;
+use crate::mcp::revision::Revision;
+use crate::wire::call::{AnswerTo, Call, Origin};
+use crate::wire::id::Id;
+use crate::wire::inputs::{self, Inputs};
+use crate::wire::line::Line;
+use crate::wire::rename;
+
+/// What is known of a request that the server answers.
+#[derive(Clone, Copy)]
+struct Answered {
+    to: AnswerTo,
+    modern: bool,
+}
+
+impl Gate {
+    /// Takes up the requests inside an answer where a rule has to decide on them; gives back an answer that passes. Those that
+    /// pass are recorded as separate requests are.
+    pub(in crate::gate) fn screen_answer(
+        &mut self,
+        now: Now,
+        line: Line,
+        id: &Id,
+        out: &mut Vec<Effect>,
+    ) -> Option<Line> {
+        let inputs = match inputs::read(line.content()) {
+            Ok(Some(inputs)) => inputs,
+            Ok(None) => return Some(line),
+            Err(_) if !self.rules.restricts_methods => return Some(line),
+            Err(why) => return self.withhold(now, id, &why, &line, out),
+        };
+        let answered = self.answered(id);
+        let Answered { to, modern } = answered.unwrap_or(Answered { to: AnswerTo::Request, modern: true });
+        // Without a handshake only the stateless era has requests at all.
+        let modern = modern || self.host.lifecycle.revision().is_none();
+        let era = modern.then(|| Revision::V2026_07_28.text());
+        let call = Call::inside(line, id.clone(), inputs, to, era);
+        if !self.rules.restricts_methods || !self.holds(now, &call) {
+            self.asks_pass(now, &call, out);
+            return Some(call.into_line());
+        }
+        if answered.is_none() {
+            let why = "it asks something of the host, which waits for no answer of this id";
+            return self.withhold(now, id, why, call.line(), out);
+        }
+        // It has answered; whether the host gets that answer is another question.
+        match self.flights.land(id) {
+            Some(flight) => {
+                self.landed(now, &flight, call.line(), false, out);
+                let open = flight.open_id(id);
+                self.flights.suspend(&flight.ticket, open);
+                if open != id {
+                    // It is shown, decided on and passed under the id of the request that its host came back with.
+                    let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
+                        let why = "it cannot be passed under the id of the request that waits for it";
+                        out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
+                        return self.drop_odd(now, why, call.line(), out);
+                    };
+                    self.take_up(now, Box::new(renamed), out);
+                    return None;
+                }
+            }
+            None => {
+                self.host.plain_ids.remove(id);
+                self.passes(now, (Origin::Server, Form::Response, ""), call.line(), out);
+            }
+        }
+        self.take_up(now, Box::new(call), out);
+        None
+    }
+
+    /// What the server answers under this id, where that may hold requests and the host still waits for it.
+    fn answered(&self, id: &Id) -> Option<Answered> {
+        if let Some(flight) = self.flights.get(id) {
+            let to = if flight.method.is_none() { AnswerTo::Call } else { AnswerTo::Request };
+            return (flight.wanted == Wanted::Yes).then_some(Answered { to, modern: flight.modern });
+        }
+        let is_ours =
+            self.catalog.is_ours(id) || self.catalog.awaits(id) || self.host.introduction.as_ref() == Some(id);
+        (!is_ours && self.host.plain_ids.contains(id)).then_some(Answered { to: AnswerTo::Request, modern: false })
+    }
+
+    /// Counts and records requests that pass inside an answer.
+    fn asks_pass(&mut self, now: Now, call: &Call, out: &mut Vec<Effect>) {
+        self.record_single(now, call, out);
+        for (method, params) in call.questions() {
+            let counted = (Origin::Answer, Form::Request, method);
+            if let Some(at) = self.log.passed.take(now.mono, counted, params.len() as u64, None) {
+                self.wake_by(at, out);
+            }
+            let bytes = params.len() as u64;
+            self.show_plain(now, Direction::ToHost, ActivityKind::Request, method, bytes, out);
+        }
+    }
+
+    /// Whether a notification carries requests that a rule could restrict: nothing can be held that has no answer. The host
+    /// finds them in the answer to its next `tasks/get`.
+    pub(in crate::gate) fn restricts_inputs(&self, line: &Line) -> Result<(), String> {
+        let restricted = |inputs: &Inputs| inputs.methods().any(|method| self.restricts(method));
+        match inputs::read(line.content())? {
+            Some(inputs) if restricted(&inputs) => {
+                Err("it asks something of the host, a rule is about that, and a notification cannot wait".to_owned())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Does not pass an answer on: recorded, and whoever waits for it gets an error instead.
+    pub(in crate::gate) fn withhold(
+        &mut self,
+        now: Now,
+        id: &Id,
+        why: &str,
+        line: &Line,
+        out: &mut Vec<Effect>,
+    ) -> Option<Line> {
+        let none = self.drop_odd(now, why, line, out);
+        self.answer_withheld(now, id, why, out);
+        none
+    }
+
+    /// Answers the host for an answer of the server's that does not pass.
+    pub(in crate::gate) fn answer_withheld(&mut self, now: Now, id: &Id, why: &str, out: &mut Vec<Effect>) {
+        if self.catalog.is_ours(id) {
+            return;
+        }
+        let flight = self.flights.land(id);
+        let is_plain = self.host.plain_ids.remove(id);
+        if is_plain && self.catalog.awaits(id) {
+            self.catalog.host_cancels(id);
+        }
+        match &flight {
+            Some(flight) if flight.wanted == Wanted::Yes => {
+                let entry = self.outcome_entry(now, flight, Outcome::Unreadable).with("reason", why);
+                self.record(entry, out);
+                self.consoles.status.failed += 1;
+            }
+            None if is_plain => {}
+            Some(_) | None => return,
+        }
+        let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
+        out.push(Effect::Answer(replies::withheld(open, flight.as_ref(), why)));
+    }
+}
+
+/// The same requests inside the same answer under another id.
+fn inside_renamed(call: &Call, id: &Id, (to, era): (AnswerTo, Option<&str>)) -> Option<Call> {
+    let line = rename::with_id(call.line(), id)?;
+    let inputs = inputs::read(line.content()).ok()??;
+    Some(Call::inside(line, id.clone(), inputs, to, era))
+}

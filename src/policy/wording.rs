@@ -1,0 +1,119 @@
+//! A condition of a rule in words, for people. Owns no meaning: what holds is [`super::when`]'s.
+
+use toml::{Table, Value};
+
+use super::when::Predicate;
+
+impl Predicate {
+    /// `exactly 2 arguments`, `path is under ~/scratch`: what it says, in words; as the file has it where it is none of
+    /// the forms known here.
+    pub fn words(&self) -> String {
+        let table = toml::from_str::<Table>(&format!("p = {}", self.text)).ok();
+        let said = table.as_ref().and_then(|table| table.get("p")?.as_table()).and_then(said);
+        said.unwrap_or_else(|| self.text.clone())
+    }
+}
+
+fn said(fields: &Table) -> Option<String> {
+    let arg = fields.get("arg").and_then(Value::as_str);
+    let each = |(key, value): (&String, &Value)| match (key.as_str(), arg) {
+        ("arg", _) => None,
+        ("len", Some("")) if value.as_integer() == Some(1) => Some(Some("exactly 1 argument".to_owned())),
+        ("len", Some("")) => Some(length(value).map(|length| format!("{length} arguments"))),
+        (key, Some(arg)) => Some(test(key, value).map(|test| format!("{} {test}", name(arg)))),
+        ("hazard", None) => Some(Some(format!("the hazard is {}", any(value)))),
+        ("effect", None) => Some(Some(format!("every effect is {}", any(value)))),
+        ("sql", None) => Some(Some(format!("every statement is like {}", any(value)))),
+        ("rate", None) => Some(rate(value)),
+        (_, None) => Some(None),
+    };
+    let parts = fields.iter().filter_map(each).collect::<Option<Vec<String>>>()?;
+    (!parts.is_empty()).then(|| parts.join(" and "))
+}
+
+/// The arguments as a whole are no argument.
+fn name(arg: &str) -> &str {
+    if arg.is_empty() { "the arguments together" } else { arg }
+}
+
+fn test(key: &str, value: &Value) -> Option<String> {
+    Some(match key {
+        "eq" => format!("is {}", one(value)),
+        "in" => format!("is {}", any(value)),
+        "glob" => format!("matches {}", any(value)),
+        "under" => format!("is under {}", any(value)),
+        "lt" => format!("is less than {}", one(value)),
+        "gt" => format!("is more than {}", one(value)),
+        "len" => format!("is {} long", length(value)?),
+        "present" => "is given".to_owned(),
+        "absent" => "is not given".to_owned(),
+        _ => return None,
+    })
+}
+
+/// `exactly 2`, `more than 2 and less than 5`.
+fn length(value: &Value) -> Option<String> {
+    let bound = |word: &str| value.get(word).and_then(Value::as_integer);
+    match (value.as_integer(), bound("gt"), bound("lt")) {
+        (Some(exactly), ..) => Some(format!("exactly {exactly}")),
+        (None, Some(more), Some(less)) => Some(format!("more than {more} and less than {less}")),
+        (None, Some(more), None) => Some(format!("more than {more}")),
+        (None, None, Some(less)) => Some(format!("less than {less}")),
+        (None, None, None) => None,
+    }
+}
+
+fn rate(value: &Value) -> Option<String> {
+    let table = value.as_table()?;
+    let per = table.get("per")?.as_str()?;
+    let count = |word: &str| table.get(word).and_then(Value::as_integer);
+    match (count("most"), count("over")) {
+        (Some(most), None) => Some(format!("among the first {most} calls in {per}")),
+        (None, Some(over)) => Some(format!("after {over} calls in {per}")),
+        _ => None,
+    }
+}
+
+fn any(value: &Value) -> String {
+    match value.as_array() {
+        Some(all) => all.iter().map(one).collect::<Vec<_>>().join(" or "),
+        None => one(value),
+    }
+}
+
+fn one(value: &Value) -> String {
+    match value.as_str() {
+        // Quotes only where the text would not be told from the words around it.
+        Some(text) if !text.is_empty() && !text.contains(char::is_whitespace) => text.to_owned(),
+        _ => serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::parse;
+
+    #[test]
+    fn every_form_of_a_condition_has_words_and_none_is_lost() {
+        for (text, words) in [
+            (r#"{ arg = "", len = 2 }"#, "exactly 2 arguments"),
+            (r#"{ arg = "", len = 1 }"#, "exactly 1 argument"),
+            (r#"{ arg = "path", eq = "a b" }"#, r#"path is "a b""#),
+            (r#"{ arg = "n", eq = 5 }"#, "n is 5"),
+            (r#"{ arg = "all", eq = true }"#, "all is true"),
+            (r#"{ arg = "to", in = ["ada", "bob"] }"#, "to is ada or bob"),
+            (r#"{ arg = "path", under = ["~/a", "~/b"] }"#, "path is under ~/a or ~/b"),
+            (r#"{ arg = "path", glob = "*.md" }"#, "path matches *.md"),
+            (r#"{ arg = "n", gt = 1, lt = 9 }"#, "n is more than 1 and n is less than 9"),
+            (r#"{ arg = "text", len = { gt = 2, lt = 9 } }"#, "text is more than 2 and less than 9 long"),
+            (r#"{ arg = "x", absent = true }"#, "x is not given"),
+            (r#"{ hazard = "outside-roots" }"#, "the hazard is outside-roots"),
+            (r#"{ effect = ["read"] }"#, "every effect is read"),
+            (r#"{ rate = { most = 10, per = "1h" } }"#, "among the first 10 calls in 1h"),
+        ] {
+            let file = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'deny'\ntool = 't'\nwhen = [{text}]\n");
+            let policy = parse::parse(&file).map_err(|problems| format!("{text}: {}", problems[0])).unwrap();
+            assert_eq!(policy.rules[0].when[0].words(), words);
+        }
+    }
+}
