@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself. (`turn` can hold up an approved call before the last step.)
+//! `decide`, `forward`. Owns nothing itself. (An approved call may have to wait for its turn before the last step.)
 
 pub mod arrive;
 pub mod ask;
