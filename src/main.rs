@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     let outcome = mcp_approve::cli::run(std::env::args_os(), &mut out);
     let outcome = outcome.and_then(|code| Ok(out.flush().map(|()| code)?));
     outcome.unwrap_or_else(|error| {
-        // Nobody is left to be told when stderr is gone.
+        // No one is left to be told when stderr is gone.
         let _ = std::io::stderr().write_all(error.report().as_bytes());
         error.exit_code().into()
     })

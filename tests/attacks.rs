@@ -48,6 +48,7 @@
 //! | C17 | multi-round-trip retries and task updates (revision 2026-07-28) | a retry continues under its approval once and only on an exact match of name, arguments and server state; everything else is a new decision |
 //! | C18 | approval after cancel or timeout | withdrawn at once; a late verdict does nothing and is recorded |
 //! | C19 | no console, crashed console, full disk | wait, then deny with a reason; never allow |
+//! | C20 | a question that the host puts to its user for us: answered, taken back, imitated or put again under its id by the server; answered twice or late by the host | only the host's first answer to the open question counts, for the text that it showed; while it is open the server's requests are read strictly, and none passes under an id of ours |
 //! | D1 | approval fatigue | own figures shown ("61 of 61 approved in 20 min, median 0.8 s"); identical calls grouped; a narrow rule is offered after repeated approvals |
 //! | D2 | flooding to hide one call | the queue marks and can sort by risk; per-server limit; deny all from one server |
 //! | D3 | a key pressed just as the screen changes | arrivals never move the selection; a short arming delay after the selected call changes |
@@ -89,6 +90,7 @@ mod closed;
 mod delegation;
 mod disk;
 mod edited_policy;
+mod forms;
 mod framing;
 mod hosts;
 mod human;

@@ -3,6 +3,7 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod elicited;
 mod embedded;
 mod ends;
 mod granted;

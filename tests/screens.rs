@@ -11,6 +11,7 @@ mod keymap;
 mod keys;
 mod lists;
 mod log_reader;
+mod marks;
 mod matrix;
 mod past;
 mod plain;

@@ -2,6 +2,7 @@
 
 mod cycles;
 mod route;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@
 
 use crate::wire::digest::{Digest, Hasher};
 
-/// What stands before the first record.
+/// What is before the first record.
 pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genesis");
 
 /// The random name of a journal, or of whoever else writes to the log.
@@ -115,7 +115,7 @@ impl Verifier {
     /// Takes the next record in order of `seq`, and returns the head it makes.
     ///
     /// # Errors
-    /// How the chain breaks here. The verifier then stands where it stood.
+    /// How the chain breaks here. The verifier then stays where it was.
     pub fn take(&mut self, row: &Row<'_>) -> Result<Head, Break> {
         let expected = self.head.seq.saturating_add(1);
         if u64::try_from(row.seq) != Ok(expected) {

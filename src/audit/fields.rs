@@ -34,7 +34,7 @@ pub struct Fields<'a> {
     pub session: Cow<'a, str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    /// What a call acts upon; older records do not say.
+    /// What a call acts on; older records do not say.
     pub target: Option<String>,
     pub badge: Option<String>,
     pub identity: Option<String>,
@@ -74,7 +74,7 @@ pub enum Field {
     Verdict,
     By,
     Rule,
-    /// What a call acts upon.
+    /// What a call acts on.
     Target,
     /// The person who decided.
     Operator,
@@ -259,7 +259,7 @@ impl Fields<'_> {
         whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
     }
 
-    /// The details, as far as `T` names them.
+    /// The details that `T` names.
     pub fn detail<'d, T: Deserialize<'d>>(&'d self) -> Option<T> {
         serde_json::from_str(self.detail?.get()).ok()
     }

@@ -63,7 +63,7 @@ impl Index {
         let path = place_of(log);
         match Self::load(&path, reader) {
             Ok(index) => Some(index),
-            // It belongs to somebody else, or nobody may write here.
+            // It belongs to another user, or this folder is read-only.
             Err(Unusable::Place(why)) => {
                 tracing::debug!(%why, "no index of the log");
                 None

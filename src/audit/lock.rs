@@ -1,7 +1,7 @@
 //! The lock file between all wrappers: one writes at a time, in the order they came. Knows nothing of what is written.
 //!
 //! SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones; asking again and again, as a
-//! hundred wrappers would, leaves no time for the one that writes. So whoever finds the lock taken stands in the
+//! hundred wrappers would, leaves no time for the one that writes. So whoever finds the lock taken is in the
 //! kernel's queue: on a thread of its own, because that wait has no end, and this one must.
 
 use std::cell::OnceCell;
@@ -19,7 +19,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::error::StoreError;
 use super::place::{failed, linked};
 
-/// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
+/// How long to be in the queue: a wrapper that was stopped while it held the lock must not keep all others from
 /// answering their hosts.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,7 @@ pub(super) struct Lock {
     queue: OnceCell<Queue>,
 }
 
-/// The lock, held until dropped, and by nobody once this process is dead.
+/// The lock, held until dropped, and by no one once this process is dead.
 pub(super) struct Held<'a>(&'a File);
 
 /// The thread that waits, and the descriptor it waits with: one of its own, because a descriptor that was given up
@@ -77,7 +77,7 @@ impl Lock {
         }
     }
 
-    /// Takes the lock when nobody has it; `None` at once when another does.
+    /// Takes the lock when no one has it; `None` at once when another does.
     pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Held(&self.file))),
@@ -98,7 +98,7 @@ impl Queue {
     }
 
     fn wait(&self, patience: Duration) -> Result<io::Result<()>, RecvTimeoutError> {
-        // Without room: what arrives was taken, and what nobody waits for any more is known to the sender.
+        // Without room: what arrives was taken, and what no one waits for any more is known to the sender.
         let (tell, comes) = mpsc::sync_channel(0);
         self.ask.send(tell).map_err(|_| RecvTimeoutError::Disconnected)?;
         comes.recv_timeout(patience)

@@ -156,9 +156,8 @@ fn ended(fields: &Fields<'_>) -> Ended {
         Some(VerdictWord::Deny) => match fields.by() {
             Some(By::Expiry | By::Cancel | By::Shutdown | By::Fault) => Ended::Unanswered,
             // Who is not known may have been a person.
-            Some(By::Default | By::Rule | By::Operator | By::Approver | By::Scope | By::Observe) | None => {
-                Ended::Refused
-            }
+            Some(By::Default | By::Rule | By::Operator | By::Approver | By::Scope | By::Observe | By::Elicitation)
+            | None => Ended::Refused,
         },
         None => Ended::Unanswered,
     }

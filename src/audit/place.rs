@@ -56,7 +56,7 @@ pub(super) fn linked(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ELOOP) { io::Error::other("it is a link") } else { error }
 }
 
-/// Whether a file is one of ours, which nobody but we and root can have changed.
+/// Whether a file is one of ours, which no one but we and root can have changed.
 fn check_own(found: &Metadata) -> Result<(), String> {
     let (owner, mode) = (found.uid(), found.mode() & 0o7777);
     if found.is_symlink() {

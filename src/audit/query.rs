@@ -41,7 +41,7 @@ pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usiz
 }
 
 /// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
-/// else says how it stands. What cannot be read is among them.
+/// else says what state it is in. What cannot be read is among them.
 ///
 /// # Errors
 /// Why the log could not be read.
@@ -118,7 +118,7 @@ pub fn is_row(kind: Kind) -> bool {
     matches!(kind, Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)
 }
 
-/// Shows every record that the search wants, the oldest first, as it stands, until `see` breaks off.
+/// Shows every record that the search wants, the oldest first, as it is, until `see` breaks off.
 ///
 /// # Errors
 /// Why the log could not be read.

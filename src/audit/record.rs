@@ -59,6 +59,8 @@ words! {
         Shutdown = "shutdown",
         Fault = "fault",
         Observe = "observe",
+        /// A person, asked by the host for us.
+        Elicitation = "elicitation",
     }
 }
 
@@ -118,7 +120,7 @@ pub struct Entry {
     pub session: Arc<str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    /// What a call acts upon, not yet redacted.
+    /// What a call acts on, not yet redacted.
     pub target: Option<String>,
     pub badge: Option<Badge>,
     /// The behavioral identity, 16 hex characters.

@@ -21,7 +21,19 @@ const FIELDS: [(&str, Field, &[&str]); 14] = [
     (
         "by",
         Field::By,
-        &["default", "rule", "operator", "approver", "scope", "expiry", "cancel", "shutdown", "fault", "observe"],
+        &[
+            "default",
+            "rule",
+            "operator",
+            "approver",
+            "scope",
+            "expiry",
+            "cancel",
+            "shutdown",
+            "fault",
+            "observe",
+            "elicitation",
+        ],
     ),
     ("rule", Field::Rule, &[]),
     ("operator", Field::Operator, &[]),
@@ -95,7 +107,7 @@ impl Search {
                 Some(rest) if !rest.is_empty() => (Wanted::Without, rest),
                 _ => (Wanted::With, word),
             };
-            // What stands before a colon is a field only if it is a word: `C:\x` and `http://` are text.
+            // What is before a colon is a field only if it is a word: `C:\x` and `http://` are text.
             let (field, value) = match word.split_once(':') {
                 Some((field, value)) if field.len() > 1 && field.bytes().all(|b| b.is_ascii_lowercase()) => {
                     (field, value)
@@ -254,7 +266,7 @@ impl Search {
     }
 }
 
-/// The words of a text. What stands in double quotes is one word, spaces and all.
+/// The words of a text. What is in double quotes is one word, spaces and all.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -274,7 +286,7 @@ fn words(text: &str) -> Vec<String> {
 pub fn exactly(name: &str, value: &str) -> String {
     let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '"');
     if value.chars().any(odd) {
-        // A term has no spaces: any one character may stand where one was.
+        // A term has no spaces: any one character may be where one was.
         let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();
         return format!("{name}:{pattern}");
     }

@@ -171,7 +171,7 @@ fn each(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The secret of a command-line flag stands in the next argument: `--password`, `-token`.
+/// The secret of a command-line flag is in the next argument: `--password`, `-token`.
 pub fn is_secret_flag(argument: &str) -> bool {
     argument.starts_with('-') && argument.bytes().all(in_key) && is_secret_key(argument)
 }

@@ -83,7 +83,7 @@ impl Store {
         Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
     }
 
-    /// Puts parts of journals into the log, as far as they are not in it yet: all, or nothing. Nothing is synced by it.
+    /// Puts parts of journals into the log, those that are not in it yet: all, or nothing. Nothing is synced by it.
     ///
     /// # Errors
     /// Why nothing was.
@@ -126,7 +126,7 @@ impl Store {
         self.unnoted
     }
 
-    /// Notes the chain's head beside the log, if nobody else is at it: whoever is will note one as new. That it cannot
+    /// Notes the chain's head beside the log, if no other process is at it: whoever is will note one as new. That it cannot
     /// be noted costs a later proof, and no record.
     pub fn note_head(&mut self) {
         let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
@@ -142,7 +142,7 @@ impl Store {
         self.open.as_ref().map_or(0, |open| open.state.backlog)
     }
 
-    /// Moves the write-ahead log into the database, as far as no reader is in the way. It syncs, so it is slow.
+    /// Moves the write-ahead log into the database, where no reader is in the way. It syncs, so it is slow.
     ///
     /// # Errors
     /// Why it could not be moved. Nothing is lost by that.
@@ -203,7 +203,7 @@ impl Open {
         Ok((Self { state, lock, path, identity }, done))
     }
 
-    /// Whether the log is still the file of its name. A log that was removed takes no more records: nobody would find
+    /// Whether the log is still the file of its name. A log that was removed takes no more records: no one would find
     /// them.
     fn is_in_place(&self) -> bool {
         self.identity.is_some()

@@ -187,7 +187,9 @@ impl<N: Numbers> Tally<N> {
 impl Count {
     fn decided(&mut self, decided: &Decided<'_>) {
         self.add(decided.verdict, decided.by, 1);
-        if let Some(latency) = decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver))) {
+        if let Some(latency) =
+            decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver | By::Elicitation)))
+        {
             self.waited.take(latency);
         }
     }

@@ -24,7 +24,7 @@ pub enum Trust {
     /// Its words may show a call PURE when nothing contradicts them.
     #[default]
     Corroborate,
-    /// Its annotations are believed as they stand.
+    /// Its annotations are believed as they are.
     Annotations,
     /// Nothing it says lowers a risk.
     None,
@@ -234,6 +234,8 @@ pub enum Replaced {
 
 /// What is said of a write that may replace something.
 pub const MAY_REPLACE: &str = "it may replace what is there";
+/// What is said of a tool that runs any statement, when this one changes something.
+pub const STATEMENT_CHANGES: &str = "its statement changes something";
 
 /// Why this call must not be approved by one careless key, in our words; `None` when one key may do.
 ///
@@ -243,7 +245,7 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
     let mut reasons: Vec<&str> = Vec::new();
     reasons.extend(match identity.action {
         Action::Delete => Some("it deletes something"),
-        Action::Execute if only_queries(behavior) => Some("its statement changes something"),
+        Action::Execute if only_queries(behavior) => Some(STATEMENT_CHANGES),
         Action::Execute => Some("it runs or stops something"),
         Action::Send => Some("it sends something"),
         Action::Merge => Some("it merges one thing into another"),

@@ -99,7 +99,7 @@ impl fmt::Display for Evidence {
 pub struct Evidence {
     pub source: Source,
     pub says: Claim,
-    /// The words that prove it, as they stand in the definition or the arguments: foreign text.
+    /// The words that prove it, as they are in the definition or the arguments: foreign text.
     pub span: String,
     pub strength: Strength,
 }

@@ -39,7 +39,7 @@ words! {
         Confusable = "confusable",
         /// The definition changed since it was trusted.
         ChangedDefinition = "changed-definition",
-        /// The server added the tool after its first session, and nobody has reviewed it.
+        /// The server added the tool after its first session, and it is not reviewed yet.
         NewDefinition = "new-definition",
         /// The server's program or its command line changed since it was trusted.
         ChangedServer = "changed-server",

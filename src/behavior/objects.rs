@@ -52,7 +52,7 @@ pub enum Runs {
 
 /// The domain that a noun phrase names, read from its head backwards: "pull request files", "file info".
 ///
-/// `all` are the phrases it stands among: they tell a chemical reaction from that to a message.
+/// `all` are the phrases it is among: they tell a chemical reaction from that to a message.
 fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDomain> {
     use OutputDomain as D;
     let start = words.iter().position(|word| !among(word, MODIFIERS))?;
@@ -88,7 +88,7 @@ fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDom
     }
 }
 
-/// Whether a word of several senses stands among others of the sense that the table gives it.
+/// Whether a word of several senses is among others of the sense that the table gives it.
 fn is_meant(word: &str, all: &[&[String]]) -> bool {
     let singular = word.strip_suffix('s').unwrap_or(word);
     let needed = SENSES.iter().find(|(words, _)| among(singular, words)).map(|(_, others)| *others);
@@ -99,7 +99,7 @@ fn is_meant(word: &str, all: &[&[String]]) -> bool {
     })
 }
 
-/// Words of several senses, and the words of which one must stand by them.
+/// Words of several senses, and the words of which one must be by them.
 const SENSES: &[(&str, &str)] = &[
     (
         "reaction thread draft",
@@ -113,7 +113,7 @@ const SENSES: &[(&str, &str)] = &[
     ("client", "network wifi wireless vpn dhcp connected unifi router device"),
 ];
 
-/// Words that stand before the things named.
+/// Words that are before the things named.
 const MODIFIERS: &str = "a an the all any one of your my its this that these new existing current latest recent single specific detailed full \
     multiple list available complete basic up to information details about metadata-level paginated every each more for on in from";
 
@@ -121,7 +121,7 @@ const MODIFIERS: &str = "a an the all any one of your my its this that these new
 const STOPS: &str = "by for from in of on with at via to using that which where and or as into per between about near over through under within based \
     including if when then : ( ) , / — & +";
 
-/// Words that look through to what stands before them.
+/// Words that look through to what is before them.
 const TRANSPARENT: &str =
     "status info information detail details data tool id ids by summary list profile profiles v1 v2 v3";
 

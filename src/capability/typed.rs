@@ -115,7 +115,7 @@ pub struct Delegated<'a, S, C> {
     caps: PhantomData<C>,
 }
 
-/// Hands on what both have: `Effective(O → S) = Caps(S) ∩ Scope(O)`. Nobody grants what he does not possess.
+/// Hands on what both have: `Effective(O → S) = Caps(S) ∩ Scope(O)`. No one grants what he does not possess.
 ///
 /// ```compile_fail,E0277
 /// use mcp_approve::capability::typed::{HasCaps, delegate};

@@ -12,7 +12,7 @@ use crate::wire::fields::{field, member};
 const MAX_WORK: usize = 50_000;
 /// As many keys of one call are named.
 const MAX_KEYS: usize = 100;
-/// As many bytes they may have: a name of megabytes around them would stand in each.
+/// As many bytes they may have: a name of megabytes around them would be in each.
 const MAX_BYTES: usize = 1 << 20;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 32;

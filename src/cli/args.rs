@@ -323,7 +323,7 @@ pub struct ToolsPinOptions {
 #[derive(Clone, Copy, Debug)]
 pub enum PinChoice {
     Whole(Identity),
-    /// With the action and output domain that it has, as far as they agree.
+    /// With the action and output domain that it has, where they agree.
     Mutability(Mutability),
 }
 

@@ -193,9 +193,10 @@ impl LogError {
         match self {
             Self::Store(error) => error.hint(),
             Self::NoLog(_) => {
-                "it begins with the first wrapped server: `mcp-approve -- CMD`; another place is named with --home or --audit-db"
+                "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or \
+                 --audit-db"
             }
-            Self::Search(_) => "`mcp-approve log list --help` names what a search takes",
+            Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
             Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
             Self::Output(_) => "look at where the output goes",
         }

@@ -129,13 +129,14 @@ impl WrapOptions {
 
 impl ValueEnum for Unattended {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Wait, Self::Deny]
+        &[Self::Wait, Self::Deny, Self::Elicit]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
             Self::Wait => PossibleValue::new("wait").help("It waits until a console opens, or until its deadline"),
             Self::Deny => PossibleValue::new("deny").help("mcp-approve denies it at once"),
+            Self::Elicit => PossibleValue::new("elicit").help("The host asks its user, unless the call is dangerous"),
         })
     }
 }

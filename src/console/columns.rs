@@ -21,7 +21,7 @@ enum Fit {
     Left(usize),
     /// From the right: a number, which is never cut.
     Right(usize),
-    /// As far as it goes: the last column.
+    /// The rest of the row: the last column.
     Rest,
 }
 
@@ -122,7 +122,7 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| cell(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
-/// What a call acts upon, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
+/// What a call acts on, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
 /// go, of a statement its middle, because it ends in its table.
 pub fn target(tone: Tone, text: &str, room: usize) -> Row {
     const ARROW: &str = " → ";

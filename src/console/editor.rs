@@ -37,7 +37,9 @@ pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
             return Edit::Failed(format!("The editor ended with {status}; nothing was sent."));
         }
         Err(error) => {
-            return Edit::Failed(format!("The editor could not be started: {error}. Set EDITOR to one that can."));
+            return Edit::Failed(format!(
+                "The editor could not be started: {error}. Set EDITOR to an editor that can."
+            ));
         }
     }
     match std::fs::read_to_string(&file.path) {

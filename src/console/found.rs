@@ -53,7 +53,7 @@ pub enum Task {
 /// A page that is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Given back with the page, so that a late one is told from the one that is awaited.
+    /// Given back with the page, so that a late one is distinguished from the one that is awaited.
     pub id: u64,
     pub search: Search,
     pub rows: LogRows,
@@ -64,7 +64,7 @@ pub struct Wanted {
 /// What the log's list has a row for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogRows {
-    /// Each call, by its decision or by what else says how it stands.
+    /// Each call, by its decision or by another record that says its state.
     #[default]
     Calls,
     Records,
@@ -91,7 +91,7 @@ pub enum Finding {
     PastCall(u64, Result<Box<PastCall>, String>),
     Counts(Arc<Counts>),
     Verified(Checked),
-    /// How far searches go by the index, and whether it is filled as far as it can be now.
+    /// How far searches go by the index, and whether it is filled as much as it can be now.
     Indexed {
         upto: u64,
         level: bool,
@@ -148,7 +148,7 @@ pub struct Line {
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    /// What a call acts upon.
+    /// What a call acts on.
     pub target: Option<String>,
     pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
@@ -322,7 +322,7 @@ pub enum Certain {
 pub struct Unwrapped {
     pub server: String,
     pub host: String,
-    /// The list it stands in, and for which project.
+    /// The list it is in, and for which project.
     pub list: String,
 }
 

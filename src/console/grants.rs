@@ -17,7 +17,7 @@ use crate::policy::under::{Folder, Roots};
 const MINUTES: u32 = 15;
 const CALLS: u32 = 5;
 
-/// Why nothing more than this call can be granted, as far as the card tells; `None` where it can.
+/// Why nothing more than this call can be granted, judged by the card; `None` where it can.
 pub fn refusal(snapshot: &Snapshot) -> Option<&'static str> {
     if !snapshot.hazards.is_empty() {
         return Some("a call with a hazard is asked each time: no approval for a while");
@@ -55,7 +55,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
     terms.into_iter().map(offer).collect()
 }
 
-/// Whether a call that waits would pass at once, as far as the cards tell.
+/// Whether a call that waits would pass at once, judged by the cards.
 fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     let (one, two) = (&held.snapshot, &other.snapshot);
     let same_tool = held.key.session == other.key.session && one.tool == two.tool;
@@ -84,16 +84,16 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     let tool = |row: Row| row.and_foreign(Tone::Strong, &snapshot.tool);
     let passes = match &offer.terms.covers {
         Covers::ThisCall => {
-            tool(Row::of(Tone::Ours, "Then passes unseen: ")).and(Tone::Ours, " with exactly these arguments.")
+            tool(Row::of(Tone::Ours, "Then runs unasked: ")).and(Tone::Ours, " with exactly these arguments.")
         }
-        Covers::Under { argument, folder } => tool(Row::of(Tone::Ours, "Then passes unseen: every "))
+        Covers::Under { argument, folder } => tool(Row::of(Tone::Ours, "Then runs unasked: every "))
             .and(Tone::Ours, " whose ")
             .and_foreign(Tone::Strong, argument)
             .and(Tone::Ours, " lies in ")
             .and_foreign(Tone::Strong, folder)
             .and(Tone::Ours, ", links followed, whatever its other arguments."),
         Covers::Tool => {
-            tool(Row::of(Tone::Ours, "Then passes unseen: every ")).and(Tone::Ours, ", whatever its arguments.")
+            tool(Row::of(Tone::Ours, "Then runs unasked: every ")).and(Tone::Ours, ", whatever its arguments.")
         }
     };
     rows.push(passes);
@@ -104,7 +104,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             format!("Until {} ({minutes} min from now). Digits change the minutes.", &time::of_day(end, offset)[..5])
         }
         Lasts::Calls(calls) => {
-            format!("Until {} passed so. Digits change the number.", counted(calls, "such call"))
+            format!("Until {} ran this way. Digits change the number.", counted(calls, "such call"))
         }
     };
     rows.push(Row::of(Tone::Strong, until));
@@ -112,13 +112,13 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     rows.push(Row::of(Tone::Quiet, words));
     if let Some(danger) = &snapshot.danger {
         let row = Row::of(Tone::Danger, "◆ dangerous: ").and_foreign(Tone::Danger, danger);
-        rows.push(row.and(Tone::Danger, ", and the next ones pass unseen"));
+        rows.push(row.and(Tone::Danger, ", and the next ones run unasked"));
     }
     if offer.waiting > 0 {
         // Of counted ones no more than the number, which is why this is no promise.
         let most = if let Lasts::Calls(calls) = offer.terms.lasts { calls as usize } else { usize::MAX };
         let words =
-            format!("▲ passing at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));
+            format!("▲ running at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));
         rows.push(Row::of(Tone::Warn, words));
     }
     rows

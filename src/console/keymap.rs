@@ -7,7 +7,7 @@ pub use bound::{Conflict, Keys, decides};
 use table::LISTS;
 pub use table::{BINDINGS, SCREENS};
 
-/// A key as the terminal reports it, as far as the console cares.
+/// A key that the terminal reports, if the console uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     Char(char),

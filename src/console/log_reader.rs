@@ -240,7 +240,7 @@ impl LogReader {
         Ok(())
     }
 
-    /// The log as it stands in its place now.
+    /// The log as it is in its place now.
     fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;

@@ -20,7 +20,7 @@ use crate::policy::when::About;
 /// How long an offered allow lasts: what is forgotten does not stay open.
 const DAYS: i64 = 30;
 /// The warning of a rule for calls that one careless key must not approve.
-pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one pass unseen";
+pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one run unasked";
 
 /// What a made rule says of the call it is made from, and what overrides it.
 struct Source<'a> {
@@ -71,7 +71,7 @@ pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) 
     // A secret that the log does not hold cannot be written into a rule.
     proposals.retain(|one| !touches_obscured(&one.rule, call));
     if proposals.is_empty() {
-        return Err("the log does not hold what a rule would have to say".to_owned());
+        return Err("the log does not hold the values that a rule would need".to_owned());
     }
     let source = Source {
         tool: &call.tool,
@@ -102,7 +102,7 @@ pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOff
     grants::offers(held, &proposals, others, &roots)
 }
 
-/// Where the paths of a call start, as far as its card tells.
+/// Where the paths of a call start, judged by its card.
 pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
     Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() }
 }
@@ -140,18 +140,18 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
             warnings.push(DANGEROUS.to_owned());
         }
         if source.denied {
-            warnings.push("this call was denied then; the rule lets the next one like it pass unseen".to_owned());
+            warnings.push("this call was denied then; the rule lets the next one like it run unasked".to_owned());
         }
         let others = waiting.saturating_sub(usize::from(source.waits));
         warnings.extend(at_once(others, "other call"));
     }
     if let Some(except) = &except {
         let rule = &except.rule;
-        warnings.push(format!("the exception counts for every tool that rule {rule} asks for, not for this one alone"));
+        warnings.push(format!("the exception applies to every tool that rule {rule} asks for, not only to this one"));
     }
     if let (Some((rule, stricter)), None) = (stricter, &except) {
         let does = if stricter == Decision::Ask { "asks for it" } else { "denies it" };
-        warnings.push(format!("rule {rule} {does}, and an allow does not loosen that: except it there by hand"));
+        warnings.push(format!("rule {rule} {does}, and an allow does not change that: add an exception to it by hand"));
     }
     let label = format!("{} {}", decision.word(), proposal.says());
     // Of a dangerous call it was said already, louder.
@@ -174,10 +174,10 @@ pub fn passing(toml: &str, waiting: &[&Snapshot], home: Option<&str>, now: i64) 
 }
 
 fn at_once(count: usize, word: &str) -> Option<String> {
-    (count > 0).then(|| format!("passing at once: {} of those that wait now", counted(count, word)))
+    (count > 0).then(|| format!("running at once: {} of those that wait now", counted(count, word)))
 }
 
-/// Whether a rule would match a call that waits, as far as its card tells.
+/// Whether a rule would match a call that waits, judged by its card.
 fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
     let arguments = arguments_of(other);
     let behavior = behavior_of(other);

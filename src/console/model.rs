@@ -58,7 +58,7 @@ pub struct Held {
     pub likeness: u64,
 }
 
-/// How a call stands, as far as this console knows.
+/// The state of a call, as this console knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     Waiting,
@@ -259,7 +259,7 @@ pub struct Model {
 /// Who chose the selected call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picked {
-    /// Nobody: it is the oldest that was heard of, and an older one takes its place until it is armed.
+    /// No one: it is the oldest that was heard of, and an older one takes its place until it is armed.
     #[default]
     ByArrival,
     ByOperator,
@@ -322,7 +322,7 @@ impl Model {
         self.calls.iter().filter(waits).count()
     }
 
-    /// Where everything stands now.
+    /// Where everything is now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
             _ if self.overlay.as_ref().is_some_and(Overlay::is_whole) => Arrangement::Body,

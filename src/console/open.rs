@@ -8,6 +8,7 @@ use super::settings::{self, Choice, Notice};
 use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
+use crate::link::desktop;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is milliseconds since
 /// 1970.
@@ -56,9 +57,9 @@ fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
     };
     let asked = match wanted {
-        Choice::Chosen(Notice::Desktop) if !run::has_desktop() => {
+        Choice::Chosen(Notice::Desktop) if !desktop::is_there() => {
             let hint = "install it (libnotify), or write `notice = \"auto\"`";
-            let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {hint}");
+            let says = format!("`notice = \"desktop\"` needs notify-send or osascript in /usr/bin or /bin; {hint}");
             return (Notice::Off, Some(says));
         }
         Choice::Chosen(notice) => notice,
@@ -76,5 +77,5 @@ fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
 fn own_desktop() -> Notice {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let here = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
-    if here && !set("SSH_CONNECTION") && run::has_desktop() { Notice::Desktop } else { Notice::Off }
+    if here && !set("SSH_CONNECTION") && desktop::is_there() { Notice::Desktop } else { Notice::Off }
 }

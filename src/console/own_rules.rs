@@ -88,7 +88,7 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
     .map_err(|error| said(&error))?;
     let policy = Layers::of(places, None, &place).load(Keeps::Copies);
     let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
-    Ok(if waits { done + " What that loosens waits here to be accepted." } else { done })
+    Ok(if waits { done + " What it newly allows waits here until you accept it." } else { done })
 }
 
 fn said(error: &ChangeError) -> String {

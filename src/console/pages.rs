@@ -1,4 +1,4 @@
-//! What stands on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
+//! What is on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
 
 mod activity;
 pub(super) mod changed;
@@ -44,7 +44,7 @@ pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<
     }
 }
 
-/// What stands above the list: its name and how many, and at the right end what was searched for.
+/// What is above the list: its name and how many, and at the right end what was searched for.
 pub fn title(model: &Model) -> (Row, Row) {
     let left = match model.screen {
         Screen::Queue | Screen::Detail => Row::default(),
@@ -96,7 +96,7 @@ pub fn foot(model: &Model) -> Row {
     }
 }
 
-/// What stands where the list is empty: why, and what to do.
+/// What an empty list shows: why, and what to do.
 pub fn empty(model: &Model) -> Vec<Row> {
     let list = model.browse.list(model.screen);
     if let Some(trouble) = &model.browse.trouble
@@ -130,7 +130,7 @@ pub fn sides(model: &Model) -> Sides {
     }
 }
 
-/// The rows of the sheet that is open, or stands beside the list; none where there is no such thing.
+/// The rows of the sheet that is open, or is beside the list; none where there is no such thing.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
     let beside = matches!(sides(model), Sides::Both { .. });
     let Some(list) = model.browse.list(model.screen).filter(|list| beside || list.sheet.is_some()) else {
@@ -145,7 +145,7 @@ pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
     }
 }
 
-/// Where the selection stands in the list.
+/// Where the selection is in the list.
 fn place(model: &Model) -> Row {
     let count = count(model);
     let at = model.browse.list(model.screen).map_or(0, |list: &ListState| list.at);

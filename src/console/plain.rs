@@ -21,7 +21,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use glyph::{CLOSE, Glyph, OPEN, SPACE, glyph};
 use word::Word;
 
-/// A run of shown text: as it stands in the foreign text, or standing for something in it.
+/// A run of shown text: as it is in the foreign text, or standing for something in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
@@ -88,7 +88,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     segment(text, Edges::Line)
 }
 
-/// Shows a text on as many lines as it has, each break marked (`␊`) where it stands.
+/// Shows a text on as many lines as it has, each break marked (`␊`) where it is.
 pub fn lines(text: &str) -> Vec<Vec<Piece>> {
     text.split_inclusive('\n').map(|line| segment(line, Edges::Block)).collect()
 }
@@ -180,7 +180,7 @@ pub fn width(shown: &str) -> usize {
 
 /// A text that [`visible`] did not write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the escape at byte {at} is not one of ours, so what it stands for cannot be told")]
+#[error("the escape at byte {at} is not one of ours, so its meaning is unknown")]
 pub struct Undecodable {
     pub at: usize,
 }
@@ -234,7 +234,7 @@ enum Marks {
     Forbidden,
 }
 
-/// Where a run of spaces stands.
+/// Where a run of spaces is.
 #[derive(Clone, Copy)]
 enum Spaces {
     /// At an edge where it would not be seen.

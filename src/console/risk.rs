@@ -1,7 +1,7 @@
 //! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
 
 use super::row::{Run, Tone};
-use crate::behavior::conclude::MAY_REPLACE;
+use crate::behavior::conclude::{MAY_REPLACE, STATEMENT_CHANGES};
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
 
@@ -10,15 +10,15 @@ use crate::gate::data::snapshot::Snapshot;
 pub enum Degree {
     /// It only reads.
     Reads,
-    /// It reads, as far as is known.
+    /// It probably reads.
     Likely,
     /// It only reads, but a hazard asks for a look.
     Hazard,
     /// It makes something new, or changes a part of something.
     Changes,
-    /// It replaces or joins what stands there, or a hazard is with a change.
+    /// It replaces or joins what is there, or a hazard is with a change.
     Replaces,
-    /// It removes, runs, sends, pays, or nobody knows.
+    /// It removes, runs, sends, pays, or its effect is unknown.
     Severe,
 }
 
@@ -57,7 +57,7 @@ impl Risk {
                 (degree, badge.word())
             }
             (Mutability::Mutates, OutputDomain::Money) => (Degree::Severe, "MONEY"),
-            (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.as_deref()),
+            (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.as_deref(), &snapshot.effect),
         };
         // What must be confirmed never looks like what one key approves.
         let confirmed = snapshot.danger.is_some() && identity.mutability == Mutability::Mutates;
@@ -94,7 +94,7 @@ impl Risk {
     }
 }
 
-fn of_action(action: Action, danger: Option<&str>) -> (Degree, &'static str) {
+fn of_action(action: Action, danger: Option<&str>, effect: &str) -> (Degree, &'static str) {
     match action {
         Action::Create | Action::Append => (Degree::Changes, "ADDS"),
         Action::Update | Action::Read | Action::Search => (Degree::Changes, "CHANGES"),
@@ -104,8 +104,22 @@ fn of_action(action: Action, danger: Option<&str>) -> (Degree, &'static str) {
         Action::Overwrite => (Degree::Replaces, "REPLACES"),
         Action::Merge => (Degree::Replaces, "MERGES"),
         Action::Delete => (Degree::Severe, "DELETES"),
+        Action::Execute if danger.is_some_and(|why| why.contains(STATEMENT_CHANGES)) => {
+            (Degree::Severe, of_statement(effect))
+        }
         Action::Execute => (Degree::Severe, "RUNS"),
         Action::Send => (Degree::Severe, "SENDS"),
         Action::Unknown => (Degree::Severe, "UNKNOWN"),
+    }
+}
+
+/// The word for what one statement does: our own line on it begins with its verb.
+fn of_statement(effect: &str) -> &'static str {
+    match effect.split(' ').next().unwrap_or_default() {
+        "INSERT" | "CREATE" => "ADDS",
+        "UPDATE" | "ALTER" => "CHANGES",
+        "DELETE" | "DROP" | "TRUNCATE" => "DELETES",
+        "MERGE" => "MERGES",
+        _ => "RUNS",
     }
 }

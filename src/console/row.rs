@@ -231,7 +231,7 @@ fn reach(width: usize) -> usize {
     (width / 2).min(24)
 }
 
-/// What stands in one unit of text that is never broken: its columns, and whether it is a space.
+/// The content of one unit of text that is never broken: its columns, and whether it is a space.
 type Cell = (usize, Gap);
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The rules for the console's screen: the policy files as they stand now, with what is worth a look in them.
+//! The rules for the console's screen: the policy files as they are now, with what is worth a look in them.
 
 use super::found::{RuleBook, RuleFile, RuleLine};
 use crate::home::config;

@@ -1,6 +1,5 @@
 //! The shell around model, update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
 
-mod desktop;
 mod keyboard;
 mod terminal;
 
@@ -18,8 +17,8 @@ use super::view::view;
 use super::{editor, own_rules};
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
+use crate::link::desktop::Desktop;
 use crate::link::error::LinkError;
-use desktop::{Desktop, Program};
 use keyboard::Keyboard;
 use terminal::Screen;
 
@@ -58,11 +57,6 @@ enum Input {
 
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
-
-/// Whether the desktop has a program that shows notices.
-pub(super) fn has_desktop() -> bool {
-    Program::find().is_some()
-}
 
 /// Runs the console until the operator leaves or the terminal goes away.
 ///

@@ -1,4 +1,4 @@
-//! Where things stand on the screen for its size: the same answer for drawing and for scrolling.
+//! Where things are on the screen for its size: the same answer for drawing and for scrolling.
 
 use ratatui::layout::Rect;
 
@@ -9,7 +9,7 @@ pub struct Areas {
     pub banners: Rect,
     pub queue: Rect,
     pub card: Rect,
-    /// Between queue and card when they stand side by side.
+    /// Between queue and card when they are side by side.
     pub divider: Rect,
     /// Everything between header and footer: Activity, help, empty states.
     pub body: Rect,
@@ -26,7 +26,7 @@ pub enum Arrangement {
     Body,
 }
 
-/// From this width on the card stands beside the queue.
+/// From this width on the card is beside the queue.
 const SIDE_BY_SIDE: u16 = 110;
 
 /// Heights in rows of what is only sometimes there, or not always of one height.
@@ -89,7 +89,7 @@ pub enum Sides {
     },
 }
 
-/// From this width on a sheet stands beside its list, and neither loses a column it needs.
+/// From this width on a sheet is beside its list, and neither loses a column it needs.
 const BOTH: u16 = 120;
 
 /// Divides a screen's body.

@@ -99,7 +99,7 @@ pub fn check(places: &Places) -> Result<(), ConfigError> {
     if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
 }
 
-/// Reads the text of a `config.toml` as far as it is about the console.
+/// Reads the part of a `config.toml` that is about the console.
 fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
     let (mut reading, document) = Reading::new(text);
     let mut settings = ConsoleSettings::default();

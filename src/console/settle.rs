@@ -24,7 +24,7 @@ pub(super) enum SettleError {
         #[from]
         error: RecordError,
     },
-    #[error("it changed again since it was shown; review it anew")]
+    #[error("it changed again since it was shown; review it again")]
     Outdated,
 }
 
@@ -159,7 +159,7 @@ impl Settlement<'_> {
             }
             None => {
                 self.record(&server, None, "accepted the server's program and command")?;
-                let says = format!("Accepted: the program of {name} is trusted, and its allow rules stand again.");
+                let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
                 let former = Former::Program { fingerprint, server: name, program, trusted };
                 (memory.accept_server(&server)?, Settled { says, former: Some(former) })
             }

@@ -26,7 +26,7 @@ pub enum Trial {
 pub enum Which {
     /// The files as they are written, as if all of it were accepted.
     Written,
-    /// The files as they stand, and this one as it is written.
+    /// The files as they are, and this one as it is written.
     Accepted {
         layer: Layer,
         file: String,
@@ -111,7 +111,7 @@ pub struct PastLine {
     pub server: String,
     pub ticket: String,
     pub tool: String,
-    /// What it acted upon.
+    /// What it acted on.
     pub target: String,
     pub ruling: Decision,
     pub ended: Ended,

@@ -83,10 +83,10 @@ pub enum Edit {
     Failed(String),
 }
 
-/// A change of the rules that stand.
+/// A change of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleChange {
-    /// Takes this rule out of the file it stands in, where that is the operator's own.
+    /// Takes this rule out of the file it is in, where that is the operator's own.
     Remove { id: String, file: PathBuf },
     /// Puts this text in the place of this rule, on the same terms.
     Replace { id: String, file: PathBuf, text: String },

@@ -111,7 +111,7 @@ impl Grants {
         definition: impl Fn(&str) -> Option<Digest>,
     ) -> Vec<(GrantCard, &'static str)> {
         let over = |grant: &Grant| {
-            // By both clocks: the one may be set back, the other stands still while the machine sleeps.
+            // By both clocks: the one may be set back, the other stops while the machine sleeps.
             let shown = grant.card.until.is_some_and(|until| until <= now.wall);
             if shown || grant.until.is_some_and(|until| until <= now.mono) {
                 Some("its time is over")

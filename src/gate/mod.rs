@@ -27,6 +27,7 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use state::elicited::Elicited;
 use state::returns::Returns;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
@@ -46,6 +47,8 @@ pub enum Unattended {
     Wait,
     /// mcp-approve denies it at once.
     Deny,
+    /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
+    Elicit,
 }
 
 /// In which order calls reach the server.
@@ -114,6 +117,7 @@ pub struct Gate {
     flights: Flights,
     grants: Grants,
     returns: Returns,
+    elicited: Elicited,
 }
 
 impl Gate {
@@ -121,6 +125,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
+            elicited: Elicited::new(&config.nonce),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
             rules: Rules::new(policy),
@@ -193,6 +198,7 @@ impl Gate {
         }
         self.take_turns(now, &mut out);
         self.remember(now, &mut out);
+        self.elicit(&mut out);
         out
     }
 

@@ -84,9 +84,12 @@ impl Gate {
     pub fn keeps_back(&self, gist: &Gist) -> bool {
         self.forges(gist)
             || match gist {
-                Gist::Request { method, .. } | Gist::Notification { method, .. } => self.restricts(method),
+                Gist::Request { method, .. } | Gist::Notification { method, .. } => {
+                    self.elicited.is_open() || self.restricts(method)
+                }
                 // Requests may be inside an answer.
-                Gist::Response { .. } | Gist::Unreadable => self.rules.restricts_methods,
+                Gist::Response { .. } => self.rules.restricts_methods,
+                Gist::Unreadable => self.elicited.is_open() || self.rules.restricts_methods,
             }
     }
 
@@ -97,7 +100,7 @@ impl Gate {
             Gist::Response { id, .. } => {
                 let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
                 let is_held = || self.calls.by_id(id).is_some();
-                self.catalog.is_ours(id) || is_strict && (is_held() || !is_owed())
+                self.catalog.is_ours(id) || self.elicited.is_ours(id) || is_strict && (is_held() || !is_owed())
             }
             Gist::Unreadable => is_strict,
             Gist::Request { .. } | Gist::Notification { .. } => false,

@@ -172,7 +172,7 @@ impl Gate {
     }
 }
 
-/// What a call waits for, as its host is told.
+/// What a call waits for, in words for its host.
 #[derive(Clone, Copy)]
 enum Beats {
     Checks,

@@ -128,7 +128,7 @@ mod tests {
         accepted.accept(&policy, None).unwrap();
         assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
         assert!(accepted.with(&policy, || Err(NotKept(io::Error::other("no")))).is_err());
-        // The copies are gone, and a wrapper has run: what stands there was accepted by nobody.
+        // The copies are gone, and a wrapper has run: what is there was not accepted.
         fs::remove_dir_all(&accepted.dir).unwrap();
         fs::write(&accepted.traces[0], "").unwrap();
         accepted.with(&policy, || write("five")).unwrap();

@@ -1,6 +1,7 @@
 //! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
 
 pub mod approver;
+pub mod notices;
 mod role;
 mod scope;
 mod value;
@@ -24,6 +25,7 @@ use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
 use approver::Callback;
+use notices::Notices;
 use value::{check_name, mismatch, parsed, path};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
@@ -69,6 +71,7 @@ pub struct WrapSettings {
     /// What the task expects of every call.
     pub expect: Option<Expected>,
     pub mismatch: Mismatch,
+    pub notices: Notices,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -172,7 +175,7 @@ impl Level {
 /// # Errors
 /// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles } = load(places)?;
+    let Config { top, servers, approvers, roles, notices } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -191,6 +194,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         approvers,
         expect: level.expect,
         mismatch: level.mismatch.unwrap_or_default(),
+        notices,
     })
 }
 
@@ -232,13 +236,14 @@ fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
     named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
 }
 
-/// All of `config.toml` but `[console]`.
+/// All of `config.toml`; of `[console]`, which the console reads and complains of, only whether notices are wanted.
 #[derive(Debug)]
 struct Config {
     top: Level,
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
     roles: Vec<Role>,
+    notices: Notices,
 }
 
 fn load(places: &Places) -> Result<Config, ConfigError> {
@@ -276,7 +281,11 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
     let roles = role::read_all(&mut reading, document);
     let problems = reading.finish();
-    if problems.is_empty() { Ok(Config { top, servers, approvers, roles }) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document) })
+    } else {
+        Err(problems)
+    }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.
@@ -295,7 +304,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "scope" => level.scope = path(reading, value, name, folder),
             "role" => level.role = reading.text(value, name),
             "unattended" => {
-                let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny)];
+                let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny), ("elicit", Unattended::Elicit)];
                 level.unattended = reading.word(value, name, &words);
             }
             "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
@@ -375,7 +384,7 @@ mod tests {
         let problems = parse(text, Path::new("/c")).unwrap_err();
         let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(found.join("\n"), @r#"
-        1:14: `unattended` cannot be "hope"; one of: wait, deny
+        1:14: `unattended` cannot be "hope"; one of: wait, deny, elicit
         2:1: unknown key "approval_timeout"; did you mean `approval-timeout`?
         3:16: `host-timeout` cannot be "60"; write a whole number and its unit, like 500ms, 60s, 5m or 1h
         4:10: `inline` is of type integer; write true or false

@@ -120,7 +120,7 @@ impl Layers {
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
     }
 
-    /// Pools the files as they stand, and this one as if its text with this digest were accepted: to try what that means.
+    /// Pools the files as they are, and this one as if its text with this digest were accepted: to try what that means.
     ///
     /// # Errors
     /// That text does not wait to be accepted any more.

@@ -15,7 +15,7 @@ use crate::pins::Launch;
 /// A name longer than this says nothing more.
 const LONGEST: usize = 64;
 
-/// Words that name no server when they stand alone, so the folder above is asked.
+/// Words that name no server when they are alone, so the folder above is asked.
 const GENERIC: &[&str] = &[
     "index", "main", "cli", "app", "run", "start", "__main__", "dist", "build", "src", "bin", "lib", "out", "target",
     "debug", "release",
@@ -75,7 +75,7 @@ fn plain_name(target: &str) -> String {
 fn without_version_and_extension(part: &str) -> String {
     // A scope without its package keeps its word: `@scope`.
     let part = part.trim_start_matches('@');
-    // `npm:`, `jsr:`, `github:` stand before the name, a tag after it.
+    // `npm:`, `jsr:`, `github:` are before the name, a tag after it.
     let part = match part.split_once(':') {
         Some(("npm" | "jsr" | "github" | "gitlab" | "file", name)) => name.trim_start_matches('@'),
         Some((name, _tag)) => name,

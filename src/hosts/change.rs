@@ -268,7 +268,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
         match (entry.node.get(key).map(inmost).filter(|node| is_ours(node)), before.node.get(key).map(inmost)) {
             (Some(_), None) => match edit::without_field(text, entry.node.fields(), key) {
                 Some(splice) => splices.push(splice),
-                // A longer limit harms nobody.
+                // A longer limit does no harm.
                 None if key != APPROVAL => {}
                 None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it")),
             },

@@ -179,7 +179,8 @@ pub fn edit(
     Err("another program keeps changing it: close the host, and try again".to_owned())
 }
 
-/// The files that are remembered under `records`; one may be gone. A record that cannot be read is told of when its file is
+/// The files that are remembered under `records`; one may be gone. A record that cannot be read is reported when its
+/// file is
 /// edited.
 pub fn remembered(records: &Path) -> Vec<Found> {
     let entries = fs::read_dir(records).into_iter().flatten().flatten();

@@ -34,10 +34,10 @@ impl Adopted {
         while self.ended.recv().await.is_some() {
             while let Some(pid) = ended_child() {
                 if Some(pid) == server || is_of_our_own(pid) {
-                    // The next signal finds what stands behind it.
+                    // The next signal finds what is behind it.
                     break;
                 }
-                // SAFETY: takes the status of a child that has ended and that nobody else waits for.
+                // SAFETY: takes the status of a child that has ended and that no other process waits for.
                 unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
             }
         }

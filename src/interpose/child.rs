@@ -159,7 +159,7 @@ fn shown(name: &OsStr) -> String {
 }
 
 impl Ended {
-    /// An end that nobody could observe.
+    /// An end that could not be observed.
     pub fn unknown() -> Self {
         Self(None)
     }

@@ -23,8 +23,8 @@ const STATUS: u64 = 100_000;
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,
-    /// How the operator opens the console.
-    pub console: String,
+    /// Who is told that a call waits while no console is open.
+    pub waiting: notice::Waiting,
     /// The name without `#2`.
     pub name: String,
     pub session: Arc<str>,
@@ -47,7 +47,6 @@ pub struct Consoles {
     status_sent: u64,
     /// The version of the server's tools that was last sent to the consoles.
     tools_sent: u64,
-    waiting: notice::Waiting,
 }
 
 /// One attached console.
@@ -82,7 +81,6 @@ impl Consoles {
             status_at: None,
             status_sent: 0,
             tools_sent: 0,
-            waiting: notice::Waiting::default(),
         }
     }
 
@@ -194,10 +192,10 @@ impl Consoles {
         self.link.as_ref().map_or(0, |link| link.server.attached())
     }
 
-    /// Puts a call before every console; where there is none, stderr says that it waits.
+    /// Puts a call before every console; where there is none, a notice says that it waits.
     pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
         if self.attached() == 0 {
-            self.waiting.say(now, &call.ticket, &self.registration.console);
+            self.registration.waiting.say(now, &call.ticket, &call.server, &call.effect);
         }
         if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
             return self.broadcast(&FromWrapper::Held { call });

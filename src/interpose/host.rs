@@ -86,7 +86,7 @@ impl Host {
         self.outbox.queued() + self.waiting_bytes
     }
 
-    /// Whether nobody reads any more.
+    /// Whether its reader is gone.
     pub fn is_gone(&self) -> bool {
         self.outbox.is_broken()
     }

@@ -10,6 +10,7 @@ pub mod guardian;
 pub mod host;
 pub mod ledger;
 pub mod longline;
+pub mod memory;
 pub mod notice;
 pub mod outbox;
 pub mod pin_writer;

@@ -1,8 +1,11 @@
-//! Rare one-line notices on stderr: hosts keep it as the server's log, so we say little there, and never twice a minute.
+//! Rare one-line notices: on stderr, which hosts keep as the server's log and show to no person, and on the desktop. We say
+//! little there, and never twice a minute.
 
 use std::io::Write;
 
+use crate::gate::call::question::written_out;
 use crate::gate::data::event::Now;
+use crate::link::desktop::Desktop;
 
 /// Microseconds between two notices that a call waits.
 const PAUSE: u64 = 60_000_000;
@@ -12,18 +15,74 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "mcp-approve: {text}");
 }
 
-/// Notices that calls wait while nobody looks.
-#[derive(Debug, Default)]
+/// As much of an effect is on the desktop, in characters: it is cut anywhere there.
+const EFFECT: usize = 120;
+
+/// Notices that calls wait while no console is open.
+#[derive(Debug)]
 pub struct Waiting {
+    /// How the operator opens the console.
+    console: String,
+    /// `None` where the operator wants none.
+    desktop: Option<Desktop>,
     last: Option<u64>,
 }
 
 impl Waiting {
-    /// Says that a call waits, unless that was said a moment ago.
-    pub fn say(&mut self, now: Now, ticket: &str, console: &str) {
-        if self.last.is_none_or(|last| now.mono >= last + PAUSE) {
-            self.last = Some(now.mono);
-            say(&format!("{ticket} waits for approval; run `{console}` in a terminal"));
+    /// Nothing was said yet.
+    pub fn new(console: String, desktop: Option<Desktop>) -> Self {
+        Self { console, desktop, last: None }
+    }
+
+    /// Says that a call waits, unless that was said a moment ago: one notice for a burst.
+    pub fn say(&mut self, now: Now, ticket: &str, server: &str, effect: &str) {
+        if self.last.is_some_and(|last| now.mono < last + PAUSE) {
+            return;
         }
+        self.last = Some(now.mono);
+        say(&format!("{ticket} waits for approval; run `{}` in a terminal", self.console));
+        if let Some(desktop) = &mut self.desktop {
+            let effect: String = written_out(effect).chars().take(EFFECT).collect();
+            let server = written_out(server);
+            let words = format!("{server}: {effect}. It waits for approval: run {} in a terminal", self.console);
+            desktop.show(&words, now.wall);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::time::{Duration, Instant};
+
+    use super::{Desktop, Now, PAUSE, Waiting};
+
+    #[test]
+    fn a_burst_is_one_notice_on_the_desktop_that_says_what_waits_and_what_to_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = folder.path().join("said");
+        let program = folder.path().join("notify-send");
+        fs::write(
+            &program,
+            format!("#!/bin/sh\nfor word; do last=$word; done\nprintf '%s\\n' \"$last\" >> '{}'\n", said.display()),
+        )
+        .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())));
+        let at = |mono: u64| Now { mono, wall: i64::try_from(mono / 1000).unwrap() };
+        waiting.say(at(0), "files-1", "files", "deletes content — /a\n\u{202e}x");
+        waiting.say(at(1), "files-1", "files", "the second of a burst");
+        waiting.say(at(PAUSE), "files-1", "files", "a minute later");
+        let start = Instant::now();
+        let read = || fs::read_to_string(&said).unwrap_or_default();
+        while read().lines().count() < 2 && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let mut lines: Vec<String> = read().lines().map(str::to_owned).collect();
+        lines.sort();
+        let of =
+            |effect: &str| format!("files: {effect}. It waits for approval: run mcp-approve --home /h in a terminal");
+        assert_eq!(lines, [of("a minute later"), of(r"deletes content — /a\u000a\u202ex")]);
     }
 }

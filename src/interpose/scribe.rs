@@ -217,7 +217,7 @@ impl Scribe {
         self.threads.into_iter().try_for_each(|thread| thread.join()).map_err(|_| Unfinished)
     }
 
-    /// Commits what waits, as far as it can be.
+    /// Commits what waits, if it can.
     fn go_on(&mut self, now: u64) -> Vec<Ack> {
         self.retry_at = None;
         let mut acks = Vec::new();
@@ -354,7 +354,7 @@ impl Scribe {
 fn start(name: &str, end: Sender<()>, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     Builder::new().name(name.to_owned()).spawn(move || {
         work();
-        // Nobody listens any more when the wrapper gave up waiting.
+        // No one listens any more when the wrapper gave up waiting.
         let _ = end.send(());
     })
 }

@@ -12,7 +12,7 @@ impl CoreLimit {
         Self(getrlimit(Resource::Core))
     }
 
-    /// Sets it again, for what is about to be run. Only a system call: it may stand between fork and exec.
+    /// Sets it again, for what is about to be run. Only a system call: it may be between fork and exec.
     ///
     /// A system that refuses leaves the server without core files, which is no reason not to run it.
     pub fn restore(self) {

@@ -15,6 +15,7 @@ use super::consoles::Registration;
 use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
+use super::memory;
 use super::notice;
 use super::outbox::Outbox;
 use super::pin_writer::PinWriter;
@@ -30,10 +31,12 @@ use super::wrapper::Wrapper;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
+use crate::home::config::notices::Notices;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
 use crate::link::delegation::{self, Handed, Record};
+use crate::link::desktop::Desktop;
 use crate::policy::rule::Policy;
 use crate::policy::scope::{Limit, Scope};
 
@@ -78,6 +81,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
     there_is_room()?;
+    memory::share_heap();
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -182,6 +186,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let _ = tell.send(what);
     });
     widen(&pipe.output);
+    drop(tokio::spawn(memory::give_back()));
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
         scribe,
@@ -202,7 +207,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         reloaded,
         registration: Registration {
             run_dir: places.run_dir(),
-            console: places.console(),
+            waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
             name: settings.name,
             session,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -247,6 +252,17 @@ async fn delegated(
         Err(_) => None,
     };
     (scope, above, handed)
+}
+
+/// The desktop, where the operator wants to be told there. One with another home (a test, the demo) asks for it.
+fn desktop(wanted: Notices, places: &Places) -> Option<Desktop> {
+    let is_here = || places.root().is_none() && std::env::var_os("SSH_CONNECTION").is_none();
+    let shows = match wanted {
+        Notices::Off => false,
+        Notices::Auto => is_here(),
+        Notices::Desktop => true,
+    };
+    shows.then(Desktop::default)
 }
 
 fn micros(time: Duration) -> u64 {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{fcntl_dupfd_cloexec, read, write};
 use rustix::net::sockopt::socket_type;
 use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send};
@@ -41,7 +41,7 @@ fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
         // Not opened to wait for another end; another user's pipe may not be opened at all.
         let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        if let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) {
+        if let Ok(opened) = rustix::fs::open(path, flags, rustix::fs::Mode::empty()) {
             return Ok(opened);
         }
     }

@@ -150,7 +150,7 @@ impl Wrapper {
             stopping: None,
             stall: Stall::default(),
         };
-        // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
+        // A daemon of the server's may hold its pipe for ever: that keeps no one here once its end is over.
         // Left as it is while it is early enough: to set it to an earlier time is a system call.
         let alarm = sleep_until(far());
         tokio::pin!(alarm);

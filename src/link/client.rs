@@ -1,7 +1,7 @@
 //! The console's side of the link: finds every wrapper of this user, listens to all, speaks to one. No tokio.
 //!
 //! One thread watches the folder and owns every connection's writing end (`watcher`); one thread per wrapper reads
-//! (`reader`). What they find is told through one callback.
+//! (`reader`). What they find goes through one callback.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct Me {
 /// Called from several threads; must not wait for the console.
 pub(super) type Callback = dyn Fn(ClientEvent) + Send + Sync;
 
-/// Every wrapper of this user. Dropping it ends all connections; nothing is told after that.
+/// Every wrapper of this user. Dropping it ends all connections; nothing is reported after that.
 #[derive(Debug)]
 pub struct Clients {
     tell: mpsc::Sender<Task>,
@@ -79,7 +79,7 @@ impl Clients {
     }
 
     /// Says something to the wrapper of a session. That it arrived is known from the wrapper's answer alone; a wrapper
-    /// that is gone is told as [`ClientEvent::Trouble`].
+    /// that is gone is reported as [`ClientEvent::Trouble`].
     ///
     /// # Errors
     /// The message cannot be written as JSON, or the watcher has ended.

@@ -173,7 +173,7 @@ impl ConsoleTask {
         let (read, write) = stream.into_split();
         let written = self.written.clone();
         let (outbox, writer) = Outbox::open(write, move || {
-            // The task has ended when nobody receives this.
+            // The task has ended when no one receives this.
             let _ = written.send(id);
         });
         let reader = tokio::spawn(listen(read, id, tell.clone()));
@@ -296,7 +296,7 @@ impl ConsoleTask {
     }
 
     fn say(&self, what: FromConsoles) {
-        // Nobody listens once the pump is on its way out.
+        // No one listens once the pump is on its way out.
         let _ = self.on.send(what);
     }
 
@@ -337,7 +337,7 @@ fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
     line(&FromWrapper::Refused { ticket, why })
 }
 
-/// Reads one console's lines until it ends, it breaks the rules, or the desk lets it go.
+/// Reads one console's lines until it ends, it breaks the rules, or this task disconnects it.
 async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Incoming)>) {
     let mut stream = BufReader::new(stream);
     let mut heard = timeout(GREETING, next(&mut stream)).await.unwrap_or(Incoming::Nothing);

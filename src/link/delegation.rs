@@ -46,7 +46,7 @@ pub struct Record {
     pub above: Vec<String>,
 }
 
-/// A record that is told to whoever asks; nobody can ask once this is dropped.
+/// A record that is told to whoever asks; no one can ask once this is dropped.
 #[derive(Debug)]
 pub struct Handed {
     place: PathBuf,
@@ -259,7 +259,7 @@ fn sweep(run: &Path) {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.split_once(".scope")?.0.parse().ok());
         if pid.is_some_and(|pid: u32| peer::kin(pid).is_none()) {
-            // Where it stays nobody listens.
+            // Where it stays no one listens.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -268,7 +268,7 @@ fn sweep(run: &Path) {
 impl Drop for Handed {
     fn drop(&mut self) {
         self.task.abort();
-        // Where it stays nobody listens.
+        // Where it stays no one listens.
         let _ = fs::remove_file(&self.place);
     }
 }

@@ -141,7 +141,7 @@ impl NameClaim {
         &self.socket
     }
 
-    /// Puts a listening socket in place, readable for nobody else from its first moment.
+    /// Puts a listening socket in place, readable for no other process from its first moment.
     ///
     /// # Errors
     /// Something that no wrapper made is there, or the system gives no socket.
@@ -150,7 +150,8 @@ impl NameClaim {
     }
 }
 
-/// Puts a listening socket in its place, readable for nobody else from its first moment; `draft` is where it is made ready.
+/// Puts a listening socket in its place, readable for no other process from its first moment; `draft` is where it is
+/// made ready.
 ///
 /// # Errors
 /// As [`NameClaim::bind`], or the path is too long.

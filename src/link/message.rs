@@ -20,7 +20,7 @@ pub const PROTOCOL: u32 = 3;
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
 
 /// The longest line a console takes from a wrapper, line end included: a call of 16 MiB as its card. Its arguments'
-/// text and, once edited, the original's are at most twice as long when escaped, the keys nobody declared as long as
+/// text and, once edited, the original's are at most twice as long when escaped, the undeclared keys as long as
 /// they came; the server's words on the card are cut, and the rest is small.
 pub const LONGEST_FROM_WRAPPER: usize = 6 * 16 * 1024 * 1024 + 4 * 1024 * 1024;
 
@@ -101,7 +101,7 @@ pub struct Wrapper {
 pub enum FromConsole {
     /// First of all.
     Hello { protocol: u32, version: String, operator: String, pid: u32 },
-    /// Instead of `Hello`: what waits? Whoever asks attaches to nothing, and is told nothing else.
+    /// Instead of `Hello`: what waits? Whoever asks attaches to nothing, and learns nothing else.
     Peek { protocol: u32 },
     /// The operator decided on exactly these bytes.
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },

@@ -3,6 +3,7 @@
 pub mod client;
 mod console_task;
 pub mod delegation;
+pub mod desktop;
 pub mod error;
 pub mod folder;
 pub mod message;

@@ -1,5 +1,5 @@
-//! Asks every wrapper of this user what waits there, without becoming a console: nothing is recorded of it, and nobody counts
-//! as attached. No tokio.
+//! Asks every wrapper of this user what waits there, without becoming a console: nothing is recorded of it, and
+//! it does not count as attached. No tokio.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -46,7 +46,7 @@ pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
                 Some(calls) => peeked.calls.extend(calls),
                 None => peeked.silent.push(path),
             },
-            // Nobody listens: a dead wrapper's.
+            // No one listens: a dead wrapper's.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
             Err(_) => peeked.silent.push(path),
         }

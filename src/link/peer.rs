@@ -1,5 +1,5 @@
 //! Who is at the other end of a socket: their user, and whether they descend from the wrapped server (or, orphaned,
-//! from the wrapper, to which a server's orphans fall: see `interpose/adopted`). Turns nobody away itself.
+//! from the wrapper, to which a server's orphans fall: see `interpose/adopted`). Refuses no connection itself.
 
 use std::process::Command;
 

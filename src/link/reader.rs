@@ -19,7 +19,7 @@ pub(super) enum Admission {
 pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<Task>, on: &Callback) {
     let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream), Ending::Closed);
     let parting = talk(&mut lines, &key, tell, on);
-    // The watcher has ended when nobody takes this.
+    // The watcher has ended when no one takes this.
     let _ = tell.send(Task::Lost { key, parting });
 }
 

@@ -163,7 +163,7 @@ impl Watcher {
         }
         match UnixStream::connect(path) {
             Ok(stream) => self.open(key, stream),
-            // Nobody listens: a dead wrapper's, or one that is just starting.
+            // No one listens: a dead wrapper's, or one that is just starting.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
             Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
         }

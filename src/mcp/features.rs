@@ -42,6 +42,14 @@ pub fn of_host(content: &[u8]) -> Vec<String> {
     capabilities.map(features).unwrap_or_default()
 }
 
+/// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form`, or with nothing in it, as the
+/// first revision that has it says the same.
+pub fn shows_forms(content: &[u8]) -> bool {
+    let message: Option<Value> = serde_json::from_slice(content).ok();
+    let said = message.as_ref().and_then(|message| message.pointer("/params/capabilities/elicitation")?.as_object());
+    said.is_some_and(|said| said.is_empty() || said.get("form").is_some_and(Value::is_object))
+}
+
 /// The names of capabilities, and what is switched on in each: `tools`, `tools.listChanged`.
 fn features(capabilities: &Value) -> Vec<String> {
     let empty = Map::new();

@@ -1,4 +1,4 @@
-//! What a server answered to a call, as far as the record and the gate care.
+//! What a server answered to a call: the parts that the record and the gate use.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The protocol revisions, and what differs between them as far as the gate cares.
+//! The protocol revisions, and the differences that the gate needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ impl Revision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
-    /// The revision's date, as it stands on the wire.
+    /// The revision's date, as it is on the wire.
     pub const fn text(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",

@@ -10,7 +10,7 @@ use crate::wire::digest::Digest;
 pub const LONGEST_PAGE: usize = 16 << 20;
 /// A longer definition is known by its name alone: every reader goes through all of its words, and no honest one has so many.
 const LONGEST: usize = 256 << 10;
-/// A tool of a longer name is left out: nobody could tell it from another.
+/// A tool of a longer name is left out: no one could tell it from another.
 const LONGEST_NAME: usize = 1024;
 
 /// One entry of `tools/list`.

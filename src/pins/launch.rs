@@ -66,7 +66,7 @@ impl Launch {
         Self { name: name.to_owned(), fingerprint: hasher.finish(), shown, words, package, program, target }
     }
 
-    /// The files that are run, as far as the command line names them.
+    /// The files that are run and that the command line names.
     pub fn parts(&self) -> Vec<Part> {
         let counts = if self.target.is_some() { Counts::Place } else { Counts::Content };
         let program = found(&self.program).map(|path| match counts {
@@ -80,7 +80,7 @@ impl Launch {
     }
 }
 
-/// The words of a command line for people, and for a file: a secret is replaced as in the log, where it stands in a word
+/// The words of a command line for people, and for a file: a secret is replaced as in the log, where it is in a word
 /// of its own after its flag, or anywhere in a word.
 fn without_secrets(command: &[OsString]) -> Vec<String> {
     const HIDDEN: &str = "(hidden)";

@@ -26,7 +26,7 @@ pub struct Server {
     pub trust: Trust,
     /// The files that ran last, one a line.
     pub program: String,
-    /// The files that are trusted; `None`: nobody has accepted this command.
+    /// The files that are trusted; `None`: this command is not accepted yet.
     pub trusted: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,

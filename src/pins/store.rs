@@ -30,7 +30,7 @@ const UPGRADES: [&str; 2] = [
     "ALTER TABLE tool ADD COLUMN plain TEXT; ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE server ADD COLUMN words TEXT;",
 ];
-/// `mcpp`, so that another program's database is told from ours.
+/// `mcpp`, so that another program's database is distinguished from ours.
 const APPLICATION: i64 = 0x6d63_7070;
 /// How long another wrapper may write.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -123,7 +123,7 @@ impl Memory {
         }
     }
 
-    /// Makes the tables in an empty database; gives what stands in its header then.
+    /// Makes the tables in an empty database; gives what is in its header then.
     fn prepare(&mut self) -> rusqlite::Result<(i64, i64)> {
         self.db.busy_timeout(PATIENCE)?;
         let header = |db: &Connection| -> rusqlite::Result<(i64, i64)> {

@@ -116,7 +116,7 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     let reason = if decision == by_badge {
         by_default(badge, decision, &why)
     } else {
-        format!("{why}the default for hazards {}, even when {}", says(decision), badge.word())
+        format!("{why}the default for hazards {}, even for {}", says(decision), badge.word())
     };
     Ruling { decision, rule: None, reason }
 }

@@ -246,7 +246,7 @@ fn next_table(document: &mut DocumentMut, after: Option<isize>) -> Option<&mut T
     next
 }
 
-/// The ids of the rules in a text, as far as they can be read.
+/// The ids of the rules in a text that can be read.
 pub fn ids(text: &str) -> Vec<String> {
     let Ok(document) = read(text) else { return Vec::new() };
     let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();

@@ -96,7 +96,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Pre
     fit_at(policy, rule, question, prepared, &policy.roots)
 }
 
-/// Compares one rule with a call; paths also by where they lead, as far as `roots` knows.
+/// Compares one rule with a call; paths also by where they lead, if `roots` knows that.
 pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
@@ -127,7 +127,7 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
     }
 }
 
-/// Whether a call is one that only reads, as far as its definition tells, and that is not proven.
+/// Whether a call is one that only reads, judged by its definition, and that is not proven.
 fn is_unproven(behavior: &Behavior) -> bool {
     behavior.identity.mutability == Mutability::Pure && !behavior.runs_unasked()
 }

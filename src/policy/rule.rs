@@ -55,7 +55,7 @@ pub struct Defaults {
     pub hazard: Decision,
 }
 
-/// `[defaults]` as far as a file gives them: what it leaves out is left to the other layers.
+/// `[defaults]` of one file: what it leaves out is left to the other layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     pub pure: Option<Decision>,

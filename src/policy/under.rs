@@ -110,7 +110,7 @@ fn same_but_for_case(one: &str, other: &str) -> bool {
 }
 
 impl<'a> Trail<'a> {
-    /// Reads a path; `None` where nobody knows where it starts, and for what is no path.
+    /// Reads a path; `None` where no one knows where it starts, and for what is no path.
     fn new(text: &'a str, roots: &'a Roots) -> Option<Self> {
         let absolute = |root: &'a Option<String>| root.as_deref().filter(|root| root.starts_with('/'));
         let (start, base, rest) = match text.strip_prefix('~') {

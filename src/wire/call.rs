@@ -11,7 +11,7 @@ use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
 use super::strict::{Kind, Reader};
 
-/// A call: the line as received, and where its parts stand in it. Only [`super::message`] makes one.
+/// A call: the line as received, and where its parts are in it. Only [`super::message`] makes one.
 #[derive(Clone, Debug)]
 pub struct Call {
     line: Line,
@@ -58,7 +58,7 @@ pub(super) struct Parts {
     pub(super) longest_key: usize,
 }
 
-/// What a call's `_meta` says, as far as the gate cares. Texts are untrusted.
+/// What the gate needs of a call's `_meta`. Texts are untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// `io.modelcontextprotocol/protocolVersion`: present means the stateless era (2026-07-28).
@@ -67,7 +67,7 @@ pub struct Meta {
     pub client: Option<(String, String)>,
     /// The JSON token of `progressToken` (a string or an integer), to echo in heartbeats.
     pub progress_token: Option<String>,
-    /// Where the whole `_meta` object stands in the line's content.
+    /// Where the whole `_meta` object is in the line's content.
     pub span: Option<Range<usize>>,
 }
 

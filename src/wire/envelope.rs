@@ -12,7 +12,7 @@ use super::strict::{Fault, Kind, Reader};
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "one stands on the stack for the time of one judgement; a box would cost an allocation a line"
+    reason = "it is on the stack during one judgement; a box would cost an allocation for each line"
 )]
 pub(super) enum Read<'a> {
     Object(Envelope<'a>),
@@ -38,7 +38,7 @@ pub(super) struct Envelope<'a> {
     pub(super) longest_key: usize,
 }
 
-/// The members of `params`, as far as any method needs them.
+/// The members of `params` that any method needs.
 #[derive(Debug, Default)]
 pub(super) struct Params<'a> {
     pub(super) value: Value,
@@ -47,7 +47,7 @@ pub(super) struct Params<'a> {
     pub(super) request_state: Value,
     pub(super) input_responses: Value,
     pub(super) request_id: Name,
-    /// Whether `_meta` stands there, and of what kind.
+    /// Whether `_meta` is there, and of what kind.
     pub(super) meta_value: Value,
     pub(super) meta: Meta,
     pub(super) protocol_version: Word<'a>,

@@ -51,6 +51,14 @@ impl Id {
         (is_canonical && is_safe).then(|| Self::integer(token))
     }
 
+    /// The text of a string id, decoded.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::Integer => None,
+        }
+    }
+
     /// The JSON token to echo in an answer.
     pub fn raw(&self) -> &str {
         &self.raw

@@ -111,7 +111,7 @@ pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
     }
 }
 
-/// Tells what a server's line is, as far as it can be told. Tolerant: it is relayed in any case.
+/// Tells what a server's line is, if that is known. Tolerant: it is relayed in any case.
 pub fn peek(content: &[u8]) -> Gist {
     let mut scanner = EnvelopeScanner::new();
     scanner.feed(content);
@@ -146,7 +146,7 @@ fn judged(content: &[u8]) -> Result<Message, Refusal> {
 /// The refusal of a message that could be read.
 fn refusal(what: &str, envelope: &Envelope<'_>) -> Refusal {
     let has_method = envelope.method != Word::Absent;
-    // A key that shadows `id` leaves open whether this is a notification: then the host is told.
+    // A key that shadows `id` leaves open whether this is a notification: then the host gets an answer.
     let is_notification = has_method && envelope.id == Name::Absent && !envelope.shadowed;
     // An error under a response's id would look like the answer to a request of the host's own.
     let is_response = !has_method && (envelope.has_result || envelope.has_error);

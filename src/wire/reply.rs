@@ -63,6 +63,22 @@ pub fn progress(token: &str, progress: f64, message: &str) -> Line {
     ))
 }
 
+/// Our own `elicitation/create` to the host: a form with one box, `approve`.
+pub fn elicit(id: &str, message: &str) -> Line {
+    let (id, message) = (quoted(id), quoted(message));
+    line(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{{"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Run this call once","default":false}}}},"required":["approve"]}}}}}}"#
+    ))
+}
+
+/// Takes a request of our own to the host back.
+pub fn cancel(id: &str) -> Line {
+    let id = quoted(id);
+    line(format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"mcp-approve needs no answer any more"}}}}"#
+    ))
+}
+
 /// Our own `tools/list`, under our own string id; `meta` (an object's text) in the stateless era.
 ///
 /// A progress token in `meta` is left out: it belongs to the host's own request, and the server's progress on ours

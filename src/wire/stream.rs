@@ -37,7 +37,7 @@ pub struct EnvelopeScanner {
     shadowed: bool,
 }
 
-/// Where in the message the next byte stands.
+/// Where in the message the next byte is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     #[default]
@@ -64,7 +64,7 @@ enum Escape {
     Yes,
 }
 
-/// The member whose value stands next.
+/// The member whose value is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Key {
     Id,
@@ -93,7 +93,7 @@ enum Member<T> {
     #[default]
     Absent,
     Known(T),
-    /// It stands there twice, or its value is of no use.
+    /// It is there twice, or its value is of no use.
     Unclear,
 }
 
@@ -197,7 +197,7 @@ impl EnvelopeScanner {
         (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)
     }
 
-    /// What the message is, as far as it was seen: for a line that [`Self::is_done`] before its end.
+    /// What the message is, judged by its beginning: for a line that [`Self::is_done`] before its end.
     pub fn gist(&self) -> Gist {
         if self.shadowed {
             return Gist::Unreadable;
@@ -277,7 +277,7 @@ impl EnvelopeScanner {
         self.go(next, 1)
     }
 
-    /// Skips what stands inside a nested value, up to its end.
+    /// Skips what is inside a nested value, up to its end.
     fn nested(&mut self, rest: &[u8]) -> usize {
         let mut at = 0;
         while let Some(byte) = rest.get(at) {
@@ -310,7 +310,7 @@ impl EnvelopeScanner {
         1
     }
 
-    /// Keeps the part of a string that stands in `rest`, up to a bound.
+    /// Keeps the part of a string that is in `rest`, up to a bound.
     fn keep(&mut self, rest: &[u8], run: &Run) {
         let length = match run {
             Run::Ended(length) => *length,
@@ -358,7 +358,7 @@ impl EnvelopeScanner {
     }
 }
 
-/// What stands between a token's quotes; `None` where it was too long to keep its end.
+/// What is between a token's quotes; `None` where it was too long to keep its end.
 fn inside(token: &[u8]) -> Option<&str> {
     let inside = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     std::str::from_utf8(inside).ok()
@@ -388,7 +388,7 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
     Run::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
 }
 
-/// Where the next quote or backslash stands. Most strings are short, so the next few bytes are looked at by hand
+/// Where the next quote or backslash is. Most strings are short, so the next few bytes are looked at by hand
 /// before a vector search is set up.
 fn special(rest: &[u8]) -> Option<usize> {
     let near = rest.get(..32).unwrap_or(rest);

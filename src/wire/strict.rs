@@ -10,10 +10,10 @@ pub use super::flaw::{Fault, Flaw};
 pub use super::text::Text;
 use super::text::{self, Writing, hex, plain_run};
 
-/// How many arrays and objects may stand inside each other.
+/// How many arrays and objects may be inside each other.
 pub const DEPTH: usize = 64;
 
-/// What kind of value stands next.
+/// What kind of value is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Object,
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// The kind of the value that stands next.
+    /// The kind of the value that is next.
     ///
     /// # Errors
     /// [`Flaw::Syntax`] where no value can begin, [`Flaw::ControlCharacter`].
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks the next value whole, and tells where it stands.
+    /// Checks the next value whole, and tells where it is.
     ///
     /// # Errors
     /// Any [`Flaw`] of the value.
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         Ok(Some(key))
     }
 
-    /// Checks the next value, which must be an array, and hands over where each of its items stands.
+    /// Checks the next value, which must be an array, and hands over where each of its items is.
     ///
     /// # Errors
     /// [`Flaw::Syntax`] when it is none, or any flaw in it.

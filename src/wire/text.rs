@@ -1,4 +1,4 @@
-//! Strings as they stand in a JSON text: finding their end, decoding them, telling equal keys. Owns no grammar
+//! Strings as they are in a JSON text: finding their end, decoding them, telling equal keys. Owns no grammar
 //! beyond a string's inside.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Up to this many keys are compared pairwise; above, they are sorted by hash.
 pub(super) const FEW: usize = 12;
 
-/// Where a string stands: between its quotes, and how it is written.
+/// Where a string is: between its quotes, and how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     inside: Range<usize>,
@@ -33,7 +33,7 @@ impl Text {
         self.inside.start
     }
 
-    /// The decoded text; `whole` is the text it stands in.
+    /// The decoded text; `whole` is the text it is in.
     pub(super) fn decoded<'a>(&self, whole: &'a str) -> Cow<'a, str> {
         let inside = self.raw(whole);
         match self.writing {
@@ -42,7 +42,7 @@ impl Text {
         }
     }
 
-    /// Whether a NUL stands in it; only an escape can write one.
+    /// Whether a NUL is in it; only an escape can write one.
     #[inline]
     pub(super) fn holds_nul(&self, whole: &str) -> bool {
         self.writing == Writing::Escaped && self.decoded(whole).contains('\0')
@@ -74,7 +74,7 @@ impl Text {
     }
 }
 
-/// A key that stands twice among `keys`, once decoded.
+/// A key that is twice among `keys`, once decoded.
 ///
 /// Never quadratic: many keys are sorted by hash, and those of equal hash by themselves, so that keys made to collide
 /// cost no more than a sort.
@@ -95,7 +95,7 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
     pairs.find(|((a, key), (b, other))| a == b && key.same(other, whole)).map(|(_, (_, other))| *other)
 }
 
-/// How many bytes stand before the next quote, backslash or control character.
+/// How many bytes are before the next quote, backslash or control character.
 #[inline]
 pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;

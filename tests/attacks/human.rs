@@ -127,7 +127,7 @@ fn d6_a_made_rule_shows_its_text_and_reach_ends_and_begins_narrow() {
     desk.keys("k");
     desk.look();
     let same = desk.screen();
-    assert!(same.contains("▲ passing at once: 1 other call of those that wait now"), "{same}");
+    assert!(same.contains("▲ running at once: 1 other call of those that wait now"), "{same}");
     assert_eq!(desk.press(Key::Enter), [Command::Drain]);
     desk.look();
     assert!(matches!(desk.press(Key::Enter).as_slice(), [Command::WriteRule { .. }, Command::Drain]));

@@ -75,7 +75,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     note = "from memory-1"
     "#);
     for says in [
-        "Rule create-entities would have matched 3 of 6 past calls; 3 of them asked, 0 were denied.",
+        "Rule create-entities would have matched 3 of 6 past calls; 3 asked, 0 denied.",
         "warning: rule ask-all asks for 3 of them, and an allow does not override that.",
         "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
         "Take it back with: mcp-approve --home HOME rules undo",
@@ -90,13 +90,13 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     assert!(run.out.contains("takes effect once you accept it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
-    assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");
-    assert!(after.contains("once all of it is accepted: allow: rule create-entities allows it"), "{after}");
+    assert!(after.contains("Not accepted yet (mcp-approve rules accept): "), "{after}");
+    assert!(after.contains("Once all of it is accepted: allow: rule create-entities allows it"), "{after}");
     let file = home.path("config/policy.toml");
     Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
-    assert!(after.contains("then, in record ") && after.contains(": ask, approved by observe"), "{after}");
+    assert!(after.contains("Then, in record ") && after.contains(": ask, approved by observe"), "{after}");
     let run = home.run(&["rules", "undo"]);
     assert!(run.out.starts_with("Taken back in HOME/config/policy.toml: changed rule ask-all\n"), "{}", run.out);
     assert_eq!(policy(&home), written);
@@ -111,13 +111,13 @@ fn a_call_in_a_file_is_judged_as_its_server_described_the_tool() {
     let home = Home::new();
     let call = r#"{"server": "memory", "tool": "create_entities", "arguments": {"text": "a"}}"#;
     let before = home.run_with(call, &["rules", "explain", "-"]).out;
-    assert!(before.contains("the call is MUTATES|UNKNOWN|UNKNOWN"), "{before}");
-    assert!(before.contains("no server has described create_entities here, so it counts as unknown"), "{before}");
+    assert!(before.contains("The call is MUTATES|UNKNOWN|UNKNOWN"), "{before}");
+    assert!(before.contains("No server has described create_entities here, so it counts as unknown"), "{before}");
     let home = observed(None);
     let after = home.run_with(call, &["rules", "explain", "-"]).out;
-    assert!(after.contains("the call is MUTATES|CREATE|ACK"), "{after}");
-    assert!(after.contains("the tool is judged as its server described it last"), "{after}");
-    for (tool, says) in [("read_graph", "the call is PURE|READ|"), ("nobody_has", "MUTATES|UNKNOWN|UNKNOWN")] {
+    assert!(after.contains("The call is MUTATES|CREATE|ACK"), "{after}");
+    assert!(after.contains("The tool is judged as its server described it last"), "{after}");
+    for (tool, says) in [("read_graph", "The call is PURE|READ|"), ("nobody_has", "MUTATES|UNKNOWN|UNKNOWN")] {
         let other = home.run_with(&call.replace("create_entities", tool), &["rules", "explain", "-"]).out;
         assert!(other.contains(says), "{tool}: {other}");
     }

@@ -69,7 +69,7 @@ fn a_policy_is_edited_until_it_is_in_order_and_accepted_on_the_spot() {
     terminal.shows(&["Written to", "This allows more than what was accepted:", "allows: notes", "Accept now? [y/N]"]);
     assert_eq!(kept(&home), RULES);
     terminal.types("y\r");
-    terminal.shows(&["accepted: running servers use it within a second", "rules undo"]);
+    terminal.shows(&["Accepted: running servers use it within a second", "rules undo"]);
     assert!(terminal.wait().success());
     assert_eq!((policy(&home), kept(&home)), (format!("{RULES}{ALLOW}"), format!("{RULES}{ALLOW}")));
     assert_eq!(left_over(&home), [""; 0]);
@@ -141,7 +141,7 @@ fn a_rule_that_is_added_is_accepted_on_the_spot_by_a_person_only() {
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "read"], "true");
     terminal.shows(&["allows: read", "Accept now? [y/N]"]);
     terminal.types("y\r");
-    terminal.shows(&["accepted: running servers"]);
+    terminal.shows(&["Accepted: running servers"]);
     assert!(terminal.wait().success());
     assert_eq!(kept(&home), policy(&home));
 }

@@ -314,3 +314,31 @@ fn a_host_that_comes_back_gets_the_whole_answer_of_the_call_it_came_back_for() {
     assert_eq!(log::of_kind(home.path(), "leg").len(), 2);
     log::verifies(home.path());
 }
+
+#[test]
+fn a_host_that_shows_forms_asks_its_user_while_no_console_is_open() {
+    let home = tempfile::tempdir().unwrap();
+    let add = json!({ "name": "create_label", "description": "Creates a label.",
+        "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } } });
+    let server = Server::with(&[add]);
+    let mut host = Host::wrapping(home.path(), &["--name", "s", "--unattended", "elicit"], &server.command());
+    host.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "forms", "version": "3"}}}).to_string());
+    host.answer("i");
+    host.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let mut ask = |id: u64, result: &str| {
+        host.call(id, "create_label", &json!({ "text": "t" }));
+        let question = host.line();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        assert!(question["params"]["message"].as_str().unwrap().contains(r#"arguments: {"text":"t"}"#), "{question}");
+        host.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, question["id"]));
+        host.answer(id)
+    };
+    assert_eq!(text(&ask(1, r#"{"action":"accept","content":{"approve":true}}"#)), "done");
+    assert!(text(&ask(2, r#"{"action":"cancel"}"#)).contains("NOT executed"));
+    assert_eq!(server.executed().len(), 1);
+    let decisions = log::decisions(home.path(), "create_label");
+    let said: Vec<_> = decisions.iter().map(|one| (&one["verdict"], &one["by"])).collect();
+    assert_eq!(said, [(&json!("approve"), &json!("elicitation")), (&json!("deny"), &json!("elicitation"))]);
+    log::verifies(home.path());
+}

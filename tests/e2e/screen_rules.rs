@@ -33,10 +33,10 @@ fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     host.call(1, "add_note", &json!({ "text": "one" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("rk");
-    terminal.shows(&["▸ s approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
+    terminal.shows(&["▸ s approve, and every add_note, for this session", "Then runs unasked", "Enter, twice"]);
     arms(&terminal);
     terminal.types("\r");
-    terminal.shows(&["let those pass unseen?"]);
+    terminal.shows(&["let those run unasked?"]);
     assert!(server.executed().is_empty());
     arms(&terminal);
     terminal.types("\r");
@@ -77,9 +77,9 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.types("5");
     let text = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"add_note\"\n";
     fs::write(&file, text).unwrap();
-    terminal.shows(&["1 change to accept", "user policy loosens"]);
+    terminal.shows(&["1 change to accept", "user policy changed"]);
     terminal.types("\r");
-    terminal.shows(&["What it loosens:", "past call", "+decision = \"allow\"", "Enter, twice, accepts"]);
+    terminal.shows(&["What it newly allows:", "past call", "+decision = \"allow\"", "Enter, twice, accepts"]);
     arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);

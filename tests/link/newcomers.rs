@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mcp_approve::gate::Mode;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::interpose::consoles::{Consoles, Registration};
+use mcp_approve::interpose::notice::Waiting;
 
 use super::*;
 use crate::world::World;
@@ -21,7 +22,7 @@ fn wrapped(place: &Place) -> Wrapped {
     let (to_us, words) = unbounded_channel();
     let registration = Registration {
         run_dir: place.run.clone(),
-        console: "mcp-approve".to_owned(),
+        waiting: Waiting::new("mcp-approve".to_owned(), None),
         name: "files".to_owned(),
         session: Arc::from("s1"),
         command: Vec::new(),

@@ -1,5 +1,6 @@
 // Drives one server with an official TypeScript client and prints one JSON line per step.
 // Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], limit: seconds?, steps: [{tool, arguments}]}.
+// With {form: {action, content}} the client shows forms, and answers each like that.
 import { readFileSync } from "node:fs";
 
 const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -11,7 +12,14 @@ async function connect() {
   if (plan.client === "ts1") {
     const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
     const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
-    const client = new Client(me);
+    const client = new Client(me, plan.form && { capabilities: { elicitation: {} } });
+    if (plan.form) {
+      const { ElicitRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        say({ form: params.message });
+        return plan.form;
+      });
+    }
     await client.connect(new StdioClientTransport({ command, args }));
     return [client, "handshake"];
   }

@@ -16,6 +16,7 @@ mod agent;
 mod bed;
 mod compiled;
 mod conformance;
+mod forms;
 mod hosts;
 mod operator;
 mod packages;

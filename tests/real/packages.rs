@@ -76,6 +76,28 @@ fn the_packages_play_the_demo_without_rust() {
     assert!(files.args(["-c", every]).status().unwrap().success(), "RECORD names files that are not there");
 }
 
+/// `uvx` and `pipx` take the wheel as they would take it from PyPI. Only where they are installed.
+#[test]
+#[ignore = "runs the wheel with uvx and pipx; .ci/run runs it"]
+fn the_wheel_plays_the_demo_under_uvx_and_pipx() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let wheel = pack("wheel", home, true);
+    for (program, arguments) in
+        [("uvx", ["--offline", "--from", &wheel, "mcp-approve"]), ("pipx", ["run", "--spec", &wheel, "mcp-approve"])]
+    {
+        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        if found.is_empty() {
+            println!("SKIPPED: {program} is not on the PATH");
+            continue;
+        }
+        let mut command = stranger(home, Path::new(found.trim()));
+        command.args(arguments);
+        demo(command, program);
+    }
+}
+
 /// Whoever starts the launcher sees what the program itself would have shown: its bytes, its code, its end by a signal.
 #[test]
 #[ignore = "installs a package with npm; .ci/run runs it"]

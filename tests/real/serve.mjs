@@ -32,6 +32,13 @@ function tools(server) {
       return say("written");
     },
   );
+  if (process.argv[4] === "labels") {
+    server.registerTool(
+      "create_label",
+      { description: "Creates a label.", inputSchema: z.object({ name }) },
+      ({ name }) => say(`created ${name}`),
+    );
+  }
   return server;
 }
 

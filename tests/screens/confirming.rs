@@ -116,7 +116,7 @@ fn a_tool_that_changes_something_is_marked_and_its_call_waits_on() {
     let commands = desk.keys("m");
     assert_eq!(words(&commands)[0].2, ToolWord::Changes);
     assert_eq!(desk.model.calls[0].state, CallState::Waiting);
-    desk.line("This call waits on");
+    desk.line("This call still waits");
 }
 
 #[test]

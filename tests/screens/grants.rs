@@ -113,7 +113,7 @@ fn a_grant_is_read_and_given_with_enter_and_approves_the_call() {
     for words in [
         "▸ m approve, and create_file with path under ~/shop/notes, for 15 min",
         "Approves filesystem-1 now, as a does.",
-        "Then passes unseen: every create_file whose path lies in ~/shop/notes",
+        "Then runs unasked: every create_file whose path lies in ~/shop/notes",
         "Until 09:15 (15 min from now)",
     ] {
         assert!(screen.contains(words), "{words}:\n{screen}");
@@ -137,7 +137,7 @@ fn the_widest_grant_and_one_of_a_dangerous_call_take_enter_twice() {
         up(&mut desk, ups);
         later(&mut desk);
         assert_eq!(desk.press(Key::Enter), [Command::Drain]);
-        assert!(desk.screen().contains("let those pass unseen? Enter once more"), "{}", desk.screen());
+        assert!(desk.screen().contains("let those run unasked? Enter once more"), "{}", desk.screen());
         // A key that repeats by itself is no second press.
         assert_eq!(granted(&desk.press(Key::Enter)), []);
         later(&mut desk);
@@ -225,7 +225,7 @@ fn a_grant_tells_what_waits_and_passes_at_once_and_that_it_is_dangerous() {
     desk.look();
     desk.keys("rk");
     let screen = desk.screen();
-    assert!(screen.contains("▲ passing at once: 2 other calls of those that wait now"), "{screen}");
+    assert!(screen.contains("▲ running at once: 2 other calls of those that wait now"), "{screen}");
     assert!(screen.contains("◆ dangerous: it deletes"), "{screen}");
 }
 

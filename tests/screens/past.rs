@@ -89,7 +89,7 @@ fn what_cannot_become_a_rule_says_why() {
     log(&mut desk);
     desk.keys("jj");
     assert_eq!(desk.keys("r"), []);
-    desk.line("A rule is made from a call; this record is of none.");
+    desk.line("A rule is made from a call, and this record is not about one.");
     let mut desk = Desk::connected(80, 24);
     let mut hidden = call();
     hidden.behavior.hazards = vec![hazard(HazardKind::HiddenCharacters, "one")];

@@ -180,7 +180,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     desk.now += 400;
     assert_eq!(desk.keys("x"), []);
-    desk.line("A program is not refused");
+    desk.line("A program cannot be refused");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     desk.send(Msg::ToolSettled(Ok(Settled { says: "Taken back: x".into(), former: None })));
     desk.line("Taken back: x");
     assert_eq!(desk.keys("u"), []);
-    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it anew".into())));
+    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it again".into())));
     desk.line("Nothing was changed: it changed again");
 }
 
@@ -229,7 +229,7 @@ fn a_definition_of_megabytes_keeps_no_frame_waiting() {
         let mut desk = Desk::connected(120, 40);
         one(&mut desk, tool);
         desk.draw();
-        assert!(desk.screen().contains("too long to stand here"), "{}", desk.screen());
+        assert!(desk.screen().contains("too long to show here"), "{}", desk.screen());
         review(&mut desk);
         let screen = desk.screen();
         assert!(screen.contains("too long to be read here, and so not to be accepted here"), "{screen}");

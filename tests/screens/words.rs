@@ -67,7 +67,7 @@ fn what_is_harmless_needs_no_word_and_several_dangerous_ones_are_not_approved_at
     desk.press(Key::End);
     desk.look();
     assert!(verdicts(&desk.keys("ya")).is_empty());
-    desk.line("2 of 2 dangerous: each is approved by itself");
+    desk.line("2 of 2 dangerous: approve each one by itself");
     // Denying needs none of this.
     desk.keys("d");
     desk.press(Key::Enter);

@@ -88,6 +88,10 @@ pub struct World {
     pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
+    /// Questions that the host was given, not taken back: their ids and what they say.
+    pub forms: Vec<(String, String)>,
+    /// Tickets that a host's user approved in a form that showed them.
+    approved_in_host: BTreeSet<String>,
     /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
     restricts: bool,
     order: Order,
@@ -128,6 +132,8 @@ impl World {
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,
+            forms: Vec::new(),
+            approved_in_host: BTreeSet::new(),
             restricts: false,
             order,
             states: Vec::new(),
@@ -139,8 +145,15 @@ impl World {
     }
 
     /// The legacy handshake and a `tools/list`, so that calls can be judged.
-    pub fn ready(mut self) -> Self {
-        self.host(r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}"#);
+    pub fn ready(self) -> Self {
+        self.ready_with("{}")
+    }
+
+    /// The same with a host that can do this.
+    pub fn ready_with(mut self, capabilities: &str) -> Self {
+        self.host(&format!(
+            r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"tester","version":"1"}}}}}}"#
+        ));
         self.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}}"#);
         self.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
@@ -369,6 +382,7 @@ impl World {
             }
             Effect::Answer(line) => {
                 let text = text(&line);
+                self.note_form(&text);
                 let state =
                     text.split_once(r#""requestState":"mcp-approve:"#).and_then(|(_, rest)| rest.split_once('"'));
                 self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
@@ -421,6 +435,29 @@ impl World {
         })
     }
 
+    /// The host was given a question of ours, or it was taken back.
+    fn note_form(&mut self, line: &str) {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if line["method"] == "elicitation/create" {
+            assert!(self.forms.is_empty(), "two questions at once");
+            let text =
+                |pointer: &str| line.pointer(pointer).and_then(|value| value.as_str()).expect("a text").to_owned();
+            self.forms.push((text("/id"), text("/params/message")));
+        } else if line["method"] == "notifications/cancelled" {
+            self.forms.retain(|(id, _)| line["params"]["requestId"] != id.as_str());
+        }
+    }
+
+    /// The host answers the open question: a JSON-RPC `result` or `error` member.
+    pub fn host_answers(&mut self, member: &str) -> Vec<Did> {
+        let Some((id, says)) = self.forms.pop() else { return Vec::new() };
+        if member.contains(r#""accept""#) && member.contains(r#""approve":true"#) {
+            let ticket = says.lines().find_map(|line| line.strip_prefix("call: ")).expect("it names its call");
+            self.approved_in_host.insert(ticket.to_owned());
+        }
+        self.host(&format!(r#"{{"jsonrpc":"2.0","id":"{id}",{member}}}"#))
+    }
+
     /// The ticket whose approval of exactly these bytes is on the disk: what a forward needs.
     fn ticket_of(&self, digest: Digest) -> String {
         let found = self.recorded.iter().find(|(ticket, (on_disk, verdict))| {
@@ -442,6 +479,9 @@ impl World {
                 });
                 if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Operator)) && !continues {
                     assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
+                }
+                if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Elicitation)) {
+                    assert!(self.approved_in_host.contains(ticket), "1: nobody approved {ticket} in the host");
                 }
             }
             Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),

@@ -4,7 +4,7 @@ use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
-use mcp_approve::gate::{Config, Order};
+use mcp_approve::gate::{Config, Order, Unattended};
 use mcp_approve::wire::digest::Digest;
 
 use super::{World, config, modern_call};
@@ -57,6 +57,11 @@ pub enum Move {
     Grant,
     PolicyAllows,
     PolicyDenies,
+    // What a host does with the question it was given; nothing where it was given none.
+    Ticks,
+    Declines,
+    CannotAsk,
+    AnswersTwice,
     // Requests other than calls, and rules about them.
     Resource,
     Prompt,
@@ -177,6 +182,39 @@ pub const ALL: &[Move] = &[
     Move::KeepPins,
 ];
 
+/// What the host does with questions of ours, and what gets in between.
+pub const FORMS: &[Move] = &[
+    Move::Write,
+    Move::Again,
+    Move::Delete,
+    Move::Read,
+    Move::Ticks,
+    Move::Ticks,
+    Move::Declines,
+    Move::CannotAsk,
+    Move::AnswersTwice,
+    Move::Approve,
+    Move::Deny,
+    Move::Edit,
+    Move::Cancel,
+    Move::Later,
+    Move::LogTakes,
+    Move::LogTakes,
+    Move::LogTakes,
+    Move::LogFails,
+    Move::DiskShows,
+    Move::DiskShows,
+    Move::DiskChanges,
+    Move::ListChanged,
+    Move::PolicyAllows,
+    Move::PolicyDenies,
+    Move::Attach,
+    Move::Detach,
+    Move::HostGone,
+    Move::ServerGone,
+    Move::Stop,
+];
+
 pub fn play(world: &mut World, one: Move) {
     match one {
         Move::Write => world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#),
@@ -289,6 +327,17 @@ pub fn play(world: &mut World, one: Move) {
             world.step(Event::Woke)
         }
         Move::Garbage => world.host(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#),
+        Move::Ticks => world.host_answers(r#""result":{"action":"accept","content":{"approve":true}}"#),
+        Move::Declines => world.host_answers(r#""result":{"action":"decline"}"#),
+        Move::CannotAsk => world.host_answers(r#""error":{"code":-32601,"message":"no"}"#),
+        Move::AnswersTwice => {
+            let form = world.forms.last().cloned();
+            world.host_answers(r#""result":{"action":"cancel"}"#);
+            world.forms.extend(form);
+            let did = world.host_answers(r#""result":{"action":"accept","content":{"approve":true}}"#);
+            world.forms.clear();
+            did
+        }
         Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),
     };
 }
@@ -313,6 +362,12 @@ pub fn about_methods(decision: &str) -> String {
 /// Plays a history after the handshake, with a log that answers only when told to.
 pub fn replay(moves: &[Move]) {
     replay_in(World::new().ready(), moves);
+}
+
+/// The same with a host that shows our questions.
+pub fn replay_with_forms(moves: &[Move]) {
+    let config = Config { unattended: Unattended::Elicit, ..config() };
+    replay_in(World::with(config, "").ready_with(r#"{"elicitation":{}}"#), moves);
 }
 
 /// The same, where calls keep the order in which they were sent.

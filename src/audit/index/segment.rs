@@ -24,7 +24,7 @@ pub struct Summary {
     pub figure: Option<u64>,
 }
 
-/// What stands where a column has nothing to say.
+/// The value of a column that has nothing to say.
 const NOTHING: i64 = i64::MIN;
 const ODD: u32 = u32::MAX;
 

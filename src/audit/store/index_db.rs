@@ -10,7 +10,7 @@ use crate::audit::place;
 
 const SCHEMA: &str = include_str!("../../../assets/index.sql");
 const VERSION: i64 = 2;
-/// `mcpi`, so that another program's database is told from an index.
+/// `mcpi`, so that another program's database is distinguished from an index.
 const APPLICATION: i64 = 0x6d63_7069;
 /// How long another reader may be filling it. Whoever waits longer goes on without.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -1,6 +1,7 @@
 //! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
 //!
-//! Nobody else opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
+//! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on,
+//! so a
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
 //!
@@ -84,7 +85,7 @@ pub struct JournalFile {
 impl JournalFile {
     fn open(path: &Path) -> io::Result<Self> {
         let (db, wal) = (File::open(path)?, File::open(place::beside(path, "-wal"))?);
-        // Only to be told quickly that its wrapper lives; nobody else may have it for longer than such a look.
+        // Only to be told quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
         Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })
@@ -144,7 +145,8 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Takes a file in this folder for a new journal, so that nobody takes it for a dead one: the caller holds the lock of
+    /// Takes a file in this folder for a new journal, so that no one takes it for a dead one: the caller holds the
+    /// lock of
     /// the log until SQLite's is in place.
     pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Claimed, StoreError> {
         let path = path_of(folder, &writer);

@@ -88,7 +88,7 @@ pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held<'_>
     Ok(())
 }
 
-/// A journal that nobody else has open: under SQLite's exclusive lock, or nothing that SQLite can read.
+/// A journal that no other process has open: under SQLite's exclusive lock, or nothing that SQLite can read.
 struct Dead {
     db: Result<Connection, Fault>,
     path: PathBuf,

@@ -13,7 +13,7 @@ const SCHEMA: &str = include_str!("../../../assets/audit.sql");
 /// What version 2 has and version 1 has not.
 const FOLD: &str = include_str!("../../../assets/fold.sql");
 const VERSION: i64 = 2;
-/// `mcpa`, for file(1), and so that another program's database is told from a log.
+/// `mcpa`, for file(1), and so that another program's database is distinguished from a log.
 const APPLICATION: i64 = 0x6d63_7061;
 
 /// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.

@@ -136,7 +136,7 @@ impl Reader {
     }
 }
 
-/// Opens a log that nobody can be writing, in a folder where SQLite cannot put its shared memory (a copy on a
+/// Opens a log that no one can be writing, in a folder where SQLite cannot put its shared memory (a copy on a
 /// read-only medium).
 fn still(path: &Path) -> Option<Result<(Connection, Contents), Fault>> {
     let wal = std::fs::metadata(place::beside(path, "-wal"));

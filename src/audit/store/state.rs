@@ -149,7 +149,7 @@ impl State {
         Ok(())
     }
 
-    /// Moves the write-ahead log into the database, as far as no reader is in the way.
+    /// Moves the write-ahead log into the database, where no reader is in the way.
     pub(super) fn checkpoint(&mut self) -> Result<(), StoreError> {
         let (busy, all, moved) = self
             .db

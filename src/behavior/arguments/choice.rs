@@ -69,7 +69,7 @@ pub fn is_known_read(value: &str) -> bool {
     let reads = |part: &str| {
         let words = words::of_name(part);
         part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
-            // `eth_getBalance`: a name of what is asked may stand before the act.
+            // `eth_getBalance`: a name of what is asked may be before the act.
             && words.iter().take(2).any(|word| words::among(word, FIRST))
             && !words.iter().any(|word| word == "and" || word == "or" || changes(word))
     };
@@ -141,7 +141,7 @@ static FIRM_CHANGES: Words<{ count(FIRM_CHANGE) }> = Words::of(FIRM_CHANGE);
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///
-/// Values that are too long to be one act, and methods that nobody knows, are [`Action::Unknown`].
+/// Values that are too long to be one act, and unknown methods, are [`Action::Unknown`].
 pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action> {
     let value = value.trim();
     if value.is_empty() {

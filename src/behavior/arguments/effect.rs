@@ -86,7 +86,7 @@ pub struct Found {
     pub action: Action,
     /// What its milder statements do, where there are several.
     pub also: Vec<Action>,
-    /// The words that prove it, as they stand: foreign text, raw.
+    /// The words that prove it, as they are: foreign text, raw.
     pub span: String,
     /// Our own line on it: `DELETE on users without WHERE`. Names in it are foreign text, raw.
     pub says: String,

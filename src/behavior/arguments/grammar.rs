@@ -1,6 +1,6 @@
 //! Closed readers for small languages: a text is read to its end by a table of words, or it is not read.
 //!
-//! A word of a text is a keyword, a listed function, or a name where a name may stand. A name may not follow an operand: so
+//! A word of a text is a keyword, a listed function, or a name where a name may be. A name may not follow an operand: so
 //! a clause that no table lists is never taken for one that reads.
 
 pub mod cypher;
@@ -31,7 +31,7 @@ pub(super) struct Grammar {
     functions: &'static str,
     /// Words that change something, with what they do.
     changes: &'static [(Action, &'static str)],
-    /// Signs that may stand in a text.
+    /// Signs that may be in a text.
     signs: &'static str,
     quotes: &'static str,
     /// Signs behind which any word is a name: `n.name`, `?name`.
@@ -42,7 +42,7 @@ pub(super) struct Grammar {
 /// Whether a word that no list holds may be a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
-    /// Where an operand may stand.
+    /// Where an operand may be.
     Operands,
     /// Only behind `?`, `$`, `.`, or with a prefix: `wdt:P31`.
     Marked,

@@ -13,7 +13,7 @@ const MAX_TOKENS: usize = 12_000;
 
 /// What a document would do if it were run: the most of what any of its operations does.
 ///
-/// Every operation counts, whichever a server is told to run: servers differ in which of two `operationName`s they take.
+/// Every operation counts, whichever a server runs: servers differ in which of two `operationName`s they take.
 pub fn read(text: &str) -> Found {
     let unread = |why: &str| Found::new(Effect::Unknown, Action::Unknown, head(text), why);
     if text.len() > MAX_BYTES {
@@ -92,13 +92,13 @@ fn of_operation(text: &str, operation: &OperationDefinition) -> Found {
     Found::new(Effect::ReadElsewhere, Action::Read, span, says)
 }
 
-/// The operation as it stands in the text. The tree would give it out as thousands of pieces.
+/// The operation as it is in the text. The tree would give it out as thousands of pieces.
 fn written<'a>(text: &'a str, operation: &OperationDefinition) -> &'a str {
     let range = operation.syntax().text_range();
     text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default()
 }
 
-/// The fields an operation asks for at its root, aliases aside; a fragment spread stands with its dots.
+/// The fields an operation asks for at its root, aliases aside; a fragment spread keeps its dots.
 fn root_fields(operation: &OperationDefinition) -> Vec<String> {
     let selections = operation.selection_set().into_iter().flat_map(|set| set.selections());
     selections

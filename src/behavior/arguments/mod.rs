@@ -32,7 +32,7 @@ use reading::Reading;
 use said::Said;
 use walk::{Walk, Wants};
 
-/// As many findings one call is told of; that there are more is one of them.
+/// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;
 
 /// What one call's arguments would do, and how their leaves are explained.

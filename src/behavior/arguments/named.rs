@@ -12,7 +12,7 @@ const DEEPEST: usize = 64;
 /// A longer text is no path.
 const LONGEST: usize = 4096;
 
-/// Paths of a call that nobody looks at.
+/// Paths of a call that are not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LeftOut {
     #[default]
@@ -76,7 +76,7 @@ impl Walk {
         if self.values > MOST_VALUES {
             return;
         }
-        // Every path is told with its pointer: a name of megabytes would be told as often.
+        // Every path is listed with its pointer: a name of megabytes would be repeated as often.
         if self.pointer.len() + word.len() > LONGEST {
             self.named.left_out = LeftOut::Some;
             return;

@@ -3,7 +3,7 @@
 /// The longest path that Linux takes, in bytes: a longer text is no path.
 pub const LONGEST: usize = 4096;
 
-/// Where a path leads, as far as its words tell.
+/// Where a path leads, judged by its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leads {
     /// Below where it starts.
@@ -52,7 +52,7 @@ pub fn leads(path: &str) -> Leads {
     }
 }
 
-/// Whether `..` stands in a text as a word of a path, whatever the path: between slashes of either kind, or at an end.
+/// Whether `..` is in a text as a word of a path, whatever the path: between slashes of either kind, or at an end.
 pub fn climbs(text: &str) -> bool {
     let is_up = |word: &str| word.trim_end() == "..";
     // Decoding copies the text: only where an escape could hide a dot or a slash.

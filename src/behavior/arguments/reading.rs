@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::Analysis;
 
-/// How many parts of one text are told apart; the rest are counted.
+/// How many parts of one text are listed one by one; the rest are counted.
 pub const MOST_PARTS: usize = 40;
 /// A text that was not read is carried up to this many bytes; a longer one is in the arguments alone.
 pub const MOST_RAW: usize = 4 * 1024;
@@ -38,7 +38,7 @@ impl Reading {
         }
     }
 
-    /// Stands for all texts beyond those that are told apart.
+    /// Stands for all texts beyond those that are listed.
     pub(super) fn beyond(analysis: Analysis) -> Self {
         Self { analysis, text: String::new(), parts: Vec::new(), more: 0, grave: 0 }
     }
@@ -55,15 +55,15 @@ pub fn gravest(readings: &[Reading]) -> Option<&Part> {
 pub struct Part {
     /// Our own line on it; foreign names in it are raw.
     pub says: String,
-    /// What it acts upon, as written: foreign, raw.
+    /// What it acts on, as written: foreign, raw.
     pub object: Option<String>,
     pub weight: Weight,
-    /// Where it stands in the text, in bytes. A command in a command stands within the other.
+    /// Where it is in the text, in bytes. A command in a command is within the other.
     pub start: usize,
     pub end: usize,
-    /// What joins it to the part before: `&&`, `|`, `$(`; empty where it stands alone.
+    /// What joins it to the part before: `&&`, `|`, `$(`; empty where it is alone.
     pub joint: String,
-    /// Its words in their order. What stands between them was passed over: white space and comments.
+    /// Its words in their order. What is between them was passed over: white space and comments.
     pub words: Vec<Word>,
 }
 
@@ -75,11 +75,11 @@ pub enum Weight {
     Plain,
     /// It adds, or changes some of something.
     Changes,
-    /// It removes, changes all of something, runs what others wrote, or nobody knows.
+    /// It removes, changes all of something, runs what others wrote, or its effect is unknown.
     Grave,
 }
 
-/// One word of a part: where it stands in the text, in bytes, and what it was taken for.
+/// One word of a part: where it is in the text, in bytes, and what it was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word(pub usize, pub usize, pub WordKind);
 

@@ -32,7 +32,7 @@ struct Command {
 }
 
 impl Command {
-    /// How risky it is; `all` are the commands it stands among, `at` its place there.
+    /// How risky it is; `all` are the commands it is among, `at` its place there.
     fn ranked(&self, at: usize, all: &[Self]) -> Ranked {
         let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
         let before = at.checked_sub(1).filter(|_| self.piped).and_then(|before| all.get(before));
@@ -47,7 +47,7 @@ impl Command {
         }
     }
 
-    /// Where it stands in the text, in bytes.
+    /// Where it is in the text, in bytes.
     fn range(&self) -> Range<usize> {
         let words = || self.words.iter().chain(&self.writes);
         let start = words().map(|word| word.start).min().unwrap_or_default();

@@ -24,7 +24,7 @@ pub enum Joined {
     /// One read it, and all others read it or would not take it.
     Reads(Language, Found),
     Changes(Language, Found),
-    /// Nobody read it to its end; the one language it may be in, where there is one alone.
+    /// No one read it to its end; the one language it may be in, where there is one alone.
     Unread(Option<(Language, Found)>),
     /// No program of any of them would take it.
     Foreign,

@@ -351,7 +351,7 @@ pub(super) fn kind_of(language: Language, found: &Found) -> Kind {
     Kind::Owned(format!("{name}{}", found.says))
 }
 
-/// Whether a text in this language that was not read counts as one that nobody knows: such a call is dangerous, not only
+/// Whether a text in this language that was not read counts as an unknown one: such a call is dangerous, not only
 /// unexplained.
 fn was_always_read(language: Language, at: &At<'_>) -> bool {
     matches!(language, Language::Sql | Language::GraphQl | Language::Redis)

@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
         {
             self.unexplained("is a header that is not known to be harmless");
         }
-        // Code stays code below its name, and options that nobody declared stay options.
+        // Code stays code below its name, and undeclared options stay options.
         if matches!(above.key.role, Role::Code | Role::Script)
             || (above.key.role == Role::Options && declared == Declared::Free)
         {

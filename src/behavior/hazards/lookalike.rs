@@ -10,7 +10,7 @@ pub fn shape(name: &str) -> String {
 }
 
 /// Whether `name` deceives next to `other`: it looks the same and is not, and it is the less plain of the two, or came
-/// later. The same name on two servers deceives nobody: a call names its server.
+/// later. The same name on two servers deceives no one: a call names its server.
 pub fn deceives(name: &str, other: &str, came_later: bool) -> bool {
     if name == other || shape(name) != shape(other) {
         return false;

@@ -51,7 +51,7 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
     }
     let mut plainest = None;
     if marks & (PERCENT | FOREIGN) != 0 {
-        // Each layer that somebody on the way might take off; nobody takes off more.
+        // Each layer that somebody on the way might take off; no one takes off more.
         for _ in 0..4 {
             let Some(plainer) = spelling::plainer(plainest.as_deref().unwrap_or(text)) else { break };
             if let Some(found) = as_it_stands(&plainer) {

@@ -29,7 +29,7 @@ pub struct Vote {
     pub says: Says,
     /// What the tool does, where the voter's words tell.
     pub action: Option<Action>,
-    /// The words it rests on, as they stand in the definition: foreign text. Empty where it is silent.
+    /// The words it rests on, as they are in the definition: foreign text. Empty where it is silent.
     pub span: String,
 }
 

@@ -22,7 +22,7 @@ pub enum Effect {
     Changes(Action),
 }
 
-/// Whether the word is surely a verb where one may stand.
+/// Whether the word is surely a verb where one may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Firmness {
     /// Hardly ever a noun: `delete`, `fetch`.
@@ -82,7 +82,7 @@ pub fn of_name(words: &[String]) -> Act {
     }
     let mut heads =
         verbs.iter().filter(is_read).filter(|v| v.form == Form::Base || (v.form == Form::Third && v.at == 0));
-    // What stands before a verb that is hardly ever a noun is a prefix or a thing: `slack_get_order`, `monitor_get`.
+    // What is before a verb that is hardly ever a noun is a prefix or a thing: `slack_get_order`, `monitor_get`.
     let sure_head = heads.clone().find(|v| v.known.firmness == Firmness::Verb);
     let head = sure_head.or_else(|| heads.next());
     let mut changing: Vec<(Says, &Found)> = Vec::new();

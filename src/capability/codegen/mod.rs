@@ -57,7 +57,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Generated code; its notes stand in its head, too.
+/// Generated code; its notes are in its head, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
     pub source: String,

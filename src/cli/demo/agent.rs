@@ -35,7 +35,7 @@ const BREATH: Duration = Duration::from_millis(200);
 /// How long a server may take to end after its pipe closed.
 const FAREWELL: Duration = Duration::from_secs(6);
 
-/// Runs the agent over a wrapped server command until it is told to leave.
+/// Runs the agent over a wrapped server command until the demo ends it.
 pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
     let diary = File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
     let words = diary.try_clone().map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
@@ -294,7 +294,7 @@ pub(super) fn listen(from: impl Read + Send + 'static, tell: Sender<Heard>) {
                 return;
             }
         }
-        // Nobody may be left to hear it.
+        // No one may be left to hear it.
         let _ = tell.send(Heard::Silence);
     });
 }

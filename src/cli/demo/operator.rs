@@ -262,7 +262,7 @@ fn deny(reason: &str) -> OperatorVerdict {
     OperatorVerdict::Deny { reason: reason.into() }
 }
 
-/// One line of bounded length in visible ASCII, whatever stands in the arguments.
+/// One line of bounded length in visible ASCII, whatever is in the arguments.
 fn brief(arguments: &str) -> String {
     let mut line = String::new();
     for (at, c) in arguments.chars().enumerate() {

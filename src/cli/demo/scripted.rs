@@ -139,7 +139,7 @@ fn later(say: &Sender<String>, after_ms: u64, line: String) {
 }
 
 fn utter(say: &Sender<String>, line: String) {
-    // The speaker stops only when the pipe is broken: then nobody listens.
+    // The speaker stops only when the pipe is broken: then no one listens.
     let _ = say.send(line);
 }
 

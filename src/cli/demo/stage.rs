@@ -25,7 +25,7 @@ const FILES: [(&str, &str); 5] = [
 
 /// How the folders' names begin; the process and a number follow.
 const NAME: &str = "mcp-demo-";
-/// Stands in a folder whose demo is not over: what a killed demo leaves is told from what a finished one keeps.
+/// Marks a folder whose demo is not over: what a killed demo leaves differs so from what a finished one keeps.
 const PLAYING: &str = ".playing";
 
 /// A temporary folder that this demo alone uses.
@@ -110,8 +110,8 @@ pub(super) fn furnish(work: &Path) -> Result<(), DemoError> {
     Ok(Shop::create(&work.join(SHOP_FILE))?)
 }
 
-/// Removes the folders of demos that were killed: our own by owner, mode, name and what stands in them, and only where
-/// the process that made them is gone. What cannot be removed stays; it is in nobody's way.
+/// Removes the folders of demos that were killed: our own by owner, mode, name and what is in them, and only where
+/// the process that made them is gone. What cannot be removed stays; it is in no one's way.
 fn sweep(around: &Path) {
     let entries = fs::read_dir(around).into_iter().flatten().flatten();
     for entry in entries {

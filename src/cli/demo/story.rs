@@ -52,7 +52,7 @@ pub(super) type Errand = Vec<Step>;
 
 /// All errands; they run side by side, so that several calls wait together, the plainest first.
 /// Files are written by their absolute paths in the folder `work`, as most agents do: only of these the wrapper is sure
-/// what stands there.
+/// what is there.
 pub(super) fn errands(work: &Path) -> Vec<Errand> {
     vec![replies(work), report(work), notes(work), orders(), sessions(), job(), curiosity()]
 }

@@ -13,7 +13,7 @@ use crate::cli::error::Error;
 use crate::cli::manifest::{self, Manifest};
 use crate::cli::print::{pretty, visible};
 
-/// Breaches that are told on a terminal; the rest is counted.
+/// Breaches that are listed on a terminal; the rest is counted.
 const SHOWN: usize = 50;
 
 /// Checks a workflow.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::audit::index::Index;
 use crate::audit::store::{Reader, StoreError};
 
-/// Waiting that nobody wonders about.
+/// A wait too short to explain.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the index of this log and takes in what it lacks, as [`Index::brought_on`] does.
@@ -34,7 +34,7 @@ fn say(line: &str) {
     let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// When something is told.
+/// When something is shown.
 struct Teller {
     is_terminal: bool,
     next: Instant,
@@ -46,7 +46,7 @@ impl Teller {
         Self { is_terminal, next: now + PATIENCE, told: false }
     }
 
-    /// The line that stands in for the one before, twice a second; `None` while nobody waits for it.
+    /// The line that replaces the one before, twice a second; `None` while that is too early.
     fn line(&mut self, upto: u64, newest: u64, now: Instant) -> Option<String> {
         if !self.is_terminal || now < self.next {
             return None;

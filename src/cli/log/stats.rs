@@ -16,7 +16,7 @@ use crate::audit::tally::{Count, Tally};
 use crate::cli::print::{self, Column, visible, visible_json};
 use crate::console::time;
 
-/// Which records are counted, and how they are told.
+/// Which records are counted, and how they are shown.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {
     #[command(flatten)]

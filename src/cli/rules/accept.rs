@@ -27,7 +27,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
-        writeln!(out, "nothing waits: every policy is as you accepted it")?;
+        writeln!(out, "Nothing waits: every policy is as you accepted it.")?;
         return Ok(ExitCode::SUCCESS);
     }
     if !person::is_here() {
@@ -43,7 +43,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
     for one in &policy.pending {
         show(one, out)?;
         if person::ask("Accept this? Type yes:", out)?.as_deref() != Some("yes") {
-            writeln!(out, "not accepted, because the answer was not yes: what was accepted before still holds")?;
+            writeln!(out, "Not accepted, because the answer was not yes: what was accepted before still holds.")?;
             left = true;
             continue;
         }
@@ -82,7 +82,7 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);
-    writeln!(out, "accepted: running servers use it within a second")?;
+    writeln!(out, "Accepted: running servers use it within a second.")?;
     Ok(())
 }
 

@@ -107,12 +107,7 @@ fn tell_past(
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
     let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
     let of = past::counted(calls.len(), "past call", "past calls");
-    writeln!(
-        out,
-        "Rule {} would have matched {} of {of}; {asked} of them asked, {denied} were denied.",
-        rule.id,
-        matched.len()
-    )?;
+    writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
     if untold > 0 {
         writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
     }

@@ -135,18 +135,18 @@ impl Call {
             Known::Past(call) => call,
             Known::Names => {
                 let tool = visible(&self.tool);
-                writeln!(out, "no server has described {tool} here, so it counts as unknown; give its `definition`")?;
+                writeln!(out, "No server has described {tool} here, so it counts as unknown; give its `definition`.")?;
                 return Ok(());
             }
             Known::Remembered(_) => {
-                writeln!(out, "the tool is judged as its server described it last: mcp-approve tools show")?;
+                writeln!(out, "The tool is judged as its server described it last (mcp-approve tools show).")?;
                 return Ok(());
             }
             Known::Definition(_) | Known::Request => return Ok(()),
         };
-        writeln!(out, "then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
+        writeln!(out, "Then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
         if is_obscured(&call.arguments) {
-            writeln!(out, "its secrets and long texts are not in the log, so this result is not certain")?;
+            writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ fn write_json(
 fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
     let ruling = &explanation.ruling;
     writeln!(out, "{}: {}", ruling.decision.word(), ruling.reason)?;
-    writeln!(out, "the call is {} ({})", behavior.identity, behavior.identity.hash())?;
+    writeln!(out, "The call is {} ({})", behavior.identity, behavior.identity.hash())?;
     for hazard in &behavior.hazards {
         writeln!(out, "hazard {}", hazard.kind.word())?;
     }
@@ -309,10 +309,10 @@ fn write_pending(policy: &Policy, accepted: Option<&Ruling>, out: &mut dyn Write
     let Some(accepted) = accepted else { return Ok(()) };
     for one in &policy.pending {
         for loosens in &one.loosens {
-            writeln!(out, "not accepted yet (mcp-approve rules accept): {}", visible(loosens))?;
+            writeln!(out, "Not accepted yet (mcp-approve rules accept): {}", visible(loosens))?;
         }
     }
-    writeln!(out, "once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))?;
+    writeln!(out, "Once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))?;
     Ok(())
 }
 

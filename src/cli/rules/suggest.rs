@@ -91,7 +91,7 @@ fn tell(
 ) -> Result<(), Error> {
     let of = past::counted(calls, "past call", "past calls");
     let questions = past::counted(found.questions, "question", "questions");
-    writeln!(out, "{of} in the log; {questions} would come again that were approved, or passed while observing.")?;
+    writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
         writeln!(
             out,

@@ -123,7 +123,7 @@ fn concluded(tool: &Tool, hints: Hints) -> Behavior {
     conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
 }
 
-/// Reads one definition as far as it is to be heard.
+/// Reads one definition, without what is to be ignored.
 fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
     if hints == Hints::Hidden
         && let Value::Object(fields) = &mut definition

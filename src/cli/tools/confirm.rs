@@ -79,7 +79,7 @@ pub(super) fn ask(
             let name = visible(&known.tool.name);
             match memory.pin(known, word)? {
                 Settled::Done => writeln!(out, "    {name}: {}", mutability.word())?,
-                Settled::Outdated => writeln!(out, "    {name}: changed again since it was shown; review it anew")?,
+                Settled::Outdated => writeln!(out, "    {name}: changed again since it was shown; review it again")?,
             }
         }
         tools = left;

@@ -92,7 +92,7 @@ pub(super) fn badge(known: &Known) -> Row {
     Row::of(tone, badge.word())
 }
 
-/// The tag that a role would name; a dash where nobody knows what the tool does.
+/// The tag that a role would name; a dash where the tool's effect is unknown.
 pub(super) fn tag(known: &Known) -> String {
     tags::of(&known.behavior, &known.tool.name).pop().unwrap_or_else(|| "-".to_owned())
 }

@@ -257,7 +257,7 @@ fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Erro
     match settled {
         Settled::Done => writeln!(out, "    {done}")?,
         Settled::Outdated => {
-            writeln!(out, "    It changed again since it was shown; nothing was done. Review it anew.")?;
+            writeln!(out, "    It changed again since it was shown; nothing was done. Review it again.")?;
         }
     }
     Ok(())

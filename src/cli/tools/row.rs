@@ -1,4 +1,4 @@
-//! One known tool as a JSON object, and the words its parts are told in. Owns the fields' names.
+//! One known tool as a JSON object, and the words for its parts. Owns the fields' names.
 
 use serde_json::{Value, json};
 

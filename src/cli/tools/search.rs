@@ -98,7 +98,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The policy for all servers, as it stands. Where it is broken its denials stand, as they do for calls.
+/// The policy for all servers, as it is. Where it is broken its denials still apply, as they do for calls.
 fn policy(places: &Places) -> Result<Policy, Error> {
     let usual = config::policies(places)?.into_iter().next();
     let named = usual.unwrap_or_else(|| PolicyPlace::own(places));
@@ -127,7 +127,7 @@ fn cost(answers: Answers<'_>, says: Option<CostTier>) -> (f64, String) {
     (factor(says.map_or(seen, |says| says.max(seen))) * (1.0 - errors / 2.0), answers.line())
 }
 
-/// Which of the query's words stand where.
+/// Where each of the query's words matched.
 fn matched(query: &str, known: &Known) -> String {
     let wanted = profile::asked(query);
     let in_name = words::of_name(&known.tool.name);

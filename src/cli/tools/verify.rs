@@ -185,7 +185,7 @@ impl std::fmt::Display for Agreement {
     }
 }
 
-/// How an outside view stands to ours, as JSON.
+/// How an outside view compares with ours, as JSON.
 pub(super) fn compared(ours: Identity, theirs: Identity) -> Value {
     json!({
         "says": theirs.to_string(),

@@ -11,7 +11,7 @@ const MOST_MEMBERS: usize = 40;
 /// … or by its bytes.
 const MOST_BYTES: usize = 4096;
 
-/// What stands folded. A container is named by the byte it begins at.
+/// What is folded. A container is named by the byte it begins at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds {
     base: Base,
@@ -19,7 +19,7 @@ pub struct Folds {
     turned: BTreeSet<usize>,
 }
 
-/// How everything stands that nobody has touched.
+/// What is folded before the operator changes anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Base {
     /// What is deep or long is folded.
@@ -28,7 +28,7 @@ enum Base {
     Open,
 }
 
-/// How one container stands.
+/// The state of one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     Open,
@@ -50,7 +50,7 @@ impl Folds {
         Self { base: Base::Open, turned: BTreeSet::new() }
     }
 
-    /// How a container of this extent stands at this depth; members of the arguments themselves have depth 1.
+    /// Whether a container of this extent is folded at this depth; members of the arguments themselves have depth 1.
     pub fn of(&self, at: usize, depth: usize, extent: Extent) -> Fold {
         let long = extent.entries > MOST_MEMBERS || extent.bytes > MOST_BYTES;
         let brief = self.base == Base::Brief && (depth > DEEPEST || long);

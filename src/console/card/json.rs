@@ -109,7 +109,7 @@ fn container(text: &str, start: usize, end: usize, commas: usize) -> Extent {
     Extent { end, entries: if empty { 0 } else { commas + 1 }, bytes: end - start }
 }
 
-/// Just behind the closing quote of the string whose opening quote stands at `start`.
+/// Just behind the closing quote of the string whose opening quote is at `start`.
 pub fn string_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start + 1;

@@ -19,7 +19,7 @@ pub enum Writing {
 #[derive(Clone, Debug)]
 pub struct Paged {
     extents: Extents,
-    /// Stands before every row.
+    /// Comes before every row.
     prefix: Row,
     /// Of the rows without their prefix.
     width: usize,

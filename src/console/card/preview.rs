@@ -1,6 +1,6 @@
 //! What a call would do, made visible before its arguments: a file's diff, what a path hits, statements, commands, images.
 //!
-//! A preview only reads what the card carries, and says what it could not see. The arguments stand below it in full.
+//! A preview only reads what the card carries, and says what it could not see. The arguments are below it in full.
 
 mod files;
 mod media;
@@ -48,7 +48,7 @@ fn effect(changes: &[Change<'_>]) -> Option<String> {
     }
 }
 
-/// The strings among the arguments, two levels deep, with the name they stand under.
+/// The strings among the arguments, two levels deep, with the name they are under.
 fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let Some(fields) = arguments.as_object() else { return found };

@@ -19,7 +19,7 @@ pub struct Region {
 pub enum Form {
     /// Between the quotes of a JSON string.
     Quoted,
-    /// As it stands.
+    /// As it is.
     Bare,
 }
 
@@ -52,7 +52,7 @@ impl Region {
 
     /// One part: up to the next line break, or a few thousand bytes.
     ///
-    /// Every row stands behind `indent` columns and then `bar`.
+    /// Every row is behind `indent` columns and then `bar`.
     pub fn step(&mut self, on: &Ground<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
         let room = on.width.saturating_sub(indent + width(bar)).max(1);
         let from = self.at;

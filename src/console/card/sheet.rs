@@ -71,7 +71,7 @@ impl Sheet {
         self.wrapped(row, width);
     }
 
-    /// Takes rows that all stand behind the same margin.
+    /// Takes rows that all are behind the same margin.
     pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
         match &mut self.made {
             Made::Count(n) => *n += made.len(),

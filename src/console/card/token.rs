@@ -1,4 +1,4 @@
-//! How one label or one small value of a JSON text stands on a row, and how sizes are written. Owns no place in the text.
+//! How one label or one small value of a JSON text is on a row, and how sizes are written. Owns no place in the text.
 
 use super::json::{Extents, said, skip_space, string_end};
 use crate::console::plain::{Edges, is_tame};
@@ -6,7 +6,7 @@ use crate::console::row::{Row, Tone};
 
 /// Objects with more keys are not aligned: it would cost a look at all of them.
 const MOST_ALIGNED: usize = 40;
-/// Labels longer than this stand out of line.
+/// Labels longer than this get a line of their own.
 const WIDEST_ALIGNED: usize = 16;
 
 /// A key as it is shown: bare when it is a plain word, else in quotes, where no foreign quote can end it.
@@ -46,7 +46,7 @@ pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
     widest.min(WIDEST_ALIGNED)
 }
 
-/// Adds the keys of a folded object as far as the row has room; what it leaves out is told by the number of keys.
+/// Adds the keys of a folded object while the row has room; what it leaves out is given as the number of keys.
 pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width: usize) -> Row {
     let mut at = skip_space(text, object + 1);
     let mut between = ": ";

@@ -11,7 +11,7 @@ use super::token::{alignment, counted, insides, is_beyond_doubles, is_short_list
 use super::undeclared::Within;
 use crate::console::row::{Row, Tone};
 
-/// Where a walk stands.
+/// Where a walk is.
 #[derive(Clone, Debug)]
 pub struct Walk {
     at: usize,

@@ -126,7 +126,11 @@ impl Keys {
                 }
                 let named = if self.own(second.action).is_some() { second } else { first };
                 let other = if named.action == first.action { second } else { first };
-                let why = if decides { "a key that decides a call does nothing else anywhere" } else { "they meet" };
+                let why = if decides {
+                    "a key that decides a call does nothing else anywhere"
+                } else {
+                    "both act on the same screen"
+                };
                 let what =
                     format!("{} is bound to {} and to {}", written(*key), config_name(first), config_name(second));
                 let hint = format!("{why}: choose another key for {} or {}", config_name(named), config_name(other));

@@ -33,7 +33,7 @@ macro_rules! bindings {
     };
 }
 
-/// The table. The footer names keys in this order as far as there is room.
+/// The table. The footer names keys in this order while there is room.
 pub const BINDINGS: &[Binding] = bindings! {
     Approve [Char('a')] "a" "approve" CARD =>
         "Approves the call on screen, once the end of its arguments was shown; a dangerous one then asks for y. The record says when rows were skipped.";
@@ -44,13 +44,15 @@ pub const BINDINGS: &[Binding] = bindings! {
     Send [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
     Reads [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
-        "Approves a call that asks only because nobody confirmed its tool, and remembers the tool as PURE; on Tools, remembers the marked ones so.";
+        "Approves a call that waits only because its tool is not confirmed, and remembers the tool as PURE; on Tools, \
+         remembers the marked tools as PURE.";
     Changes [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
-        "Remembers the tool of such a call, or the marked tools, as MUTATES; the call waits on.";
+        "Remembers the tool of such a call, or the marked tools, as MUTATES; the call still waits.";
     PlainText [Char('w')] "w" "plain text" CARD =>
         "Treats the parameters that are not explained as plain text in every call of the tool, and has the call judged again.";
     Edit [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
-        "Opens the arguments, or the selected rule, in $EDITOR; a changed card comes back and waits, a changed rule counts once what it loosens was accepted.";
+        "Opens the arguments, or the selected rule, in $EDITOR; a changed call comes back and waits; what a changed \
+         rule newly allows takes effect once you accept it.";
     Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
         "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.";
     WriteRule [Enter] "Enter" "do it" &[Rule] =>
@@ -73,7 +75,7 @@ pub const BINDINGS: &[Binding] = bindings! {
     MarkAlike [Char('*')] "*" "mark alike" &[Queue] =>
         "Marks every waiting call of the same tool of the same server, or takes those marks back.";
     Extend [Char('t')] "t" "more time" CARD =>
-        "Moves the call's deadline by the approval time, as far as its host waits.";
+        "Extends the call's deadline by the approval time, at most until its host gives up.";
     Open [Enter] "Enter" "open" SCREENS =>
         "Opens what is selected on the whole screen, or closes it. Never approves.";
     Back [Esc] "Esc" "back" BACK =>
@@ -119,13 +121,14 @@ pub const BINDINGS: &[Binding] = bindings! {
     FoldAll [Char('Z')] "Z" "fold all" CARD =>
         "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.";
     Details [Char('i')] "i" "details" CARD =>
-        "Shows what no decision needs, or folds it: why it is asked, signature, description, evidence, checks, digests.";
+        "Shows the details, or folds them: why mcp-approve asks, signature, description, evidence, checks, digests.";
     NextFold [Tab] "Tab" "next fold" CARD =>
         "Goes to the next object or list of the arguments that folds.";
     Copy [Char('Y')] "Y" "copy" CARD =>
         "Copies the arguments to the clipboard, where the terminal allows that (OSC 52).";
     Group [Char('o')] "o" "group" &[Queue, Log] =>
-        "Shows identical calls as one row that is decided together, or each on its own row; on Log, one row a call, or every record.";
+        "Shows identical calls as one row that is decided together, or each on its own row; on Log, one row a call, \
+         or every record.";
     DenyServer [Char('D')] "D" "deny server" CARD =>
         "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.";
     Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>

@@ -1,4 +1,4 @@
-//! Fills the index beside the log when nobody asks anything, and keeps the counts in it for the next console.
+//! Fills the index beside the log when no one asks anything, and keeps the counts in it for the next console.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ struct Noted {
     counts: Counts,
 }
 
-/// The index of the log as it stands there now; a short log needs none.
+/// The index of the log as it is there now; a short log needs none.
 pub(super) fn index(open: Option<Index>, log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
     match open.filter(|index| index.is_of(reader)) {
         Some(index) => Ok(Some(index)),

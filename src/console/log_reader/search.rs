@@ -1,4 +1,4 @@
-//! One page of the log, looked for a slice at a time: what is found is told as it is found.
+//! One page of the log, looked for a slice at a time: what is found is shown as it is found.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
-/// Slices without a find after which the screen is told how far the search has come.
+/// Slices without a find after which the screen shows how far the search has come.
 const QUIET: u64 = 8;
 
 /// A search that goes on.

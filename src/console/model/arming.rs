@@ -141,7 +141,7 @@ impl Model {
         } else {
             self.listed = None;
         }
-        // A question stands for its card, which may have no room beside it.
+        // A question takes the place of its card, which may have no room beside it.
         let shows_card = match &self.overlay {
             Some(
                 Overlay::Help { .. }
@@ -180,7 +180,7 @@ impl Model {
             _ => Question::NotAsked,
         };
         self.shown.add(self.scroll..(self.scroll + self.card_rows()).min(rows));
-        // What is folded was not shown, wherever the screen stands.
+        // What is folded was not shown, wherever the screen is.
         let seen = if folded == 0 { self.shown.seen(end) } else { Seen::Partly };
         let class = self.selection().map(|held| held.class);
         let before =

@@ -43,7 +43,7 @@ pub enum Unlisted {
 }
 
 impl Model {
-    /// The calls the operator marked, as far as they still wait, in the order of the queue.
+    /// The marked calls that still wait, in the order of the queue.
     pub fn marked_calls(&self) -> Vec<&Held> {
         if self.marked.is_empty() {
             return Vec::new();

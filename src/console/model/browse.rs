@@ -165,7 +165,7 @@ pub struct ToolLine {
     pub effects: String,
     /// One more with every change of the definition, from 1.
     pub version: Option<u64>,
-    /// How its definition stands to the trusted one; `None` where it is not remembered.
+    /// How its definition compares with the trusted one; `None` where it is not remembered.
     pub pin: Option<PinState>,
     /// Of the canonical definition.
     pub definition: Option<String>,
@@ -226,7 +226,7 @@ pub enum RuleEntry {
         card: Box<GrantCard>,
     },
     Rule(RuleHits),
-    /// What the log suggests; it stands in no file.
+    /// What the log suggests; it is in no file.
     Suggested(Arc<SuggestedRule>),
 }
 

@@ -27,7 +27,7 @@ pub const WINDOW: i64 = 20 * 60_000;
 const FEWEST: usize = 5;
 /// From so many decisions on, nearly all approved within moments, the figures are a warning.
 const MANY: usize = 20;
-/// Nobody reads a card faster than this, in milliseconds.
+/// No one reads a card faster than this, in milliseconds.
 const MOMENT: i64 = 2_000;
 /// So many approvals of one tool in a row, and a rule is offered.
 const OFFERED: usize = 3;

@@ -1,4 +1,4 @@
-//! Where the operator stands among the parts of the arguments that fold.
+//! Where the operator is among the parts of the arguments that fold.
 
 use super::Model;
 use crate::console::card::{Anchor, Fold};

@@ -210,7 +210,7 @@ impl Model {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
-    /// The rows of the queue: identical waiting calls are one, where the oldest of them stands.
+    /// The rows of the queue: identical waiting calls are one, where the oldest of them is.
     pub fn groups(&self) -> Vec<Group<'_>> {
         let rows = self.rows();
         (0..rows.len()).filter_map(|row| self.group(&rows, row)).collect()
@@ -222,7 +222,7 @@ impl Model {
         Some(Group { lead: members.next()?, rest: members.collect() })
     }
 
-    /// Where everything in the queue stands: as it was last worked out, or anew where calls came or went since.
+    /// Where everything in the queue is: as it was last worked out, or anew where calls came or went since.
     pub fn rows(&self) -> Cow<'_, Rows> {
         let laid = &self.laid;
         let filter = &self.browse.queue;
@@ -235,7 +235,7 @@ impl Model {
         }
     }
 
-    /// Keeps what was worked out for the frames to come, and where the selected call stands.
+    /// Keeps what was worked out for the frames to come, and where the selected call is.
     pub(in crate::console) fn keep_rows(&mut self) {
         if let Cow::Owned(rows) = self.rows() {
             self.laid = rows;
@@ -243,7 +243,7 @@ impl Model {
         self.selected_at = self.selected.as_ref().and_then(|key| self.place_of(key)).unwrap_or(0);
     }
 
-    /// Where a call stands in the list of calls. The selected one is asked for many times a frame.
+    /// Where a call is in the list of calls. The selected one is asked for many times a frame.
     pub(super) fn place_of(&self, key: &CallKey) -> Option<usize> {
         let is = |held: &Held| held.key.ticket == key.ticket && held.key.session == key.session;
         match self.calls.get(self.selected_at) {
@@ -252,7 +252,7 @@ impl Model {
         }
     }
 
-    /// The row that this call stands in, counted from the first.
+    /// The row that this call is in, counted from the first.
     pub fn row_of(&self, rows: &Rows, key: &CallKey) -> Option<usize> {
         rows.row_of.get(self.place_of(key)?).copied().flatten()
     }
@@ -280,7 +280,7 @@ impl Model {
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })
     }
 
-    /// The row that this call stands in.
+    /// The row that this call is in.
     pub fn group_of(&self, key: &CallKey) -> Option<Group<'_>> {
         let lead = self.call(key)?;
         let mut rest = Vec::new();

@@ -10,7 +10,7 @@ use crate::policy::rule::Decision;
 pub struct Choice {
     /// What it covers, in our words; names in it are foreign text.
     pub label: String,
-    /// The text as it will stand in the policy file.
+    /// The text as it will be in the policy file.
     pub toml: String,
     /// The rule that asks for such calls, and the condition that excepts them from it.
     pub except: Option<Except>,
@@ -29,7 +29,7 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Except {
     pub rule: String,
-    /// As it will stand there: `{ arg = "path", under = "~/scratch" }`.
+    /// As it will be there: `{ arg = "path", under = "~/scratch" }`.
     pub condition: String,
 }
 
@@ -135,7 +135,7 @@ impl RuleMaker {
         }
     }
 
-    /// The past calls that the rule on show would have matched, as far as they are known.
+    /// The known past calls that the rule on show would have matched.
     pub fn matched(&self) -> Option<&Matched> {
         let before = self.offers.iter().take(self.at).filter(|offer| matches!(offer, Offer::Rule(_))).count();
         self.choice().and(self.past.found.as_ref())?.get(before)

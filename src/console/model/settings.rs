@@ -21,7 +21,7 @@ pub struct Settings {
     pub manner: Manner,
     pub confirmation: Confirmation,
     pub process: Process,
-    /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
+    /// What is wrong with `[console]` in config.toml; the defaults replace it.
     pub problems: Vec<String>,
 }
 

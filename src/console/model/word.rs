@@ -13,7 +13,7 @@ pub enum Confirmation {
     Word,
 }
 
-/// Shorter words are typed by mistake, longer ones nobody types.
+/// Shorter words are typed by mistake, longer ones no one types.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
 
 impl Model {
@@ -28,9 +28,10 @@ impl Model {
     }
 }
 
-/// What the call acts upon, if the effect line has it in a word that can be typed; else the line's first such word.
+/// What the call acts on, if the effect line has it in a word that can be typed; else the line's first such word.
 ///
-/// What a statement acts upon is told by who read it. Else it is a word of what the call is about, as the arguments have it.
+/// The reader of a statement says what it acts on. Else it is a word of what the call is about, as the arguments have
+/// it.
 fn word(effect: &str, part: Option<&Part>, about: &str, arguments: &str) -> String {
     let said: Vec<&str> = words(effect).collect();
     let named = |word: &&str| said.iter().skip(1).any(|one| one == word);

@@ -148,7 +148,7 @@ fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row 
         let left = room - row.width() - 1;
         row = row.and(Tone::Ours, " ").joined(target(Tone::Ours, upon, left));
     }
-    // Why it was decided so stands between, as far as there is room for more than a few letters.
+    // Why it was decided so comes between, where there is room for more than a few letters.
     let why = if activity.by == Some(By::Default) { &activity.explained } else { &activity.reason };
     if !why.is_empty() && room > row.width() + 14 {
         row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, why);

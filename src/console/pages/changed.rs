@@ -11,7 +11,7 @@ use crate::pins::diff::{Argument, Change};
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
-/// A review as many: nobody reads a book on how a tool is called.
+/// A review shows at most as many: a longer text would not be read.
 const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
@@ -29,7 +29,7 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
     rows.extend(entry("now", identity(tool.identity), width));
     match tool.was {
         Some(was) if was != tool.identity => {
-            let row = identity(was).and(Tone::Danger, "  it is no longer that");
+            let row = identity(was).and(Tone::Danger, "  the identity changed");
             rows.extend(entry("was", row, width));
         }
         Some(_) => rows.extend(ours("was", "the same", width)),
@@ -91,7 +91,7 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     if now.is_empty() {
         rows.extend(ours("", "none of its files could be found", width));
     }
-    rows.extend(ours("", "what a program loads besides (modules, packages) is not looked at", width));
+    rows.extend(ours("", "what the program loads besides (modules, packages) is not checked", width));
     rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
     let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
     rows.extend(entry("Enter", stands_again(accept, &program.rules, "its tools"), width));
@@ -109,7 +109,7 @@ pub(super) fn glimpse(tool: &PinnedTool, width: usize) -> Vec<Row> {
     }
     let mut rows = vec![caption("what changed", &size(bytes), width)];
     rows.extend(grown(tool, width));
-    let row = Row::of(Tone::Warn, "too long to stand here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
+    let row = Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
     rows.extend(entry("", row, width));
     rows
 }
@@ -197,9 +197,9 @@ fn alike(one: &str, other: &str) -> (usize, usize) {
 
 fn stands_again(row: Row, rules: &[String], of: &str) -> Row {
     if rules.is_empty() {
-        return row.and(Tone::Quiet, format!("No allow rule names {of}, so policy rules as before."));
+        return row.and(Tone::Quiet, format!("No allow rule names {of}, so the policy decides as before."));
     }
-    let mut row = row.and(Tone::Warn, format!("Allow rules count for {of} again: "));
+    let mut row = row.and(Tone::Warn, format!("Allow rules apply to {of} again: "));
     for (at, rule) in rules.iter().enumerate() {
         if at > 0 {
             row.push(Tone::Quiet, ", ");

@@ -19,7 +19,7 @@ pub(super) fn title(model: &Model) -> Row {
     Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {what} · newest first"))
 }
 
-/// The figures of deciding, as far as they are counted.
+/// The figures of deciding, counted so far.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.browse.counts else {
         let nothing = model.browse.log_missing || model.browse.trouble.is_some();

@@ -66,7 +66,7 @@ fn rules_now(opened: &Opened, width: usize) -> Vec<Row> {
     rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
     rows.extend(nearest(&explained.near, width));
     if explained.near.is_empty() && explained.ruling.rule.is_none() {
-        rows.extend(entry("", Row::of(Tone::Quiet, "no rule is for this tool"), width));
+        rows.extend(entry("", Row::of(Tone::Quiet, "no rule covers this tool"), width));
     }
     if explained.certain == Certain::Perhaps {
         let words = "not certain: secrets and long texts of the arguments are not in the log";
@@ -84,7 +84,7 @@ fn chain(opened: &Opened, width: usize) -> Vec<Row> {
     rows.extend(foreign("session", &line.session, width));
     let link = match &opened.record.link {
         Some(link) => link.to_string(),
-        None => "has no form of a link".to_owned(),
+        None => "is not in the form of a link".to_owned(),
     };
     rows.extend(ours("link", link, width));
     if opened.link.is_ok() {

@@ -64,7 +64,10 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     let Some(book) = &model.browse.book else { return Vec::new() };
     if let Some(broken) = &book.broken {
         return vec![
-            Row::of(Tone::Danger, "The policy is broken: until it is mended, what is not denied asks."),
+            Row::of(
+                Tone::Danger,
+                "The policy is broken: until you fix it, each call that is not denied waits for you.",
+            ),
             Row::default().and_foreign(Tone::Ours, broken),
         ];
     }
@@ -85,7 +88,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// How it stands with what the log suggests, where there is nothing to list.
+/// What the log suggests so far, where there is nothing to list.
 fn suggests(model: &Model) -> Row {
     let attempt = &model.browse.suggested;
     match &attempt.found {
@@ -100,7 +103,7 @@ fn suggests(model: &Model) -> Row {
         }
         Some(found) => {
             let words = format!(
-                "Of {} none suggests a rule: it takes two like questions, both answered with yes.",
+                "No rule to suggest from {}: that takes two similar calls, both approved.",
                 counted(found.calls, "past call")
             );
             Row::of(Tone::Ours, words)
@@ -126,7 +129,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
     match line {
         RuleEntry::Rule(hits) => row(model, line, hits, columns),
         RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
-            .and(Tone::Strong, format!("{} policy loosens: ", pending.layer.word()))
+            .and(Tone::Strong, format!("{} policy changed: ", pending.layer.word()))
             .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
             .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
             .and(Tone::Key, "  Enter")
@@ -152,7 +155,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
 fn suggested(rule: &SuggestedRule, width: usize) -> Row {
     let row = Row::of(Tone::Key, " + suggest ");
     let saves = counted(rule.saves, "question");
-    // The tool stands before it.
+    // The tool is before it.
     let says = rule.scope.narrowed().unwrap_or_else(|| rule.scope.says());
     let row = if width < NARROW {
         row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
@@ -251,7 +254,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let line = match line {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
-        // Enter shows these as a review; what stands beside the list is the gist of it.
+        // Enter shows these as a review; what is beside the list is the gist of it.
         RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
         RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
     };
@@ -299,7 +302,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(ours("", "an ask counts only where no operator answered: then the rule denied", width));
     }
     rows.push(Row::default());
-    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
+    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ");
     let keys = match rule(model, line) {
         Some(rule) => {
             let keys = keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  ").and(Tone::Key, "t");
@@ -359,6 +362,6 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> V
     rows.extend(ours("approved", counted(card.used, "call"), width));
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
-    rows.push(keys.and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
+    rows.push(keys.and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
     rows
 }

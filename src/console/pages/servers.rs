@@ -84,7 +84,7 @@ fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
     ])
 }
 
-/// How it stands: what waits, or when it ended.
+/// Its state: what waits, or when it ended.
 fn state(model: &Model, line: &ServerLine) -> Row {
     let ago = |word: &str, at: i64| Row::of(Tone::Quiet, format!("{word} {} ago", time::span(model.now - at)));
     match line {
@@ -201,13 +201,13 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             );
             rows.extend(ours("calls", counts, width));
             if !session.ended {
-                rows.extend(ours("", "the log does not tell its end: it was killed, or still runs elsewhere", width));
+                rows.extend(ours("", "the log has no end of it: it was killed, or still runs elsewhere", width));
             }
         }
     }
     rows.push(Row::default());
     rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
     );
     rows
 }
@@ -258,7 +258,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let refused = counted(status.refused_lines, "line");
     rows.extend(ours(
         "errors",
-        format!("{} failed, {refused} of the host refused", counted(status.failed, "answer")),
+        format!("{} failed; {refused} lines of the host refused", counted(status.failed, "answer")),
         width,
     ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {

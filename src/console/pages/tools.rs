@@ -25,7 +25,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     columns(model, width).heading()
 }
 
-/// Where the selection stands, or why what is remembered is not here.
+/// Where the selection is, or why what is remembered is not here.
 pub(super) fn foot(model: &Model) -> Row {
     match &model.browse.forgotten {
         Some(why) => Row::of(Tone::Danger, " ").and_foreign(Tone::Danger, why),
@@ -154,7 +154,7 @@ fn why(line: &ToolLine) -> Row {
     }
 }
 
-/// How the definition stands, and how to settle it.
+/// The state of the definition, and how to settle it.
 fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
     let version = line.version.map(|version| format!("version {version}, ")).unwrap_or_default();
     let (tone, words) = match line.pin {
@@ -220,7 +220,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(entry("your word", row, width));
     }
     if line.disputed {
-        let words = "? its hints and its words contradict each other: it counts as what is more cautious";
+        let words = "? the evidence contradicts itself: the more cautious reading counts";
         rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
     }
     for (name, what) in &line.hazards {
@@ -252,7 +252,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let counts = format!("{} decided, {} denied, {} answered with an error", line.calls, line.denied, line.failed);
     rows.extend(ours("calls", counts, width));
     if let (Some(p50), Some(p95)) = (line.p50, line.p95) {
-        let words = format!("half within {}, all but a twentieth within {}", time::latency(p50), time::latency(p95));
+        let words = format!("half within {}, 95 % within {}", time::latency(p50), time::latency(p95));
         rows.extend(ours("latency", words, width));
     }
     if let Some(last) = line.last {
@@ -265,7 +265,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     }
     rows.push(Row::default());
     rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
     );
     rows
 }

@@ -1,4 +1,4 @@
-//! What one character does on a terminal: stands for itself, joins the one before, or must be shown as an escape.
+//! What one character does on a terminal: shows as itself, joins the one before, or must be shown as an escape.
 //!
 //! Owns the classification only. The tables are Unicode's general categories plus the characters that are assigned,
 //! printable by category, and yet look like nothing.
@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 /// What a character does when it is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Glyph {
-    /// Stands for itself, in columns of its own.
+    /// Shows as itself, in columns of its own.
     Shows,
     /// Joins the character before it: a combining mark, a conjoining vowel.
     Joins,
@@ -26,7 +26,7 @@ pub(super) const CLOSE: char = '⟩';
 /// A space at the edge of a text.
 pub(super) const SPACE: char = '␠';
 
-/// Tells what `c` does. The space is not judged here: it depends on where it stands.
+/// Tells what `c` does. The space is not judged here: it depends on where it is.
 pub(super) fn glyph(c: char) -> Glyph {
     if c.is_ascii() {
         return match u32::from(c) {
@@ -59,7 +59,7 @@ pub(super) fn pictured(c: char) -> Option<char> {
     if code < 0x20 { char::from_u32(code) } else { None }
 }
 
-/// The whole block of control pictures: we write in it, so nobody else may.
+/// The whole block of control pictures: we write in it, so no other process may.
 fn is_picture(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{243F}')
 }
@@ -102,7 +102,7 @@ pub(super) fn is_double(c: char) -> bool {
     CYRILLIC.contains(c) || GREEK.contains(c) || (is_rival(c) && !matches!(c, '\u{0370}'..='\u{058F}'))
 }
 
-/// Characters drawn like a slash, a dot or a colon, which cut a path or a host where nobody sees it.
+/// Characters drawn like a slash, a dot or a colon, which cut a path or a host where no one sees it.
 pub(super) fn is_false_separator(c: char) -> bool {
     matches!(
         c,

@@ -45,7 +45,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric()
 }
 
-/// Whether what stands around a word ties it to ASCII letters, as in a path, a host or an address.
+/// Whether what is around a word ties it to ASCII letters, as in a path, a host or an address.
 fn touches_ascii(before: &str, after: &str) -> bool {
     const JOINTS: &[char] = &['.', '-', '_', '/', '\\', ':', '@'];
     let tied = |joint: Option<char>, next: Option<char>| {

@@ -61,7 +61,8 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
         let words = format!(
-            "{dangerous} of {} dangerous: each is approved by itself, by its word. space takes a mark back, o splits a row.",
+            "{dangerous} of {} dangerous: approve each one by itself, by typing its word. space takes a mark back, o \
+             splits a row.",
             targets.len()
         );
         note(model, Tone::Warn, words);

@@ -123,7 +123,7 @@ fn open_passed(model: &mut Model) {
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
     let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
     else {
-        return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
+        return note(model, Tone::Ours, "Only calls are in the log, and this was not a call.");
     };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
@@ -163,7 +163,7 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
     }
 }
 
-/// The search on `screen` for what stands open here.
+/// The search on `screen` for what is open here.
 fn about(model: &Model, screen: Screen) -> Option<String> {
     let list = model.browse.list(model.screen)?;
     list.sheet?;
@@ -208,7 +208,7 @@ pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Soug
     }
 }
 
-/// Sets a screen's search. One that cannot be meant is told, and the last one stands.
+/// Sets a screen's search. One that has a mistake is reported, and the last one stays.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
     let clock = Clock { now: model.now, offset: model.settings.offset };
     let Some(list) = model.browse.list_mut(screen) else { return };

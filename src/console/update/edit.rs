@@ -106,7 +106,7 @@ fn object(text: &str) -> Result<(), String> {
     }
 }
 
-/// The arguments as they stand in the editor: indented, numbers and order kept, hidden characters as JSON escapes.
+/// The arguments as they are in the editor: indented, numbers and order kept, hidden characters as JSON escapes.
 fn for_editor(arguments: &str) -> Option<String> {
     let value: Value = serde_json::from_str(arguments).ok()?;
     let pretty = serde_json::to_string_pretty(&value).ok()?;

@@ -6,7 +6,7 @@ use crate::console::keymap::Action;
 use crate::console::model::{Model, Overlay, Screen};
 use crate::console::row::Tone;
 
-/// `/`: asks for the words; the last ones stand there already.
+/// `/`: asks for the words; the last ones are there already.
 pub(super) fn open(model: &mut Model) {
     if model.card.is_none() {
         return note(model, Tone::Warn, "Nothing is selected.");

@@ -1,4 +1,4 @@
-//! The keys of the tree of arguments: folding and unfolding, and where among its folds the operator stands.
+//! The keys of the tree of arguments: folding and unfolding, and where among its folds the operator is.
 
 use super::{moves, note};
 use crate::console::card::{Anchor, Card, Fold, Folds, counted};
@@ -55,7 +55,7 @@ pub(super) fn next(model: &mut Model) {
     model.fold_at = Some(anchor.at);
     let page = model.card_rows();
     if !(model.scroll..model.scroll + page).contains(&anchor.row) {
-        // A little of what stands above it stays in sight.
+        // A little of what is above it stays in sight.
         model.scroll = anchor.row.saturating_sub(page / 4);
     }
 }

@@ -19,7 +19,11 @@ pub(super) fn ask(model: &mut Model) -> Vec<Command> {
             vec![Command::Look(Task::PastCall { seq })]
         }
         None => {
-            note(model, Tone::Ours, "A rule is made from a call; this record is of none. /kind:decision lists them.");
+            note(
+                model,
+                Tone::Ours,
+                "A rule is made from a call, and this record is not about one. /kind:decision lists them.",
+            );
             Vec::new()
         }
     }

@@ -9,7 +9,7 @@ use crate::link::message::{FromConsole, PinOffer, ToolWord};
 /// `p`: approves the call on screen, and remembers that its tool reads.
 pub(super) fn reads(model: &mut Model) -> Vec<Command> {
     let Some((armed, PinOffer::Reads)) = offered(model) else {
-        return not_offered(model, "p confirms a tool that is shown as PURE? and asks for nothing else.");
+        return not_offered(model, "p is for a call that waits only because its tool is shown as PURE?.");
     };
     let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return Vec::new() };
     if decide::tell_not_whole(model, &armed) {
@@ -17,7 +17,7 @@ pub(super) fn reads(model: &mut Model) -> Vec<Command> {
     }
     let commands = decide::send_reads(model, &armed);
     let row = Row::of(Tone::Good, "Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
-    model.note = Some(row.and(Tone::Ours, " reads. Its next call is not asked for that."));
+    model.note = Some(row.and(Tone::Ours, " reads. mcp-approve will not ask about that again."));
     commands
 }
 
@@ -25,14 +25,14 @@ pub(super) fn reads(model: &mut Model) -> Vec<Command> {
 pub(super) fn changes(model: &mut Model) -> Vec<Command> {
     match offered(model) {
         Some((armed, PinOffer::Reads | PinOffer::PlainText { .. })) => say(model, &armed, ToolWord::Changes),
-        None => not_offered(model, "m is about a tool that is shown as PURE?: it marks it as MUTATES."),
+        None => not_offered(model, "m marks a tool that is shown as PURE? as MUTATES."),
     }
 }
 
 /// `w`: treats the unexplained parameters of the call on screen as plain text from now on. The call is judged again.
 pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
     let Some((armed, PinOffer::PlainText { .. })) = offered(model) else {
-        return not_offered(model, "w is about a call that asks only because an argument is not explained.");
+        return not_offered(model, "w is for a call that waits only because an argument is not explained.");
     };
     if decide::tell_not_whole(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
 }
@@ -40,7 +40,7 @@ pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
 fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {
     let words = match word {
         ToolWord::Reads => return Vec::new(),
-        ToolWord::Changes => "Sent: it is remembered as MUTATES. This call waits on, for its own decision.",
+        ToolWord::Changes => "Sent: it is remembered as MUTATES. This call still waits for its own decision.",
         ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
     };
     note(model, Tone::Ours, words);

@@ -82,7 +82,11 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
         Change::Written => {
-            note(model, Tone::Ours, "There is nothing to accept here: what is written counts already, or waits above.");
+            note(
+                model,
+                Tone::Ours,
+                "There is nothing to accept here: what is written applies already, or waits above.",
+            );
             Vec::new()
         }
         // Of a change the first Enter only asks.
@@ -175,7 +179,7 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             note(
                 model,
                 Tone::Ours,
-                "A change that waits loosens nothing. Enter shows it; take it out of the file by hand, or with u.",
+                "A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u.",
             );
             Vec::new()
         }

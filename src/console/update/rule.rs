@@ -92,8 +92,8 @@ pub(super) fn scope(model: &mut Model, key: Key) {
         Some(at) => rule.show(at, now),
         None => {
             let words = match letter {
-                'f' => "No argument of this call is a path whose folder a rule could hold on to.",
-                'v' => "This call has no values that a rule could hold on to.",
+                'f' => "No argument of this call is a path whose folder a rule could use.",
+                'v' => "This call has no values that a rule could use.",
                 _ => "No such rule can be made from this call.",
             };
             note(model, Tone::Ours, words);
@@ -162,7 +162,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         (Offer::Rule(_), None) if over => None,
         (_, None) => Some("Too late: the call no longer waits as it was shown. Nothing was done."),
         (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
-            Some("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.")
+            Some("Approve a dangerous call by itself, by typing its word (config.toml): Esc, then a.")
         }
         (_, Some(held)) => held
             .unread()

@@ -58,13 +58,17 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
             note(
                 model,
                 Tone::Ours,
-                "A program is not refused: while it is not accepted, no allow rule covers its tools.",
+                "A program cannot be refused: until it is accepted, no allow rule covers its tools.",
             );
             Vec::new()
         }
         Change::Written | Change::Suggested(_) => Vec::new(),
         Change::Policy { .. } => {
-            note(model, Tone::Ours, "A change that waits loosens nothing. Take it out of the file by hand, or with u.");
+            note(
+                model,
+                Tone::Ours,
+                "A change that waits allows nothing yet. Take it out of the file by hand, or with u.",
+            );
             Vec::new()
         }
     }
@@ -74,11 +78,7 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
 /// on show.
 pub(super) fn mark(model: &mut Model) {
     let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
-        return note(
-            model,
-            Tone::Ours,
-            "Only tools are marked that are PURE? or new: your word decides what they are.",
-        );
+        return note(model, Tone::Ours, "You can mark only tools that are PURE? or new: you decide what they are.");
     };
     if !model.browse.marked.remove(&shown) {
         model.browse.marked.insert(shown);

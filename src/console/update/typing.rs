@@ -8,13 +8,13 @@ use crate::console::palette::{self, Order};
 use crate::console::row::Tone;
 use crate::console::theme::Palette;
 
-/// `/`: begins a search where the last one stands.
+/// `/`: begins a search where the last one is.
 pub(super) fn find(model: &mut Model) {
     if let Some(list) = model.browse.list_mut(model.screen) {
         list.sheet = None;
         let (before, sought) = (list.find.clone(), list.sought);
         let text = if sought == Sought::Led { String::new() } else { before.clone() };
-        // What is typed is a word of its own, and stands beside a search that is there already.
+        // What is typed is a word of its own, and is beside a search that is there already.
         let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
         model.overlay = Some(Overlay::Search { before, sought, text });
         if sought == Sought::Led {
@@ -129,7 +129,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             model.screen = crate::console::model::Screen::Log;
             model.browse.log.sheet = None;
             model.browse.checked = None;
-            note(model, Tone::Ours, "Checking every record of the log; the last line tells what holds.");
+            note(model, Tone::Ours, "Checking every record of the log; the last line shows the result.");
             return vec![Command::Look(Task::Verify)];
         }
         Order::Tour => {

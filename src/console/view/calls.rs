@@ -36,7 +36,7 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
     }
     rows.push(row);
     if matched.untold > 0 {
-        let words = format!(" of {} more it cannot be told: the log holds no secrets", grouped(matched.untold));
+        let words = format!(" {} more unknown: the log holds no secrets", grouped(matched.untold));
         rows.push(Row::of(Tone::Quiet, words));
     }
     rows
@@ -45,7 +45,7 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
 /// What a policy would change of past rulings: the counts, then up to `most` of the calls.
 pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, width: usize) -> Vec<Row> {
     if let Some(why) = &attempt.failed {
-        return Row::of(Tone::Warn, " ▲ cannot be told: ").and_foreign(Tone::Warn, why).hung(width, 3);
+        return Row::of(Tone::Warn, " ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
     }
     let Reach { calls, progress } = attempt.reach;
     let found = attempt.found.as_ref().filter(|_| progress != Progress::Counting);
@@ -60,8 +60,8 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     };
     let (tone, words) = match (calls, found.changed) {
         (0, _) => (Tone::Quiet, " there are no past calls in the log to try it on".to_owned()),
-        (_, 0) => (Tone::Good, format!(" {of}: none would be ruled otherwise")),
-        (_, changed) => (Tone::Strong, format!(" {of}: {} would be ruled otherwise", grouped(changed))),
+        (_, 0) => (Tone::Good, format!(" {of}: none would be decided differently")),
+        (_, changed) => (Tone::Strong, format!(" {of}: {} would be decided differently", grouped(changed))),
     };
     rows.extend(Row::of(tone, words).hung(width, 1));
     for (from, to, count) in &found.counts {

@@ -97,6 +97,7 @@ pub(super) fn by(by: By) -> &'static str {
         By::Shutdown => "at shutdown",
         By::Fault => "after a fault",
         By::Observe => "in observe mode",
+        By::Elicitation => "in the host, by elicitation",
     }
 }
 
@@ -124,7 +125,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         }
         (Ok(_), Some(Unread::End)) => Row::of(Tone::Warn, if narrow { "read on " } else { "read on to approve " }),
     };
-    // What is to be done matters more than a size that stands above the arguments too.
+    // What is to be done matters more than a size that is above the arguments too.
     let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));
     let brief = if below > 0 { Row::of(Tone::Warn, format!(" … {below} below")) } else { left.clone() };
     let fits = |row: &Row| row.width() + right.width() < width;

@@ -1,4 +1,4 @@
-//! What stands where no call waits: what to do next.
+//! What the screen shows when no call waits: what to do next.
 
 use ratatui::layout::Rect;
 

@@ -147,7 +147,7 @@ fn is_offered(model: &Model, action: Action, place: Place) -> bool {
     }
 }
 
-/// One hint for all screens: their keys stand side by side.
+/// One hint for all screens: their keys are side by side.
 fn screens(keys: &Keys) -> Row {
     let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
     hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)

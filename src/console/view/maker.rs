@@ -68,7 +68,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         }
         (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Danger, " Approve this call, and let those pass unseen? Enter once more; Esc leaves it")
+            Row::of(Tone::Danger, " Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
         (RuleStage::Sure { .. }, _) => {
             Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
@@ -103,9 +103,9 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
         Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
-            None => vec![Row::of(Tone::Warn, " The call waits no longer.")],
+            None => vec![Row::of(Tone::Warn, " The call no longer waits.")],
             Some(held) => {
-                // The moment it ends is told from when it would begin.
+                // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
                 barred(words, width)
             }
@@ -183,7 +183,7 @@ fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
     lines.map(|row| bar.clone().joined(row)).collect()
 }
 
-/// The text of a rule as it will stand in the file.
+/// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let bar = Row::of(Tone::Border, " ┃ ");
     let mut rows = Vec::new();

@@ -96,7 +96,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
     }
 }
 
-/// The operator's own figures as they are told.
+/// The operator's own figures as they are shown.
 pub(super) fn told(figures: &Figures) -> Row {
     match figures.weight {
         Weight::Told => Row::of(Tone::Quiet, figures.words()),
@@ -183,7 +183,7 @@ impl Widths {
             (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
         };
         let room = self.about.saturating_sub(times.width());
-        // Where there is no room for both, a tool stands for what nothing more is known about.
+        // Where there is no room for both, the tool's name takes the place of a target that is unknown.
         let about = match snapshot.target {
             None if self.tool == 0 => cell(Tone::Strong, &snapshot.tool),
             _ => telling(held, room),
@@ -213,7 +213,7 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
     }
 }
 
-/// What is left as a bar and in figures, or how it stands.
+/// What is left as a bar and in figures, or its state.
 fn state(held: &Held, now: i64, width: usize) -> Row {
     let words = match &held.state {
         CallState::Waiting => {

@@ -28,7 +28,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
         Change::Policy { pending, .. } => (
             Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
                 .and_foreign(Tone::Ours, &pending.file),
-            "until it is accepted, it loosens nothing ",
+            "until you accept it, it allows nothing new ",
         ),
         Change::Definition(tool) => (
             Row::of(Tone::Strong, " Review ")
@@ -94,7 +94,7 @@ pub fn rows_below(model: &Model) -> usize {
 fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
     match &review.change {
         Change::Policy { pending, .. } => {
-            let mut rows = vec![Row::of(Tone::Strong, " What it loosens:")];
+            let mut rows = vec![Row::of(Tone::Strong, " What it newly allows:")];
             for line in &pending.loosens {
                 rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }

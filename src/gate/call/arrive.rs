@@ -14,7 +14,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
-use crate::gate::state::{HostRecord, WrapperEnd};
+use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::features;
 use crate::mcp::lifecycle::Phase;
 use crate::mcp::request;
@@ -125,7 +125,7 @@ impl Gate {
         held
     }
 
-    fn ticket(&self, number: u64) -> String {
+    pub(in crate::gate) fn ticket(&self, number: u64) -> String {
         format!("{}-{number}", self.config.server)
     }
 
@@ -228,6 +228,9 @@ impl Gate {
                 self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
             }
             Gist::Response { id, failed } => {
+                if self.elicited.is_ours(&id) {
+                    return self.on_elicited(now, &id, failed, plain.line(), out);
+                }
                 if self.calls.by_origin(Origin::Server, &id).is_some() {
                     let what = "the server's request of this id has not reached the host yet".to_owned();
                     let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
@@ -253,6 +256,10 @@ impl Gate {
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.
     fn learn_host(&mut self, now: Now, plain: &Plain, method: &str, out: &mut Vec<Effect>) {
         self.host.lifecycle.on_host_line(plain.gist(), plain.line().content());
+        if method == "initialize" {
+            let shows = features::shows_forms(plain.line().content());
+            self.host.forms = if shows { Forms::Shows } else { Forms::No };
+        }
         if method == "initialize"
             && self.host.recorded == HostRecord::Missing
             && let Some((name, version)) = self.host.lifecycle.host()

@@ -134,7 +134,7 @@ impl Gate {
         self.calls.take_if(number, |held, _| held.call.digest() == word.digest)
     }
 
-    /// A verdict that decides nothing: it is recorded, and its console is told why.
+    /// A verdict that decides nothing: it is recorded, and its console learns why.
     pub(in crate::gate) fn too_late(&mut self, now: Now, word: &OperatorWord, said: &str, out: &mut Vec<Effect>) {
         let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
         let why = match held {

@@ -1,4 +1,4 @@
-//! Who asks within the host, as far as a call's `_meta` tells: hints for the operator, never a reason to allow.
+//! Who asks within the host, from a call's `_meta`: hints for the operator, never a reason to allow.
 
 use serde_json::Value;
 

@@ -68,7 +68,7 @@ impl Gate {
         }
     }
 
-    /// The denial is in the log: the host is told.
+    /// The denial is in the log: the host gets its answer.
     fn denied(&mut self, now: Now, held: &Held, denial: Denial, out: &mut Vec<Effect>) {
         self.note_denial(now, held, &denial, out);
         self.answer(held, denial.reply, out);
@@ -93,7 +93,7 @@ impl Gate {
         }
     }
 
-    /// The log could not take an entry: nothing follows from it, and the host is told the truth.
+    /// The log could not take an entry: nothing follows from it, and the host learns why.
     pub(in crate::gate) fn on_record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
         self.pinning_failed(entry, &why, out);
         let number = self.calls.by_entry(entry);

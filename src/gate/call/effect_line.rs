@@ -10,7 +10,7 @@ use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::gate::call::touched::replaces_whole;
 use crate::gate::data::facts::{FileKind, Findings};
 
-/// The line: what this very call does, as far as an argument shows it, and what it acts upon: `replaces content —
+/// The line: what this very call does, as far as an argument shows it, and what it acts on: `replaces content —
 /// /tmp/a.txt`, `DELETE on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values in
 /// it are foreign text, raw.
 pub fn effect(

@@ -165,7 +165,7 @@ impl Gate {
     }
 }
 
-/// Adds who asked within the host, and the trace it belongs to, as far as `_meta` tells.
+/// Adds who asked within the host, and the trace it belongs to, from `_meta`.
 pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
     let Some(meta) = call.meta_text() else { return };
     let caller: serde_json::Map<String, Value> =
@@ -188,7 +188,7 @@ pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
     entry
 }
 
-/// What a call acts upon, judged or not.
+/// What a call acts on, judged or not.
 pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<String> {
     judged.map_or_else(|| target::of_unjudged(&held.call), |judged| judged.target.clone())
 }

@@ -35,7 +35,7 @@ impl Gate {
             }
         };
         // A continued call is by the operator too, but the operator was not asked again.
-        let by_person = verdict.operator.is_some();
+        let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
         if by_person {
             self.consoles.status.approved_by_operator += 1;
         } else {

@@ -200,9 +200,9 @@ pub enum Withdrawal {
     Cancelled,
     /// The host is gone: there is no one left to answer.
     HostGone,
-    /// The server is gone: the host is told that nothing ran.
+    /// The server is gone: the host learns that nothing ran.
     ServerGone,
-    /// The wrapper stops: the host is told that nothing ran.
+    /// The wrapper stops: the host learns that nothing ran.
     Stopping,
     /// The host did not come back with the state it was given.
     NoReturn,

@@ -110,7 +110,7 @@ impl Gate {
                 Verdict::by(from.by, from.rule, format!("continues the approval of {}", from.ticket))
             }
             (Decision::Ask, _) if self.config.mode == Mode::Observe => {
-                Verdict::by(By::Observe, rule, format!("observing: would have asked, because {reason}"))
+                Verdict::by(By::Observe, rule, format!("observing, would have asked: {reason}"))
             }
             (Decision::Ask, _) if self.denies_unattended() => {
                 // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.

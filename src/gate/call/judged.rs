@@ -62,7 +62,7 @@ pub struct Judged {
     /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
     pub explained: String,
     pub effect: String,
-    /// What it acts upon.
+    /// What it acts on.
     pub target: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
@@ -117,10 +117,13 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    let (nothing_said, unknown) = (Said::default(), Behavior::unknown());
+    let unknown;
     let (tool, of_tool, said) = match described.as_deref() {
         Some(known) => (Some(&known.tool), &known.behavior, known.said()),
-        None => (None, &unknown, &nothing_said),
+        None => {
+            unknown = (Behavior::unknown(), Said::default());
+            (None, &unknown.0, &unknown.1)
+        }
     };
     let (arguments, read) = if is_too_much(call) {
         (Value::Null, unread(of_tool.clone()))
@@ -284,7 +287,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     Ruled { ruling, by_approver, near, wanted }
 }
 
-/// Where the policy's paths lead, as far as they were followed: paths that were not decide nothing.
+/// Where the policy's paths lead; a path that was not followed decides nothing.
 pub(in crate::gate) fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
     if wanted.real.is_empty() {
         return policy.roots.clone();

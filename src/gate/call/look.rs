@@ -104,7 +104,7 @@ impl Gate {
     }
 }
 
-/// What was found, with a word on the paths that nobody looked at.
+/// What was found, and how many paths were not looked at.
 fn all_of(held: &Held, mut found: Findings) -> Findings {
     found.files.extend(held.seen.look.beyond());
     found

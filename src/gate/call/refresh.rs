@@ -39,7 +39,7 @@ impl Gate {
         }
     }
 
-    /// Gives a call the operator's whole time once more, as far as its host waits.
+    /// Gives a call the operator's whole time once more, at most while its host waits.
     pub(in crate::gate) fn on_extended(&mut self, now: Now, word: &OperatorWord, out: &mut Vec<Effect>) {
         let Some((mut held, asking)) = self.take_asked(word) else {
             let why = "this call no longer waits, or it has changed since it was shown".to_owned();

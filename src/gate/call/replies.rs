@@ -57,7 +57,7 @@ pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
     )
 }
 
-/// Nobody answered in time.
+/// No operator answered in time.
 pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     denied(
         call,
@@ -69,7 +69,19 @@ pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     )
 }
 
-/// Nobody is there to be asked, and `--unattended deny` says not to wait.
+/// The host asked its user for us, and the answer was not an approval.
+pub fn denied_by_elicitation(call: &Call, console: &str, why: &str) -> Line {
+    denied(
+        call,
+        Remediation::Available,
+        &format!(
+            "Denied: mcp-approve had the host ask its user, and {why}. The tool was NOT executed and nothing changed. Do not \
+         retry the same call unless the user wants it; they can decide in the console by running `{console}` in a terminal."
+        ),
+    )
+}
+
+/// No console is open, and `--unattended deny` says not to wait.
 pub fn unattended(call: &Call, console: &str) -> Line {
     denied(
         call,

@@ -21,7 +21,9 @@ use crate::wire::reply;
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
     pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
-        if !self.rules.restricts_methods {
+        // While the host owes us an answer, no request of the server's may pass for our question.
+        let is_response = matches!(gist, Gist::Response { .. });
+        if !self.rules.restricts_methods && (is_response || !self.elicited.is_open()) {
             return match gist {
                 Gist::Response { id, .. } if embeds(line.content()) => self.screen_answer(now, line, id, out),
                 Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
@@ -40,6 +42,9 @@ impl Gate {
             },
             Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => match message::sort(line) {
                 Sorted::Plain(plain) => self.screen_request(now, plain, out),
+                Sorted::Call(call) if self.elicited.is_ours(call.id()) => {
+                    self.drop_odd(now, "its id is one of ours", call.line(), out)
+                }
                 // No host takes a call, and rules about calls are not about this.
                 Sorted::Call(call) => Some(call.into_line()),
                 Sorted::Refused { refusal, line } => {
@@ -53,6 +58,12 @@ impl Gate {
 
     fn screen_request(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) -> Option<Line> {
         match plain.gist() {
+            Gist::Request { id, .. } if self.elicited.is_ours(id) => {
+                self.drop_odd(now, "its id is one of ours", plain.line(), out)
+            }
+            Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(id) => {
+                self.drop_odd(now, "it cancels a request of ours", plain.line(), out)
+            }
             Gist::Request { method, .. } if request::is_ruled(method) => {
                 let Some(call) = plain.request(Origin::Server).filter(|call| self.holds(now, call)) else {
                     return Some(plain.into_line());

@@ -1,4 +1,4 @@
-//! What a call acts upon, in a few words: a path, `from → to`, a statement's verb and table, the names in a list, a
+//! What a call acts on, in a few words: a path, `from → to`, a statement's verb and table, the names in a list, a
 //! recipient, an amount. The one answer that rows, cards and records show. All of it is foreign text, raw.
 
 use serde_json::{Map, Value};
@@ -92,7 +92,7 @@ const SHOWN: usize = 8;
 /// Above so many bytes, a call that was not judged is not read for its target either.
 const UNJUDGED: usize = 64 * 1024;
 
-/// What a call acts upon; `None` where its arguments name nothing.
+/// What a call acts on; `None` where its arguments name nothing.
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     let identity = behavior.identity;
     let pays = identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates;
@@ -100,12 +100,12 @@ pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     stated(behavior).map(brief).or_else(|| named(arguments, gives))
 }
 
-/// What the worst statement among the arguments acts upon, as its reader says it.
+/// What the worst statement among the arguments acts on, as its reader says it.
 pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
     worst(behavior).filter(|worst| is_told(worst)).map(|worst| worst.says.as_str())
 }
 
-/// What a call acts upon that ended before it was judged.
+/// What a call acts on that ended before it was judged.
 pub fn of_unjudged(call: &Call) -> Option<String> {
     let text = Some(call.arguments_text()).filter(|text| text.len() <= UNJUDGED)?;
     named(&serde_json::from_str(text).ok()?, Gives::No)
@@ -129,7 +129,7 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
-/// Whether its reader says what a statement acts upon, better than the statement itself would.
+/// Whether its reader says what a statement acts on, better than the statement itself would.
 fn is_told(analysis: &Analysis) -> bool {
     match analysis.language {
         Language::Sql => true,

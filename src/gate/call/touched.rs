@@ -52,7 +52,7 @@ pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Chan
     }
 }
 
-/// The paths that stand in one object of the arguments, in lists under it too.
+/// The paths that are in one object of the arguments, in lists under it too.
 struct Group<'v, 'a> {
     object: &'v Value,
     facts: Vec<&'a Facts>,

@@ -37,7 +37,7 @@ pub enum Effect {
     /// The server has answered for the first time: how it was started is kept too.
     NoteServer,
     /// Keep what an operator says of a definition; the pins come back as
-    /// [`crate::gate::data::event::Event::Reviewed`]. Where it cannot be kept, this console is told why.
+    /// [`crate::gate::data::event::Event::Reviewed`]. Where it cannot be kept, this console learns why.
     Pin { pinning: Box<Pinning>, console: ConsoleId },
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),

@@ -6,7 +6,7 @@ use crate::policy::decide::Ruling;
 use crate::policy::glob::Glob;
 use crate::policy::rule::{Decision, ToolGlob};
 
-/// One `[[approver]]`, as far as the gate needs it.
+/// What the gate needs of one `[[approver]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approver {
     pub name: String,

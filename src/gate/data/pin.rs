@@ -92,9 +92,9 @@ pub enum PinState {
     Trusted,
     /// Another was trusted. `was` is what that one was concluded to be.
     Changed { version: u64, was: Option<Identity> },
-    /// Nobody has looked at it, and this server's word is not taken on first sight.
+    /// It is not reviewed yet, and this server is not trusted on first sight.
     Unreviewed,
-    /// The server added it after its first session, and nobody has looked at it yet.
+    /// The server added it after its first session, and it is not reviewed yet.
     New,
     /// The operator looked at it and refused it.
     Refused,

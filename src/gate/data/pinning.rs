@@ -11,7 +11,7 @@ use crate::wire::digest::Digest;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "offer", rename_all = "kebab-case")]
 pub enum PinOffer {
-    /// The call asks only because nobody has confirmed yet that its tool reads.
+    /// The call asks only because no operator has confirmed yet that its tool reads.
     Reads,
     /// The call asks only because these parameters of its tool have values that are not explained. Foreign text.
     PlainText { parameters: Vec<String> },

@@ -34,7 +34,7 @@ pub struct Activity {
     /// The method, or the tool's name for a call.
     pub what: String,
     pub ticket: Option<String>,
-    /// What a call acts upon. Foreign text.
+    /// What a call acts on. Foreign text.
     #[serde(default)]
     pub target: Option<String>,
     pub badge: Option<Badge>,

@@ -47,7 +47,7 @@ pub struct Snapshot {
     pub hazards: Vec<Hazard>,
     /// Our own line on what it does, from identity and arguments.
     pub effect: String,
-    /// What it acts upon, as every row and record says it. Foreign text.
+    /// What it acts on, as every row and record says it. Foreign text.
     #[serde(default)]
     pub target: Option<String>,
     /// Why it is asked, and by which rule.

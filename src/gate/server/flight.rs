@@ -121,7 +121,7 @@ pub struct Flights {
 impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
-            // Nobody waits for those, and most servers never answer what was cancelled: their ids are free again.
+            // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
             let cancelled = self.calls.extract_if(|_, flight| flight.wanted == Wanted::Cancelled);
             for flight in cancelled.map(|(_, flight)| flight).collect::<Vec<_>>() {
                 self.forget(&flight);

@@ -104,7 +104,7 @@ pub enum ListReply {
     Failed,
 }
 
-/// The tools of a list, as far as it was read.
+/// The tools of the part of a list that was read.
 #[derive(Debug, Default)]
 pub struct Named {
     pub names: HashSet<String>,
@@ -154,7 +154,7 @@ impl Pages {
         while tools.len() < ENTRIES && bytes < BYTES {
             let Some(entry) = open.rest.pop_front() else { break };
             bytes += entry.get().len();
-            // Entries without a name are left out: nobody can call them.
+            // Entries without a name are left out: they cannot be called.
             let tool = Tool::of_entry(&entry);
             if let Some(whole) = &mut open.whole {
                 whole.tools.push(tool.as_ref().map(|tool| (tool.name.clone(), tool.digest())));

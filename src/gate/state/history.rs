@@ -50,6 +50,7 @@ impl History {
             By::Operator => {
                 said.map_or_else(|| "you denied it".to_owned(), |(who, why)| format!("denied by {who} ({why})"))
             }
+            By::Elicitation => "it was denied in the host".to_owned(),
             By::Expiry => "no operator answered in time".to_owned(),
             By::Cancel => "the host withdrew it".to_owned(),
             By::Default | By::Rule | By::Approver | By::Scope | By::Shutdown | By::Fault | By::Observe => return,

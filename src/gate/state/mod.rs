@@ -1,5 +1,6 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod elicited;
 pub mod history;
 pub mod passed;
 pub mod refusals;
@@ -89,8 +90,19 @@ pub struct Host {
     pub introduction: Option<Id>,
     /// What the log has of that answer.
     pub introduced: Option<Value>,
+    /// Whether it shows forms for us.
+    pub forms: Forms,
     /// Its calls that did not run.
     pub history: History,
+}
+
+/// Whether the host asks its user for us (`elicitation/create`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forms {
+    /// It has not said so, or has failed to.
+    #[default]
+    No,
+    Shows,
 }
 
 /// Whether the log has the host's name.

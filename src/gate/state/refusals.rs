@@ -9,7 +9,7 @@ use crate::wire::message::Refusal;
 const WHOLE: u64 = 20;
 /// Microseconds in which a run is counted before it is recorded.
 const WINDOW: u64 = 10_000_000;
-/// How many reasons are told apart; what comes beyond is counted together.
+/// How many reasons are listed one by one; what comes beyond is counted together.
 const REASONS: usize = 64;
 
 /// The runs of this moment, by reason.

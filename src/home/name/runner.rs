@@ -34,7 +34,7 @@ pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
 
 /// How to tell a runner's own options from what it runs. Lists of options are separated by spaces.
 struct Runner {
-    /// Options that stand alone; `Others` says what the rest does.
+    /// Options that are alone; `Others` says what the rest does.
     alone: &'static str,
     /// Options that take the next word.
     valued: &'static str,

@@ -123,7 +123,7 @@ impl<T: Fn(What)> Folder<T> {
         self.jobs.recv().ok()
     }
 
-    /// Does what nobody waits for.
+    /// Does what no caller waits for.
     fn rest(&mut self) {
         self.checkpoint(IDLE_BACKLOG);
         self.note_head();
@@ -174,7 +174,7 @@ impl<T: Fn(What)> Folder<T> {
     }
 
     /// Closes the journals that get no more entries: from here on whoever opens the log folds them from their files, and
-    /// nobody from memory.
+    /// no one from memory.
     fn close(&mut self) {
         let closed: Vec<_> = self.retired.extract_if(.., |journal| journal.file().is_in_place()).collect();
         let is_closed = |part: &Part| closed.iter().any(|journal| journal.writer() == part.writer());

@@ -119,7 +119,7 @@ fn key(predicate: &Predicate) -> String {
     }
 }
 
-/// Whether a stricter rule matches every call that `rule` matches, as far as their texts tell.
+/// Whether a stricter rule matches every call that `rule` matches, judged by their texts.
 fn covers(shadow: &Rule, rule: &Rule) -> bool {
     let outlives = match (shadow.expires, rule.expires) {
         (None, _) => true,

@@ -40,7 +40,7 @@ const KEYS: &[&str] = &[
     "not_match",
 ];
 
-/// A rule as far as it was read.
+/// A rule, or the part of it that was read.
 #[derive(Default)]
 struct Draft {
     id: Option<(Span, Option<String>)>,

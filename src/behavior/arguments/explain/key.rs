@@ -20,7 +20,7 @@ pub struct Key {
     pub choice: Choice,
     /// Whether its first word is an act: `delete: true`.
     pub acts: Acts,
-    /// The same for any of its words: a key that nobody declared may be an operator.
+    /// The same for any of its words: an undeclared key may be an operator.
     pub within: Acts,
 }
 

@@ -236,8 +236,8 @@ pub fn is_path(text: &str) -> bool {
     };
     begins
         && text.len() <= LONGEST
-        && (named.contains(['/', '\\', '.', '*', '~']))
         && is_of(named, PATH, if drive { '\\' } else { '/' })
+        && named.contains(['/', '\\', '.', '*', '~'])
         && !named.contains("//")
         && !named.contains(" -")
         && !named.contains(" /")

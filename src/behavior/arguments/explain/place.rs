@@ -81,7 +81,7 @@ impl<'a> Schema<'a> {
         below
     }
 
-    /// Whether the schema lists this text among the values that may stand here.
+    /// Whether the schema lists this text among the values that may be here.
     pub fn lists(&mut self, place: &Place<'a>, text: &str) -> bool {
         for schema in &place.schemas {
             if member(schema, "const").and_then(Value::as_str) == Some(text) {

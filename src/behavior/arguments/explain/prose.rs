@@ -133,7 +133,7 @@ fn is_punctuation(c: char) -> bool {
         )
 }
 
-/// Whether quotes stand in pairs; an apostrophe in or behind a word is none.
+/// Whether quotes are in pairs; an apostrophe in or behind a word is none.
 fn quotes_close(chars: &[char]) -> bool {
     let (mut single, mut double) = (false, false);
     for (at, c) in chars.iter().enumerate() {

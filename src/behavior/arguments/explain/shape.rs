@@ -97,7 +97,7 @@ const OF_PROSE: &str = "the of about how what why when who my our your me i we y
     versus their its it more most near";
 static PROSE: Words<{ count(OF_PROSE) }> = Words::of(OF_PROSE);
 
-/// Words that stand side by side in statements.
+/// Words that are side by side in statements.
 const PAIRS: [(&str, &str); 10] = [
     ("insert replace merge upsert import", "into"),
     ("delete", "from where data all"),

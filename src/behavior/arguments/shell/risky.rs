@@ -2,7 +2,7 @@
 
 use crate::behavior::words::among;
 
-/// How risky a command is, from what everybody runs to what nobody undoes.
+/// How risky a command is, from harmless to irreversible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Runs,
@@ -21,7 +21,7 @@ pub(super) enum Rank {
 /// Programs that run the program named behind them.
 const WRAPPERS: &str =
     "env nohup time nice ionice command exec builtin stdbuf setsid timeout xargs watch busybox unbuffer chronic";
-/// Words of the shell behind which a command stands.
+/// Words of the shell behind which a command is.
 const KEYWORDS: &str = "if then elif else while until do !";
 const SHELLS: &str = "sh bash zsh dash ksh fish pwsh powershell powershell.exe cmd cmd.exe";
 const INTERPRETERS: &str = "python python2 python3 node deno bun perl ruby php lua osascript";
@@ -159,7 +159,7 @@ fn shown(word: &str, row: &Row) -> bool {
 struct Row {
     rank: Rank,
     names: &'static str,
-    /// Any of these; empty means whatever stands behind.
+    /// Any of these; empty means whatever is behind.
     with: &'static [&'static str],
     why: &'static str,
 }

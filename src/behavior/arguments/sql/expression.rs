@@ -21,7 +21,7 @@ pub(super) fn expressions(all: &[Expr], dialect: Dialect) -> Result<(), Doubt> {
     each(all, |one| expression(one, dialect))
 }
 
-/// One expression and all that stands in it.
+/// One expression and all that is in it.
 pub(super) fn expression(expr: &Expr, dialect: Dialect) -> Result<(), Doubt> {
     let mut expr = expr;
     // Chains of operators lean to the left: no frame for each of their links.
@@ -167,7 +167,7 @@ fn leaning(expr: &Expr, dialect: Dialect) -> Result<Option<&Expr>, Doubt> {
     }))
 }
 
-/// Operators of the system. An operator that somebody made is a function that nobody knows.
+/// Operators of the system. A user-defined operator is an unknown function.
 fn operator(op: &BinaryOperator) -> Result<(), Doubt> {
     match op {
         BinaryOperator::Custom(_) | BinaryOperator::PGCustomBinaryOperator(_) | BinaryOperator::Assignment => {

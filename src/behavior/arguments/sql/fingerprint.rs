@@ -8,7 +8,7 @@ use super::gate::Cut;
 use super::lex::{Kind, Token};
 use super::{Dialect, functions};
 
-/// Longer forms are nobody's rule.
+/// Rules do not use longer forms.
 const MOST_BYTES: usize = 4096;
 
 /// What a statement begins with whose literals are values. In any other they may be code, a program or a file: `DO '…'`,
@@ -22,11 +22,11 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
         [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
         all => all,
     };
-    // Several statements are nobody's computation.
+    // Several statements are not one computation.
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;
     }
-    // Words stand in the form whole.
+    // The form has each word whole.
     let words = tokens.iter().filter(|token| token.kind == Kind::Word).map(|token| token.end - token.start);
     if words.sum::<usize>() > MOST_BYTES {
         return None;

@@ -1,4 +1,4 @@
-//! Functions that only compute, the same in every dialect that has them; and the words that may stand before a bracket.
+//! Functions that only compute, the same in every dialect that has them; and the words that may be before a bracket.
 
 use std::sync::LazyLock;
 

@@ -25,7 +25,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Whether `word` stands at `at`, in any case and unquoted.
+    /// Whether `word` is at `at`, in any case and unquoted.
     pub(super) fn is(&self, at: usize, word: &str) -> bool {
         match self.tokens.get(at) {
             Some(Token { kind: Kind::Word, start, end }) if end - start == word.len() => {
@@ -46,7 +46,7 @@ impl<'a> Cut<'a> {
         alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, "END"))).collect()
     }
 
-    /// Where its tokens stand in the text, in bytes.
+    /// Where its tokens are in the text, in bytes.
     pub(super) fn range(&self) -> Range<usize> {
         let start = self.tokens.first().map_or(0, |token| token.start);
         start..self.tokens.last().map_or(start, |token| token.end)
@@ -62,7 +62,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Where the statement's own first word stands.
+    /// Where the statement's own first word is.
     pub(super) fn first(&self) -> usize {
         self.tokens.iter().position(|token| token.kind != Kind::Sign(b'(')).unwrap_or(0)
     }
@@ -147,7 +147,7 @@ fn is_operator(sign: u8) -> bool {
 fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
     let sign = |at: usize| match cut.tokens.get(at) {
         Some(Token { kind: Kind::Sign(sign), .. }) if is_operator(*sign) => Some(*sign),
-        // `@` stands at the head of words elsewhere, and alone it is a word of one sign.
+        // `@` is at the head of words elsewhere, and alone it is a word of one sign.
         Some(Token { kind: Kind::Word, start, .. })
             if cut.text.as_bytes().get(*start) == Some(&b'@') && cut.word(at).bytes().all(|byte| byte == b'@') =>
         {
@@ -180,7 +180,7 @@ fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
     name.len() > 1 && !KNOWN.contains(&name)
 }
 
-/// Whether the word at `at` would change something where it stands.
+/// Whether the word at `at` would change something where it is.
 fn changes(cut: Cut<'_>, at: usize) -> bool {
     let name = cut.word(at);
     let called = cut.is_sign(at + 1, b'(');
@@ -246,7 +246,7 @@ fn span(cut: Cut<'_>, at: usize) -> String {
     more.join(" ")
 }
 
-/// Whether what stands in brackets behind `at` names columns: `WITH "x"(a, b) AS (…)`, `AS x(a, b)`.
+/// Whether what is in brackets behind `at` names columns: `WITH "x"(a, b) AS (…)`, `AS x(a, b)`.
 fn names_columns(cut: Cut<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| cut.word(before));
     ["AS", "WITH", "RECURSIVE", "IN", "USING"].iter().any(|word| before.eq_ignore_ascii_case(word))
@@ -266,7 +266,7 @@ pub(super) fn action_of(word: &str) -> Action {
     }
 }
 
-/// Words that change something wherever they stand as words.
+/// Words that change something wherever they are as words.
 static CHANGING: LazyLock<Words> = LazyLock::new(|| {
     Words::of(&[
         "INSERT UPDATE DELETE MERGE REPLACE INTO CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY \

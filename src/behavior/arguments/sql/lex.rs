@@ -1,10 +1,11 @@
-//! Cuts SQL into tokens as one dialect does, or, where none is told, only as far as all of them cut alike. Judges no statement.
+//! Cuts SQL into tokens as one dialect does, or, where none is known, only where all of them cut alike. Judges no
+//! statement.
 
 use unicode_normalization::is_nfkc;
 
 use super::{Dialect, Doubt};
 
-/// One token, and where it stands in the text, in bytes.
+/// One token, and where it is in the text, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -50,7 +51,7 @@ pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>,
     Ok(lexer.tokens)
 }
 
-/// The bytes that belong to a word wherever they stand in it.
+/// The bytes that belong to a word wherever they are in it.
 const WORD: [bool; 256] = {
     let mut word = [false; 256];
     let mut byte = 0_u8;
@@ -147,7 +148,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Counts what the parser does not: a join within a join needs no bracket, and what stands left of these operators
+    /// Counts what the parser does not: a join within a join needs no bracket, and what is left of these operators
     /// is copied whole.
     fn counted(&mut self, at: usize, end: usize) -> Result<(), Doubt> {
         let word = &self.bytes[at..end];
@@ -229,7 +230,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A quoted name. Where it is not told whose quotes they are, nothing may stand in them that could be read as code.
+    /// A quoted name. Where it is unknown whose quotes they are, nothing may be in them that could be read as code.
     fn quoted(&mut self, close: u8) -> Result<(), Doubt> {
         let from = self.at + 1;
         let sure = self.is(&[Dialect::PostgreSql, Dialect::Sqlite, Dialect::MsSql]);

@@ -89,10 +89,10 @@ pub struct Statement {
     pub effect: Effect,
     /// Our own line on it: `DELETE on users without WHERE`; foreign names in it are raw.
     pub says: String,
-    /// What it acts upon, as written; `None` where that cannot be told.
+    /// What it acts on, as written; `None` where that cannot be told.
     pub object: Option<String>,
     pub weight: Weight,
-    /// The statement without its literals, the same for statements that differ in them alone; `None` where nobody can
+    /// The statement without its literals, the same for statements that differ in them alone; `None` where no one can
     /// say how it is cut.
     pub fingerprint: Option<String>,
     /// What each of several does, once.
@@ -137,7 +137,7 @@ impl Doubt {
     }
 }
 
-/// The fingerprints that one text has in any of the dialects, and where the dialect is not told; none where nobody can
+/// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where no one can
 /// say how it is cut.
 pub fn fingerprints(text: &str) -> Vec<String> {
     let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
@@ -193,7 +193,7 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     cut.statements().iter().map(part).collect()
 }
 
-/// A statement's place in the text with the comments about it: all that stands between two semicolons.
+/// A statement's place in the text with the comments about it: all that is between two semicolons.
 fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
     let mut signs = cut.tokens.iter().filter(|token| token.kind == lex::Kind::Sign(b';'));
     let from = signs.clone().map(|sign| sign.end).take_while(|end| *end <= own.start).last().unwrap_or(0);
@@ -230,7 +230,7 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     }
 }
 
-/// Several statements do what the gravest of them does; and several where one was expected run whatever stands second.
+/// Several statements do what the gravest of them does; and several where one was expected run whatever is second.
 fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
     let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
     let weigh = |one: &Statement| (one.action().caution(), one.weight);

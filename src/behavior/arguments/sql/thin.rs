@@ -38,7 +38,7 @@ pub(super) fn thinned<'a>(cut: Cut<'a>) -> (Cow<'a, str>, usize) {
     (Cow::Owned(thin), left)
 }
 
-/// Whether nothing but spaces stands between the token at `at` and the next.
+/// Whether nothing but spaces is between the token at `at` and the next.
 fn follows(cut: Cut<'_>, at: usize) -> bool {
     match cut.tokens.get(at..) {
         Some([one, next, ..]) => cut.text[one.end..next.start].bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')),
@@ -46,7 +46,7 @@ fn follows(cut: Cut<'_>, at: usize) -> bool {
     }
 }
 
-/// Digits, or a string of letters, digits and what stands in dates and identifiers: the same to every dialect.
+/// Digits, or a string of letters, digits and what is in dates and identifiers: the same to every dialect.
 fn is_plain(cut: Cut<'_>, at: usize) -> bool {
     let Some(Token { kind: Kind::Literal, start, end }) = cut.tokens.get(at) else { return false };
     let text = &cut.text[*start..*end];

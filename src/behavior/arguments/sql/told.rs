@@ -12,7 +12,7 @@ pub(super) struct Told {
     /// Its verb in upper case; empty where it has none.
     verb: String,
     line: String,
-    /// What it acts upon, as written.
+    /// What it acts on, as written.
     pub(super) object: Option<String>,
     /// It is about rights, users or the server itself.
     administers: bool,
@@ -179,7 +179,7 @@ pub(super) fn unclear(head: &str) -> String {
     }
 }
 
-/// The first word of a text, upper case, as far as it may be one of SQL.
+/// The first word of a text, upper case, if it may be one of SQL.
 pub(super) fn head(text: &str) -> String {
     let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).take(12).collect();
     word.to_ascii_uppercase()
@@ -202,7 +202,7 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     Ok(fits && cut.tokens.iter().all(|token| plain(token.kind)))
 }
 
-/// Whether a query stands behind the first word.
+/// Whether a query is behind the first word.
 fn nested(cut: Cut<'_>) -> bool {
     (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)))
 }
@@ -227,7 +227,7 @@ fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
     if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA{}", name.trim_end()))) }
 }
 
-/// Where the verb stands: behind the common tables of a WITH.
+/// Where the verb is: behind the common tables of a WITH.
 fn verb(cut: Cut<'_>, first: usize) -> usize {
     if !cut.is(first, "WITH") {
         return first;

@@ -97,7 +97,7 @@ fn no<T>(what: &str) -> Result<T, Doubt> {
     Err(Doubt::unknown(what))
 }
 
-/// An error naming `what` where something stands that is on no list.
+/// An error naming `what` where something is that is on no list.
 pub(super) fn absent(what: &str, is_absent: bool) -> Result<(), Doubt> {
     if is_absent { Ok(()) } else { no(what) }
 }
@@ -133,7 +133,7 @@ fn statement_reads(statement: &Statement, dialect: Dialect) -> Result<(), Doubt>
     }
 }
 
-/// A query and all that stands in it.
+/// A query and all that is in it.
 pub(super) fn query(query: &Query, dialect: Dialect) -> Result<(), Doubt> {
     let Query {
         with,

@@ -3,7 +3,9 @@
 /// The pieces of a text that may be patterns: cut at white space, quotes and commas, with `@(a|b)` written as `{a,b}`.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = String> {
     let cuts = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ';' | '=' | ':' | '&');
-    text.split(cuts).filter(|chunk| may_hold_pattern(chunk)).flat_map(|chunk| {
+    // What cuts pieces begins no pattern: a text that holds none has no piece that does.
+    let chunks = if may_hold_pattern(text) { text } else { "" }.split(cuts);
+    chunks.filter(|chunk| may_hold_pattern(chunk)).flat_map(|chunk| {
         let mut cut = Cutter::default();
         chunk.chars().for_each(|c| cut.take(c));
         cut.end();

@@ -28,7 +28,7 @@ pub(super) static MARKS: [u8; 256] = {
     }
 };
 
-/// Whether a byte may stand in a word.
+/// Whether a byte may be in a word.
 pub(super) fn is_word(byte: u8) -> bool {
     MARKS[usize::from(byte)] & WORD != 0
 }

@@ -3,7 +3,7 @@
 use super::address;
 use super::marks::is_word;
 
-/// Whether one word, with what stands before it, names such a place.
+/// Whether one word, with what is before it, names such a place.
 pub(super) fn is_place(word: &str, before: &[u8]) -> bool {
     let bytes = word.as_bytes();
     let (mut dotted, mut joined) = (false, false);
@@ -98,7 +98,7 @@ fn ends_with(before: &[u8], end: &[u8]) -> bool {
     before.len().checked_sub(end.len()).is_some_and(|at| before[at..].eq_ignore_ascii_case(end))
 }
 
-/// The directory that a word stands in.
+/// The directory that a word is in.
 enum Above<'a> {
     Nothing,
     Named(&'a [u8]),
@@ -270,7 +270,7 @@ pub(super) const ANYWHERE: &[&str] = &[
 /// Words that are no files: a pattern does not reach them.
 const NO_FILES: &[&str] = &["computemetadata", "printenv", "instance-data", "rancher-metadata"];
 
-/// Names that are ordinary words, unless they stand in a path.
+/// Names that are ordinary words, unless they are in a path.
 pub(super) const IN_PATH: &[&str] = &["credentials", "secrets", "keychains", "keychain", "keyrings", "environ"];
 
 /// How much of a directory is secret.

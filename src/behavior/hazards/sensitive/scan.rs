@@ -3,7 +3,7 @@
 use super::marks::{MARKS, WORD};
 use super::names;
 
-/// The first word that names a place as it stands; else what the text is to be read again for.
+/// The first word that names a place as it is; else what the text is to be read again for.
 pub(super) fn in_words(text: &str) -> (Option<&str>, u8) {
     let bytes = text.as_bytes();
     let (mut start, mut marks) = (0, 0);

@@ -1,4 +1,4 @@
-//! A file as it stands and as it would be: a unified diff; what a move or a deletion hits. Files are foreign text.
+//! A file as it is and as it would be: a unified diff; what a move or a deletion hits. Files are foreign text.
 
 use similar::{ChangeTag, TextDiff};
 
@@ -51,7 +51,7 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
     rows
 }
 
-/// What stands at a path, and where it leads.
+/// What is at a path, and where it leads.
 fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     let what = match facts.kind {
         FileKind::Missing => Row::of(Tone::Good, "does not exist yet"),

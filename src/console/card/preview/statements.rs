@@ -61,9 +61,9 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
 
 /// A text that could not be cut: nothing is said of its insides.
 fn unread(reading: &Reading, name: &str, width: usize) -> Vec<Row> {
-    let stands =
+    let shown =
         if reading.text.is_empty() { "the arguments below show all of it" } else { "it is shown as it was sent" };
-    let mut rows = bordered(Row::of(Tone::Warn, format!("This text was not read as {name}; {stands}.")), width);
+    let mut rows = bordered(Row::of(Tone::Warn, format!("This text was not read as {name}; {shown}.")), width);
     if !reading.text.is_empty() {
         rows.extend(bordered(Row::default().and_foreign(Tone::Foreign, &reading.text), width));
     }
@@ -99,7 +99,7 @@ fn command(text: &str, part: &Part) -> Row {
     })
 }
 
-/// The words of a part, each in its tone, and what stands between them.
+/// The words of a part, each in its tone, and what is between them.
 fn words(text: &str, part: &Part, mut row: Row, between: impl Fn(Row, &str) -> Row) -> Row {
     let mut at = part.start;
     for Word(start, end, kind) in &part.words {

@@ -1,4 +1,4 @@
-//! The lines of Rules: changes that wait, grants that stand, and the rules of the files with what they decided.
+//! The lines of Rules: changes that wait, active grants, and the rules of the files with what they decided.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ fn written(model: &Model) -> Vec<RuleHits> {
     for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
         lines.push(hits(&rule.id, Some(at)));
     }
-    // What decided once, and stands in no file any more. Grants stand in none, and their names begin anew each session.
+    // What decided once, and is in no file any more. Grants are in none, and their names begin anew each session.
     let gone = tally.iter().flat_map(|tally| tally.rules.keys());
     let gone: Vec<_> = gone
         .filter(|id| !id.starts_with("grant:") && !lines.iter().any(|line| line.id == **id))

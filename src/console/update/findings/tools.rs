@@ -125,7 +125,7 @@ fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolL
     }
 }
 
-/// What is remembered of a tool stands over what the log's last record of it says.
+/// What is remembered of a tool overrides what the log's last record of it says.
 fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.subject = Subject::Pinned(at);
     line.server.clone_from(&pinned.server);
@@ -144,7 +144,7 @@ fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.definition = Some(pinned.latest.to_string());
 }
 
-/// What a running server says of a tool stands over what the log remembers of it.
+/// What a running server says of a tool overrides what the log remembers of it.
 fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     server.clone_into(&mut line.server);
     line.tool.clone_from(&tool.tool);

@@ -8,14 +8,14 @@ use crate::gate::data::facts::{Facts, FileKind, TEXT};
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change<'a> {
-    /// Content for a path: `old` is what stands there, where that was seen.
+    /// Content for a path: `old` is what is there, where that was seen.
     Content {
         target: &'a Facts,
         how: How,
         old: Option<Cow<'a, str>>,
         new: String,
     },
-    /// An edit whose old text is not in the file as it stands: the server will refuse it, or do something else.
+    /// An edit whose old text is not in the file as it is: the server will refuse it, or do something else.
     NoMatch {
         target: &'a Facts,
         edit: usize,

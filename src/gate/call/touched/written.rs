@@ -1,4 +1,4 @@
-//! What would stand in files once a call has written to them. Knows the names that arguments of writing tools have.
+//! What would be in files once a call has written to them. Knows the names that arguments of writing tools have.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl<'a> Writing<'a> {
         Self { action, written: HashMap::new(), work: WORK }
     }
 
-    /// The changes of the paths that stand in one object of the arguments.
+    /// The changes of the paths that are in one object of the arguments.
     pub(super) fn group(&mut self, object: &Value, facts: &[&'a Facts]) -> Vec<Change<'a>> {
         let Some(fields) = object.as_object() else { return Vec::new() };
         // One content for a list of paths goes to each of them; else the first is where it goes.
@@ -175,7 +175,7 @@ fn is_plain(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a path stands in a list.
+/// Whether a path is in a list.
 pub(super) fn is_listed(one: &Facts) -> bool {
     one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
 }

@@ -1,7 +1,8 @@
-//! A notice on the desktop, shown by the desktop's own program. Owns neither when nor the words: both come from the loop.
+//! A notice on the desktop, shown by the desktop's own program: from a console that is not looked at, or from a wrapper while
+//! none is open. Owns neither when nor the words.
 //!
 //! Not by the `notify-rust` crate: with its D-Bus it is 724 KiB of program, more than the whole terminal. Every desktop has
-//! a small program for this; it runs beside the console, is never waited for, and gets its words as one argument.
+//! a small program for this; it runs beside us, is never waited for, and gets its words as one argument.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,12 +17,14 @@ const PAUSE: i64 = 15_000;
 const LOOKS: u32 = 50;
 /// … this far apart.
 const LOOK: Duration = Duration::from_millis(100);
+/// Where a program finds the desktop's session.
+const BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 /// Reads its words as an argument, so that nothing in them is script.
 const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with title \"mcp-approve\"\nend run";
 
 /// A program that shows notices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Program {
+struct Program {
     path: PathBuf,
     speaks: Speaks,
 }
@@ -37,7 +40,7 @@ enum Speaks {
 
 impl Program {
     /// The desktop's program on this system.
-    pub(super) fn find() -> Option<Self> {
+    fn find() -> Option<Self> {
         FOLDERS.iter().find_map(|folder| Self::in_folder(Path::new(folder)))
     }
 
@@ -61,14 +64,23 @@ impl Program {
                 command.arg(words);
             }
         }
+        // Hosts take variables away from their servers: the bus of a session has a fixed place, too.
+        if self.speaks == Speaks::NotifySend && std::env::var_os(BUS).is_none() {
+            command.env(BUS, format!("unix:path=/run/user/{}/bus", rustix::process::getuid().as_raw()));
+        }
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 }
 
+/// Whether the desktop has a program that shows notices.
+pub fn is_there() -> bool {
+    Program::find().is_some()
+}
+
 /// The desktop's program, and when it last showed a notice.
 #[derive(Debug)]
-pub(super) struct Desktop {
+pub struct Desktop {
     program: Option<Program>,
     last: Option<i64>,
 }
@@ -80,8 +92,14 @@ impl Default for Desktop {
 }
 
 impl Desktop {
+    /// The program in this folder instead: for tests.
+    #[cfg(test)]
+    pub fn in_folder(folder: &Path) -> Self {
+        Self { program: Program::in_folder(folder), last: None }
+    }
+
     /// Shows a notice, unless one was shown a moment ago. Returns at once, whatever the program does.
-    pub(super) fn show(&mut self, words: &str, now: i64) {
+    pub fn show(&mut self, words: &str, now: i64) {
         let Some(program) = &self.program else { return };
         if self.last.is_some_and(|last| (last..last + PAUSE).contains(&now)) {
             return;

@@ -1,0 +1,140 @@
+//! What the host's form says of a call: its effect, its target and all of its arguments, in characters that show themselves, or
+//! nothing at all. And what the form's answer says. Owns no state.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::gate::call::held::Held;
+use crate::gate::call::judged::Judged;
+use crate::wire::call::Origin;
+
+/// As much of a call's arguments fits into a form, in characters.
+const ARGUMENTS: usize = 1_000;
+/// As much of its effect and target.
+const EFFECT: usize = 300;
+
+/// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that a
+/// person has edited, or one that does not fit.
+pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option<String> {
+    let call = &held.call;
+    let is_plain = call.method().is_none() && call.origin() == Origin::Host && !call.is_modern();
+    let is_harmless = judged.described.is_some() && judged.danger.is_none();
+    if !is_plain || !is_harmless || held.original.is_some() {
+        return None;
+    }
+    let arguments = shown(call.arguments_text(), ARGUMENTS)?;
+    let effect = shown(&judged.effect, EFFECT)?;
+    let target = judged.target.as_deref().map_or(Some(String::new()), |target| shown(target, EFFECT))?;
+    let (server, tool) = (shown(server, EFFECT)?, shown(call.name(), EFFECT)?);
+    let mut text = format!("mcp-approve holds a tool call. Run it?\n\n```\ncall: {}\n", held.ticket);
+    // Writing to a String does not fail.
+    let _ = write!(text, "server: {server}\ntool: {tool}\neffect: {effect}\n");
+    if !target.is_empty() {
+        let _ = writeln!(text, "target: {target}");
+    }
+    let _ = write!(
+        text,
+        "arguments: {arguments}\n```\n\nTick `approve` and accept to run it once; anything else denies it. \
+         Or decide in the console: run `{console}` in a terminal."
+    );
+    Some(text)
+}
+
+/// A text in a code block of a host's; `None` where it is too long.
+fn shown(text: &str, most: usize) -> Option<String> {
+    let out = written_out(text);
+    (out.len() <= most).then_some(out)
+}
+
+/// A text for a place that we do not draw: what does not show itself there is written as JSON writes it, and so is what could
+/// be taken for markup. Those stand only inside strings of a JSON text, where the escape says the same.
+pub fn written_out(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '`' | '<' | '>' | '&' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            // Ours, between an effect and its target.
+            ' '..='~' | '—' => out.push(c),
+            _ => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out
+}
+
+/// What the host's answer to a form says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormAnswer {
+    /// Accepted, with the box ticked.
+    Approve,
+    /// Anything else, and why that is no approval.
+    Deny(&'static str),
+}
+
+/// Reads the host's answer.
+pub fn answer(content: &[u8]) -> FormAnswer {
+    #[derive(Deserialize)]
+    struct Message {
+        result: Form,
+    }
+    #[derive(Deserialize)]
+    struct Form {
+        action: String,
+        content: Option<Value>,
+    }
+    let Ok(Message { result: Form { action, content } }) = serde_json::from_slice(content) else {
+        return FormAnswer::Deny("its answer could not be read");
+    };
+    let ticked = content.as_ref().and_then(|content| content.get("approve")) == Some(&Value::Bool(true));
+    match (action.as_str(), ticked) {
+        ("accept", true) => FormAnswer::Approve,
+        ("accept", false) => FormAnswer::Deny("it was accepted without `approve: true`"),
+        ("decline", _) => FormAnswer::Deny("the user declined it"),
+        ("cancel", _) => FormAnswer::Deny("it was cancelled, by the user or by the host itself"),
+        _ => FormAnswer::Deny("its answer could not be read"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FormAnswer, answer, shown};
+
+    #[test]
+    fn only_a_ticked_box_that_was_accepted_approves() {
+        let of = |result: &str| answer(format!(r#"{{"jsonrpc":"2.0","id":"x","result":{result}}}"#).as_bytes());
+        assert_eq!(of(r#"{"action":"accept","content":{"approve":true}}"#), FormAnswer::Approve);
+        for other in [
+            r#"{"action":"accept"}"#,
+            r#"{"action":"accept","content":{}}"#,
+            r#"{"action":"accept","content":{"approve":false}}"#,
+            r#"{"action":"accept","content":{"approve":"true"}}"#,
+            r#"{"action":"accept","content":{"approve":1}}"#,
+            r#"{"action":"accept","content":{"Approve":true}}"#,
+            r#"{"action":"accept","content":[true]}"#,
+            r#"{"action":"decline","content":{"approve":true}}"#,
+            r#"{"action":"cancel","content":{"approve":true}}"#,
+            r#"{"action":"ACCEPT","content":{"approve":true}}"#,
+            r#"{"content":{"approve":true}}"#,
+            "true",
+        ] {
+            assert!(matches!(of(other), FormAnswer::Deny(_)), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_host_could_hide_is_written_out() {
+        let hostile = "a`b<!-- c -->\u{202e}é\n\u{1f600}";
+        let expected = r"a\u0060b\u003c!-- c --\u003e\u202e\u00e9\u000a\ud83d\ude00";
+        assert_eq!(shown(hostile, 100).as_deref(), Some(expected));
+        assert_eq!(shown("four", 4).as_deref(), Some("four"));
+        assert_eq!(shown("fives", 4), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! The question that the host puts to its user for us: at most one at a time, so that no burst of calls makes a burst of forms.
+//! Owns its id, and what it showed.
+
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+
+/// Our questions to the host.
+#[derive(Debug)]
+pub struct Elicited {
+    /// What every id of ours begins with. The server has seen the nonce, and cannot tell it from that.
+    prefix: String,
+    asked: u64,
+    open: Option<Open>,
+}
+
+/// The question that the host owes us the answer to.
+#[derive(Debug)]
+pub struct Open {
+    pub id: String,
+    /// The held call.
+    pub number: u64,
+    /// The record of the asking: another one is another card.
+    pub entry: u64,
+    /// What the question shows.
+    pub text: String,
+}
+
+impl Elicited {
+    /// No question yet.
+    pub fn new(nonce: &str) -> Self {
+        let secret = Digest::of(format!("elicitation\0{nonce}").as_bytes());
+        Self { prefix: format!("mcp-approve:{secret}:"), asked: 0, open: None }
+    }
+
+    /// Opens a question, and gives its id.
+    pub fn ask(&mut self, number: u64, entry: u64, text: String) -> &str {
+        self.asked += 1;
+        let id = format!("{}{}", self.prefix, self.asked);
+        &self.open.insert(Open { id, number, entry, text }).id
+    }
+
+    /// The question that waits for its answer.
+    pub fn open(&self) -> Option<&Open> {
+        self.open.as_ref()
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Closes the open question.
+    pub fn close(&mut self) -> Option<Open> {
+        self.open.take()
+    }
+
+    /// Closes the question of this id, where it is the open one.
+    pub fn answered(&mut self, id: &Id) -> Option<Open> {
+        self.open.take_if(|open| id.as_text() == Some(&open.id))
+    }
+
+    /// Whether an id is one of ours, answered or not.
+    pub fn is_ours(&self, id: &Id) -> bool {
+        id.as_text().is_some_and(|text| text.starts_with(&self.prefix))
+    }
+}
