@@ -15,6 +15,7 @@ pub mod line;
 pub mod message;
 pub mod number;
 pub mod relaxed;
+pub mod rename;
 pub mod reply;
 pub mod stream;
 pub mod strict;

@@ -15,6 +15,7 @@ use crate::wire::id::Id;
 use crate::wire::inputs::{self, Inputs};
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
+use crate::wire::rename;
 
 /// What is known of a request that the server answers.
 #[derive(Clone, Copy)]
@@ -57,7 +58,18 @@ impl Gate {
         match self.flights.land(id) {
             Some(flight) => {
                 self.landed(now, &flight, call.line(), false, out);
-                self.flights.suspend(&flight.ticket, id);
+                let open = flight.open_id(id);
+                self.flights.suspend(&flight.ticket, open);
+                if open != id {
+                    // It is shown, decided on and passed under the id of the request that its host came back with.
+                    let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
+                        let why = "it cannot be passed under the id of the request that waits for it";
+                        out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
+                        return self.drop_odd(now, why, call.line(), out);
+                    };
+                    self.take_up(now, Box::new(renamed), out);
+                    return None;
+                }
             }
             None => {
                 self.host.plain_ids.remove(id);
@@ -142,6 +154,14 @@ impl Gate {
             None if is_plain => {}
             Some(_) | None => return,
         }
-        out.push(Effect::Answer(replies::withheld(id, flight.as_ref(), why)));
+        let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
+        out.push(Effect::Answer(replies::withheld(open, flight.as_ref(), why)));
     }
+}
+
+/// The same requests inside the same answer under another id.
+fn inside_renamed(call: &Call, id: &Id, (to, era): (AnswerTo, Option<&str>)) -> Option<Call> {
+    let line = rename::with_id(call.line(), id)?;
+    let inputs = inputs::read(line.content()).ok()??;
+    Some(Call::inside(line, id.clone(), inputs, to, era))
 }
