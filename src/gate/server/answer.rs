@@ -78,7 +78,7 @@ impl Gate {
                             Wanted::Cancelled => self.passes(now, (Origin::Server, Form::Response, ""), &line, out),
                         }
                         if let Some(Later { id, .. }) = flight.later.last() {
-                            let lost = || answer_lost(id, "it has no id of its own that can be told");
+                            let lost = || answer_lost(id, "its id is unknown");
                             return out.push(Effect::Answer(rename::with_id(&line, id).unwrap_or_else(lost)));
                         }
                     }
