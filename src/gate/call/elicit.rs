@@ -58,7 +58,7 @@ impl Gate {
         }
         let is_same = |_: &Held, asking: &Asking| asking.entry == open.entry;
         let Some((held, asking)) = self.calls.take_if(open.number, is_same) else {
-            return self.elicited_in_vain(now, Some(&open), "the call waits no longer", out);
+            return self.elicited_in_vain(now, Some(&open), "the call no longer waits", out);
         };
         let rule = asking.case.judged.ruling.rule.clone();
         let host = self
