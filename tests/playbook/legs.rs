@@ -52,7 +52,7 @@ fn a_wait_past_the_hosts_limit_ends_in_success() {
         "the first request's bytes: {did:?}"
     );
     let reply =
-        r#"{"result":{"content":[{"type":"text","text":"\ud83d"}],"resultType":"complete"},"jsonrpc":"2.0","id":7}"#;
+        r#"{"result":{"content":[{"type":"text","text":"done"}],"resultType":"complete"},"jsonrpc":"2.0","id":7}"#;
     assert_eq!(world.server(reply), [Did::Answer(reply.replace("\"id\":7", "\"id\":8"))]);
     use Kind::{Decision, DecisionAsked, Forward, Leg, Outcome};
     assert_eq!(kinds(&world), [DecisionAsked, Leg, Leg, Decision, Forward, Outcome]);
