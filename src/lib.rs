@@ -57,8 +57,8 @@
 //!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! What ends a call early is beside these: `withdraw` for one call; `ending` and `wake` for all. `turn` keeps
-//! the host's order where --ordered asks for it.
+//! What holds up an approved call is beside these, `turn`; how a host waits for long, `legs`; and what ends a call early:
+//! `withdraw` for one call; `ending` and `wake` for all.
 
 pub mod audit;
 pub mod behavior;

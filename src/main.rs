@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let outcome = outcome.and_then(|code| Ok(out.flush().map(|()| code)?));
     outcome.unwrap_or_else(|error| {
         // No one is left to be told when stderr is gone.
-        let _ = std::io::stderr().write_all(error.report().as_bytes());
+        let _ = std::io::stderr().write_all(mcp_approve::cli::report(&error).as_bytes());
         error.exit_code().into()
     })
 }

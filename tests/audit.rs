@@ -76,7 +76,7 @@ fn log_of(db: &Path, n: i64) {
 
 /// The head of a chain that must hold.
 fn head(db: &Path) -> Head {
-    let verified = query::verify(&Reader::open(db).unwrap().unwrap(), None).unwrap();
+    let verified = query::verify(&Reader::open(db).unwrap().unwrap(), None, &mut |_| {}).unwrap();
     assert_eq!(verified.broken, None);
     verified.head
 }

@@ -1,6 +1,7 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
 mod edits;
+mod every;
 mod help;
 mod install;
 mod lattice;
@@ -76,6 +77,16 @@ impl Home {
         Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// Runs the binary into a pipe that nobody reads: its exit code, and what it writes to stderr.
+    fn unread(&self, line: &[String]) -> (Option<i32>, String) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-approve"));
+        let command = command.arg("--home").arg(self.0.path()).args(line).stdin(Stdio::null());
+        let output = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
     fn run(&self, args: &[&str]) -> Run {
         self.run_with("", args)
     }
@@ -136,22 +147,9 @@ fn what_a_pipe_no_longer_reads_ends_quietly() {
         &["demo", "--auto"],
         &["doctor"],
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
-            .arg("--home")
-            .arg(home.path(""))
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        let line: Vec<String> = args.iter().map(|word| (*word).to_owned()).collect();
         // As a shell says it of a program that SIGPIPE ended; never the 0 of an answer that was whole.
-        assert_eq!(
-            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
-            (Some(141), ""),
-            "{args:?}"
-        );
+        assert_eq!(home.unread(&line), (Some(141), String::new()), "{args:?}");
     }
 }
 

@@ -58,6 +58,21 @@ fn every_history_of_length_two_in_order() {
     }
 }
 
+/// A host that must come back for its call, and whatever else happens in the meantime.
+#[test]
+fn every_history_of_length_three_of_a_host_that_comes_back() {
+    let begin = [Move::Modern, Move::DiskShows, Move::LogTakes, Move::Later];
+    let more = [Move::ComeBack, Move::ComeBackOther, Move::AnswerSix, Move::CancelSix, Move::Modern, Move::Edit];
+    let all: Vec<Move> = MOVES.into_iter().filter(|one| *one != Move::Unknown).chain(more).collect();
+    for a in &all {
+        for b in &all {
+            for c in [Move::ComeBack, Move::Approve, Move::CancelSix] {
+                replay(&[&begin[..], &[*a, *b, c, Move::LogTakes, Move::DiskShows, Move::ComeBack]].concat());
+            }
+        }
+    }
+}
+
 fn any_move() -> impl Strategy<Value = Move> {
     (0..ALL.len()).prop_map(|at| ALL[at])
 }

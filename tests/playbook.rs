@@ -7,6 +7,7 @@ mod elicited;
 mod embedded;
 mod ends;
 mod granted;
+mod legs;
 mod methods;
 mod proven;
 mod scoped;

@@ -85,13 +85,13 @@ fn without_rules_reads_pass_and_changes_ask() {
                 "fs.read_file",
                 "PURE READ sensitive-read",
                 "ask",
-                "a sensitive read: the default for hazards asks, even when PURE",
+                "a sensitive read: the default for hazards asks, even for PURE",
             ),
             (
                 "fs.read_file",
                 "PURE READ terminal-sequence hidden-characters",
                 "ask",
-                "hidden characters, a terminal sequence: the default for hazards asks, even when PURE",
+                "hidden characters, a terminal sequence: the default for hazards asks, even for PURE",
             ),
         ],
     );

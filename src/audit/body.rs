@@ -29,7 +29,14 @@ pub struct BodyWriter {
     stamp: String,
     scratch: Vec<u8>,
     /// Details in which there was nothing to redact, the newest last.
-    harmless: VecDeque<(Box<[(&'static str, Value)]>, Box<str>)>,
+    harmless: VecDeque<Harmless>,
+}
+
+/// Details, and the JSON that they are.
+#[derive(Clone, Debug)]
+struct Harmless {
+    detail: Box<[(&'static str, Value)]>,
+    json: Box<str>,
 }
 
 impl BodyWriter {
@@ -90,8 +97,8 @@ impl BodyWriter {
             out.push_str("{}");
             return;
         }
-        if let Some((_, json)) = self.harmless.iter().find(|(known, _)| **known == *entry.detail) {
-            out.push_str(json);
+        if let Some(known) = self.harmless.iter().find(|known| *known.detail == *entry.detail) {
+            out.push_str(&known.json);
             return;
         }
         let json = &mut self.scratch;
@@ -120,7 +127,7 @@ impl BodyWriter {
             if self.harmless.len() == REMEMBERED {
                 self.harmless.pop_front();
             }
-            self.harmless.push_back((entry.detail.as_slice().into(), json.into()));
+            self.harmless.push_back(Harmless { detail: entry.detail.as_slice().into(), json: json.into() });
         }
     }
 

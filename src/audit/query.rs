@@ -316,11 +316,12 @@ pub enum Anchor {
     Missing,
 }
 
-/// Verifies every record. `expected` is a link noted earlier.
+/// Verifies every record, and says now and then which one it has come to. `expected` is a link noted earlier.
 ///
 /// # Errors
 /// Why the log could not be read; a broken chain is no error here.
-pub fn verify(reader: &Reader, expected: Option<Digest>) -> Result<Verified, StoreError> {
+pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
+    const OFTEN: i64 = 4096;
     let mut verifier = Verifier::default();
     let (mut broken, mut holds, mut changed) = (None, None, Some(0));
     let mut anchor = match expected {
@@ -329,6 +330,9 @@ pub fn verify(reader: &Reader, expected: Option<Digest>) -> Result<Verified, Sto
     };
     reader.each(Order::OldestFirst, &mut |row| match verifier.take(&row) {
         Ok(head) => {
+            if row.seq % OFTEN == 0 {
+                tell(head.seq);
+            }
             if expected == Some(head.link) && broken.is_none() {
                 anchor = Anchor::Found { seq: head.seq };
             }

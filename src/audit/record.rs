@@ -25,6 +25,8 @@ words! {
         DecisionAsked = "decision-asked",
         Decision = "decision",
         Forward = "forward",
+        /// A host that waits for a held call was asked to come back, or did.
+        Leg = "leg",
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
@@ -186,6 +188,7 @@ impl Entry {
             | Kind::Tools
             | Kind::Policy
             | Kind::Forward
+            | Kind::Leg
             | Kind::Outcome
             | Kind::Withdrawn
             | Kind::Fault

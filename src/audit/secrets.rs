@@ -101,21 +101,17 @@ static IN_KEY_STARTS: [u64; 256] = {
 /// What a byte may be part of: a word, the beginning of a secret, an assignment, a flag.
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let plain = byte as u8;
-        if plain.is_ascii_alphanumeric() {
-            classes[byte] |= WORD;
-        }
-        if plain.is_ascii_alphanumeric() && (PREFIX_STARTS[0][byte] != 0 || matches!(plain, b'e' | b'b' | b'B')) {
-            classes[byte] |= BEGINS;
-        }
-        if matches!(plain, b':' | b'=') {
-            classes[byte] |= SIGN;
-        }
-        if plain == b'-' {
-            classes[byte] |= DASH;
-        }
+    let mut byte = 0_u8;
+    // No byte above those of ASCII is part of any of them.
+    while byte < 128 {
+        let begins = PREFIX_STARTS[0][byte as usize] != 0 || matches!(byte, b'e' | b'b' | b'B');
+        classes[byte as usize] = match byte {
+            b':' | b'=' => SIGN,
+            b'-' => DASH,
+            _ if byte.is_ascii_alphanumeric() && begins => WORD | BEGINS,
+            _ if byte.is_ascii_alphanumeric() => WORD,
+            _ => 0,
+        };
         byte += 1;
     }
     classes

@@ -7,7 +7,7 @@ use super::arguments::effect::Analysis;
 use super::arguments::explain::Explanation;
 use super::arguments::said::Said;
 use super::confidence::Confidence;
-use super::curated::Reviewed;
+use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
@@ -41,6 +41,8 @@ pub struct Behavior {
     /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
+    /// What our list of well-known servers says that the tool requires of a role.
+    pub requires: Option<Entitlement>,
     /// What the arguments of this very call would do; empty for a tool.
     pub analyses: Vec<Analysis>,
     /// How each leaf of this very call's arguments is explained; empty for a tool.
@@ -57,6 +59,7 @@ impl Behavior {
             evidence: Vec::new(),
             disputed: false,
             hazards: Vec::new(),
+            requires: None,
             analyses: Vec::new(),
             explanation: Explanation::default(),
         }
@@ -110,6 +113,8 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(tool, votes, declared.as_ref(), annotated.as_ref(), trust);
     let said_otherwise = overrides.evidence();
+    // It only tightens, so that it holds whatever the server is trusted with.
+    let requires = overrides.curated.and_then(|reviewed| reviewed.requires);
     let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
@@ -125,7 +130,7 @@ fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overri
     }
     let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
     let evidence = said_otherwise.chain(of_server).collect();
-    Behavior { evidence, hazards, ..behavior }
+    Behavior { evidence, hazards, requires, ..behavior }
 }
 
 impl Overrides {
@@ -324,6 +329,7 @@ fn joined(
         evidence: Vec::new(),
         disputed,
         hazards: Vec::new(),
+        requires: None,
         analyses: Vec::new(),
         explanation: Explanation::default(),
     }

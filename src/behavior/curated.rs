@@ -11,16 +11,33 @@ use serde::Deserialize;
 
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::identity::Identity;
-use super::taxonomy::ContentType;
+use super::taxonomy::{ContentType, Mutability};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 pub use table::LISTS;
+
+words! {
+    /// What a curated package requires of whoever changes something with it, in a role's words: things and an act.
+    Entitlement {
+        Containers = "containers:write",
+        Databases = "databases:write",
+        Files = "files:write",
+        Issues = "issues:write",
+        Memories = "memories:write",
+        Messages = "messages:send",
+        Pages = "pages:write",
+        Repositories = "repositories:write",
+    }
+}
 
 /// What a reviewer found of one definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reviewed {
     pub identity: Identity,
     pub content_type: Option<ContentType>,
+    /// What a role must grant for it, where the operator says nothing of the tool.
+    pub requires: Option<Entitlement>,
     /// The package, `npm:NAME` or `pypi:NAME`.
     pub package: &'static str,
 }
@@ -56,6 +73,8 @@ pub struct List {
     pub package: String,
     /// The version that was looked at; others count as far as their definitions are the same.
     pub version: String,
+    /// What each tool that may change something requires, where that is plain.
+    pub changing_requires: Option<Entitlement>,
     #[serde(rename = "tool")]
     pub tools: Vec<Row>,
 }
@@ -89,12 +108,13 @@ impl Curated {
 
     /// A row that does not parse is left out, and a test sees to it that none is.
     fn read(package: &'static str, text: &str) -> Self {
-        let rows = toml::from_str::<List>(text).map(|list| list.tools).unwrap_or_default();
+        let Ok(List { tools, changing_requires, .. }) = toml::from_str(text) else { return Self::default() };
         let read = |row: Row| {
-            let identity = row.identity.parse().ok()?;
-            Some((row.digest.parse().ok()?, Reviewed { identity, content_type: row.content_type, package }))
+            let identity: Identity = row.identity.parse().ok()?;
+            let requires = changing_requires.filter(|_| identity.mutability == Mutability::Mutates);
+            Some((row.digest.parse().ok()?, Reviewed { identity, content_type: row.content_type, requires, package }))
         };
-        Self { by_digest: rows.into_iter().filter_map(read).collect() }
+        Self { by_digest: tools.into_iter().filter_map(read).collect() }
     }
 }
 

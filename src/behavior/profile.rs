@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::identity::Identity;
+use super::conclude::Behavior;
 use super::taxonomy::{Action, Mutability};
 use super::words::{self, among};
 use crate::mcp::tool::Tool;
@@ -50,13 +50,14 @@ pub struct Profile {
     pub cost: Option<CostTier>,
     /// The tags that the server gives the tool: for people, granted by nothing. Foreign text.
     pub capabilities: Vec<String>,
-    /// As [`required`].
+    /// What its server declares, as [`required`], and what our list of well-known servers says.
     pub requires: Vec<String>,
 }
 
 impl Profile {
     /// The profile of a tool that is known to be this.
-    pub fn of(tool: &Tool, identity: Identity) -> Self {
+    pub fn of(tool: &Tool, behavior: &Behavior) -> Self {
+        let identity = behavior.identity;
         let says = |key: &str| declared(tool, key);
         let effects = says("side_effects").into_iter().filter_map(|word| SideEffects::from_word(word.as_str()?));
         let found = match (identity.mutability, identity.action) {
@@ -81,7 +82,7 @@ impl Profile {
             },
             cost: says("cost_tier").into_iter().filter_map(|word| CostTier::from_word(word.as_str()?)).max(),
             capabilities: says("capabilities").into_iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect(),
-            requires: required(tool),
+            requires: required(tool).into_iter().chain(behavior.requires.map(|one| one.word().to_owned())).collect(),
         }
     }
 }
@@ -145,14 +146,14 @@ impl Words {
 mod tests {
     use serde_json::json;
 
-    use super::{CostTier, Idempotence, Profile, SideEffects};
+    use super::{Behavior, CostTier, Idempotence, Profile, SideEffects};
     use crate::mcp::tool::Tool;
 
     #[test]
     fn what_a_server_declares_makes_a_tool_no_safer() {
         let profile = |more: serde_json::Value, identity: &str| {
             let tool = Tool::read(json!({ "name": "t", "_meta": more })).unwrap();
-            Profile::of(&tool, identity.parse().unwrap())
+            Profile::of(&tool, &Behavior { identity: identity.parse().unwrap(), ..Behavior::unknown() })
         };
         let delete = profile(
             json!({ "capabilities": ["knowledge_packs:delete"], "required_entitlements": "admin:system",

@@ -122,8 +122,8 @@ pub const fn count(list: &str) -> usize {
 #[inline]
 const fn first_and_length(word: u128) -> (usize, u32) {
     let length = (128 - word.leading_zeros()).div_ceil(8);
-    let first = if length == 0 { 0 } else { (word >> (8 * (length - 1))) & 31 };
-    (first as usize, length)
+    let first = if length == 0 { 0 } else { word.to_be_bytes()[16 - length as usize] };
+    ((first & 31) as usize, length)
 }
 
 /// A word in lower case as one number; 0, which no list has, for one of more than sixteen bytes.

@@ -134,7 +134,7 @@ impl<'a> Finder<'a> {
 
     fn list(&mut self, place: &Place<'a>, items: &[Value]) {
         let first = |schema: &&'a Map<String, Value>| {
-            ["prefixItems", "items"].iter().find_map(|key| field(schema, *key)?.as_array())
+            ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array())
         };
         let prefix = place.schemas.iter().filter_map(first).map(Vec::len).max().unwrap_or_default();
         // Behind the items that have a schema of their own, all have the same: it is laid out once.
@@ -193,7 +193,7 @@ impl<'a> Finder<'a> {
         if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
             return Says::Keys;
         }
-        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| field(schema, *key)?.as_array());
+        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| field(schema, key)?.as_array());
         let dependent = field(schema, "dependentSchemas").and_then(Value::as_object);
         let parts = branches.map(Vec::len).sum::<usize>() + dependent.map_or(0, Map::len);
         if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
@@ -211,7 +211,7 @@ impl<'a> Finder<'a> {
             }
         }
         let all = field(schema, "allOf").and_then(Value::as_array).into_iter().flatten();
-        let conditions = ["if", "then", "else"].iter().filter_map(|key| field(schema, *key));
+        let conditions = ["if", "then", "else"].iter().filter_map(|key| field(schema, key));
         // A condition such as `{"required": [...]}`, or `true`, declares nothing and opens nothing.
         for joined in all.chain(conditions).chain(dependent.into_iter().flat_map(Map::values)) {
             if joined.is_object() {
@@ -219,7 +219,7 @@ impl<'a> Finder<'a> {
             }
         }
         let beside = says;
-        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| field(schema, *key)?.as_array()).flatten() {
+        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| field(schema, key)?.as_array()).flatten() {
             // Beside what is declared already, a branch is a condition; alone, it is all there is.
             if beside == Says::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
@@ -254,7 +254,7 @@ fn of_key<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
 /// What the schemas say of one item of a list.
 fn of_item<'a>(place: &Place<'a>, at: usize) -> Vec<&'a Value> {
     let of = |schema: &&'a Map<String, Value>| {
-        let first = ["prefixItems", "items"].iter().find_map(|key| field(schema, *key)?.as_array());
+        let first = ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array());
         let rest =
             || field(schema, "items").filter(|items| !items.is_array()).or_else(|| field(schema, "additionalItems"));
         first.and_then(|first| first.get(at)).or_else(rest)
@@ -265,7 +265,7 @@ fn of_item<'a>(place: &Place<'a>, at: usize) -> Vec<&'a Value> {
 fn of_itself(schema: &Map<String, Value>) -> Says {
     const WORDS: [&str; 6] =
         ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "items", "prefixItems"];
-    if WORDS.iter().any(|word| field(schema, *word).is_some()) { Says::Keys } else { Says::Nothing }
+    if WORDS.iter().any(|word| field(schema, word).is_some()) { Says::Keys } else { Says::Nothing }
 }
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {

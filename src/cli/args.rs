@@ -60,8 +60,8 @@ Durations: 500ms, 60s, 5m, 1h.
 Examples:
   mcp-approve wrap -- uvx mcp-server-git
   mcp-approve wrap --name notes --unattended deny -- node server.js
-  mcp-approve wrap --header 'Authorization: Bearer ${TOKEN}' -- https://mcp.example.com/mcp
-  mcp-approve wrap --observe -- npx -y some-server   the way to start: holds nothing"
+  mcp-approve wrap --header 'Authorization: ${TOKEN}' -- https://example.com/mcp
+  mcp-approve wrap --observe -- npx -y some-server   holds nothing; begin so"
     )]
     Wrap(WrapOptions),
     /// Plays a real server, a scripted agent and the console together, in a temporary folder
@@ -87,7 +87,7 @@ Examples:
     },
     /// Lists what servers can do, with types; compares servers, generates code, and checks which agent passes on what
     #[command(after_help = "Examples:
-  mcp-approve lattice caps -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  mcp-approve lattice caps -- uvx mcp-server-git
   mcp-approve lattice caps --from-log --since 30d     granted against used
   mcp-approve lattice codegen --lang rust manifest.json > capabilities.rs
   mcp-approve lattice check workflow.toml")]
@@ -128,7 +128,7 @@ Hosts: claude-code claude-desktop cursor vscode copilot windsurf zed codex gemin
 opencode junie lm-studio kiro
 
 Examples:
-  mcp-approve install                        what there is, and what it may do today
+  mcp-approve install                        lists servers, and what each may do
   mcp-approve install --all --dry-run        every change, as a diff
   mcp-approve install --host claude-code --server filesystem
   mcp-approve uninstall --all                restores the files, byte for byte"
@@ -142,7 +142,7 @@ In a file that has changed, it restores only the servers' command lines and keep
     Doctor(DoctorOptions),
     /// Prints a completion script for your shell
     #[command(after_help = "Example:
-  mcp-approve completions bash > ~/.local/share/bash-completion/completions/mcp-approve")]
+  mcp-approve completions bash > /etc/bash_completion.d/mcp-approve")]
     Completions { shell: clap_complete::Shell },
     /// Explains a topic (keys, rules, hazards, ...) or a command; alone, lists them
     #[command(after_help = "Examples:
@@ -197,7 +197,7 @@ its server, until you accept it here. Calls of a refused definition are denied."
     #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
 
 Example:
-  mcp-approve tools classify --json tools.json | jq '.[] | select(.badge == \"MUTATES\").name'")]
+  mcp-approve tools classify --json tools.json | jq '.[] | [.badge, .name]'")]
     Classify(ClassifyOptions),
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
 use crate::cli::look::Look;
-use crate::console::columns::cell;
+use crate::console::columns::{Columns, cell};
 use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
@@ -90,53 +90,33 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(|check| row(check, options, places)).collect::<Value>())?;
     } else {
-        let look = Look::here(0);
-        let lines = checks.iter().flat_map(|check| rows(check, look.width));
-        for line in lines {
-            writeln!(out, "{}", look.line(&line))?;
+        let look = Look::here(0, places);
+        for (at, check) in checks.iter().enumerate() {
+            // What one command fixes at several places is said once, at the last of them.
+            let again = check.fix.is_some() && checks.iter().skip(at + 1).any(|later| later.fix == check.fix);
+            tell(check, if again { None } else { check.hint.as_deref() }, look, out)?;
         }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
     Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Columns of the state and of what was looked at.
-const STATE: usize = 7;
-const ABOUT: usize = 14;
-
-/// A check on as many rows as it takes; a file with several errors has a row for each.
-fn rows(check: &Check, width: usize) -> Vec<Row> {
+/// A check beside its labels; a file with several errors has a line for each.
+fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let tone = match check.state {
         State::InOrder => Tone::Good,
         State::Note => Tone::Warn,
         State::Broken => Tone::Danger,
     };
-    let margin = STATE + ABOUT + 2;
-    let label = Row::of(tone, word(check.state)).padded(STATE + 1);
-    let label = label.joined(Row::of(Tone::Ours, check.about)).padded(margin);
-    let hint = check.hint.as_ref().map(|hint| format!("Fix it: {hint}"));
-    let whats = check.what.lines().map(str::to_owned).chain(hint);
-    let wrapped = |what: String| wrapped(&what, width.saturating_sub(margin));
-    let rows = whats.flat_map(wrapped).enumerate();
-    let beside = |(at, row): (usize, Row)| {
-        let left = if at == 0 { label.clone() } else { Row::default().padded(margin) };
-        left.joined(row)
-    };
-    rows.map(beside).collect()
-}
-
-/// Breaks a text between words. A path stays whole, so that it can be copied.
-fn wrapped(text: &str, width: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for word in text.split(' ').map(|word| cell(Tone::Ours, word)) {
-        match rows.last_mut() {
-            Some(row) if row.width() + 1 + word.width() <= width => {
-                *row = std::mem::take(row).and(Tone::Ours, " ").joined(word);
-            }
-            _ => rows.push(word),
-        }
+    let columns = Columns::default().left(0, 6, "").left(2, 13, "").rest(2);
+    let hint = hint.map(|hint| format!("Fix it: {hint}"));
+    let lines = check.what.lines().chain(hint.as_deref());
+    for (at, line) in lines.enumerate() {
+        let (state, about) = if at == 0 { (word(check.state), check.about) } else { ("", "") };
+        let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), cell(Tone::Ours, line)]);
+        writeln!(out, "{}", look.line(&row))?;
     }
-    rows
+    Ok(())
 }
 
 fn row(check: &Check, options: &DoctorOptions, places: &Places) -> Value {

@@ -217,7 +217,12 @@ impl Told {
             Ok(edited) => {
                 for one in &edited.changed.servers {
                     let project = one.project.as_ref().map(|project| format!(" (for {project})")).unwrap_or_default();
-                    writeln!(out, "  {}: {}", visible(&format!("{}{project}", one.name)), visible(&said(&one.done)))?;
+                    writeln!(
+                        out,
+                        "  {}: {}",
+                        visible(&format!("{}{project}", one.name)),
+                        visible(&said(&one.done, dry_run))
+                    )?;
                 }
                 if dry_run {
                     write!(out, "{}", diff::of(&self.found, edited))?;
@@ -251,12 +256,14 @@ impl Told {
     }
 }
 
-fn said(done: &Done) -> String {
+fn said(done: &Done, dry_run: bool) -> String {
+    let done_so = |word: &str, notes: &[String]| {
+        let word = if dry_run { format!("would be {word}") } else { word.to_owned() };
+        [&[word], notes].concat().join("; ")
+    };
     match done {
-        Done::Wrapped(notes) if notes.is_empty() => "wrapped".to_owned(),
-        Done::Wrapped(notes) => format!("wrapped; {}", notes.join("; ")),
-        Done::Unwrapped(notes) if notes.is_empty() => "unwrapped".to_owned(),
-        Done::Unwrapped(notes) => format!("unwrapped; {}", notes.join("; ")),
+        Done::Wrapped(notes) => done_so("wrapped", notes),
+        Done::Unwrapped(notes) => done_so("unwrapped", notes),
         Done::Already => "wrapped already".to_owned(),
         Done::Left(why) => format!("left as it is: {why}"),
     }

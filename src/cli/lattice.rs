@@ -29,7 +29,8 @@ Examples:
   mcp-approve lattice caps manifest.json
   mcp-approve lattice caps -- uvx mcp-server-git
   mcp-approve lattice caps --from-log --since 30d --server notes
-  mcp-approve lattice caps --from-log --server notes --scope > notes.json && mcp-approve --scope notes.json -- CMD")]
+  mcp-approve lattice caps --from-log --server notes --scope > notes.json
+  mcp-approve --scope notes.json -- CMD")]
     Caps(CapsOptions),
     /// Lists what two servers have in common: the most that one can hand on to the other
     Meet(PairOptions),
@@ -45,7 +46,7 @@ Examples:
 
 Examples:
   mcp-approve lattice codegen --lang rust manifest.json > src/capabilities.rs
-  mcp-approve lattice codegen --lang csharp -- npx -y @modelcontextprotocol/server-memory"
+  mcp-approve lattice codegen --lang csharp -- uvx mcp-server-git"
     )]
     Codegen(CodegenOptions),
     /// Finds each agent of a workflow that receives a tool that is not on its list, and shows by which path
@@ -55,11 +56,11 @@ Examples:
   servers = [\"files.json\", \"web.json\"]      manifests, beside this file
   [agent.researcher]
   servers = [\"files.json\"]
-  allow = [\"read_file\"]                     tools it may have; without it, all
+  allow = [\"read_file\"]                     may have; without it, all
   [[delegate]]
   from = \"lead\"
   to = \"researcher\"
-  only = [\"read_file\", \"write_file\"]        tools that are handed on; without it, all
+  only = [\"read_file\", \"write_file\"]        handed on; without it, all
 
 Exit code 1 where an agent receives what it may not have; with --hosts, where a server is not wrapped.")]
     Check(CheckOptions),
@@ -93,6 +94,9 @@ pub struct CapsOptions {
     /// With --from-log: print the smallest scope that would have been enough, for `--scope`
     #[arg(long, requires = "from_log")]
     pub scope: bool,
+    /// With --from-log: show whole signatures, however wide
+    #[arg(long, requires = "from_log")]
+    pub wide: bool,
     /// Print the types instead of a table, in canonical form
     #[arg(long)]
     pub types: bool,

@@ -229,13 +229,13 @@ impl LogCommand {
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(command: &LogCommand, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
-        LogCommand::Verify(options) => verify::verify(options, db, out),
+        LogCommand::Verify(options) => verify::verify(options, db, look, out),
         LogCommand::Export(options) => export::run(options, db, look.utc(options.of.utc).clock, out),
-        LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc).clock, out),
+        LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
     }
 }
 
@@ -243,7 +243,7 @@ pub fn run(command: &LogCommand, db: &Path, look: Look, out: &mut dyn Write) -> 
 ///
 /// # Errors
 /// As [`run`].
-pub fn list(options: &ListOptions, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
     // Whoever asks for a kind of record wants records.
@@ -262,8 +262,7 @@ pub fn list(options: &ListOptions, db: &Path, look: Look, out: &mut dyn Write) -
     } else if options.jsonl {
         json_lines(found.iter().map(Record::json), out)?;
     } else if reader.is_none() {
-        let missing = LogError::NoLog(db.to_path_buf());
-        writeln!(out, "{missing}: {}", missing.hint())?;
+        no_log(db, look, out)?;
     } else if found.is_empty() {
         writeln!(out, "No matches.")?;
     } else {
@@ -272,19 +271,31 @@ pub fn list(options: &ListOptions, db: &Path, look: Look, out: &mut dyn Write) -
     Ok(Finding::So)
 }
 
+/// Says that there is no log yet, and how it begins.
+fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let missing = LogError::NoLog(db.to_path_buf());
+    writeln!(out, "{missing}: {}", look.hint(missing.hint()))
+}
+
 /// Shows one record, or all of a ticket.
 ///
 /// # Errors
 /// As [`run`].
-pub fn show(options: &ShowOptions, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let look = look.utc(options.utc).wide(options.look.wide);
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let (found, others) = match options.what.parse() {
-        Ok(seq) => (query::at(&reader, seq)?.into_iter().collect(), Vec::new()),
+    let of_ticket = |ticket: &str| query::of_ticket(&reader, progress::index(db, &reader)?.as_ref(), ticket);
+    let (found, call, others) = match options.what.parse() {
+        Ok(seq) => {
+            let found: Vec<Record> = query::at(&reader, seq)?.into_iter().collect();
+            let of = found.first().and_then(Record::fields).and_then(|of| Some((of.ticket?, of.session.into_owned())));
+            let call = of.map(|(ticket, session)| Ok::<_, StoreError>((of_ticket(&ticket)?, session))).transpose()?;
+            let call = call.map_or_else(Vec::new, |(all, session)| query::of_one_session(all, Some(&session)).0);
+            (found, call, Vec::new())
+        }
         Err(_) => {
-            let index = progress::index(db, &reader)?;
-            let found = query::of_ticket(&reader, index.as_ref(), &options.what)?;
-            query::of_one_session(found, options.session.as_deref())
+            let (found, others) = query::of_one_session(of_ticket(&options.what)?, options.session.as_deref());
+            (found.clone(), found, others)
         }
     };
     if found.is_empty() {
@@ -294,12 +305,8 @@ pub fn show(options: &ShowOptions, db: &Path, look: Look, out: &mut dyn Write) -
         json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);
     }
-    if found.len() > 1 {
-        timeline(&found, look, out)?;
-    }
-    for row in &found {
-        whole(row, out)?;
-    }
+    timeline(&call, look, out)?;
+    whole(&found, out)?;
     if !others.is_empty() {
         writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;
         for other in &others {

@@ -2,13 +2,17 @@
 //! it: colours and pager at a terminal only.
 
 use std::env;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
 use super::error::Error;
 use super::print::local;
+use super::prose::Prose;
 use crate::audit::moment::Clock;
+use crate::console::columns::Columns;
 use crate::console::row::{Row, Tone};
+use crate::home::places::{Places, under};
 
 /// What a list that goes to no terminal may take.
 const COLUMNS: usize = 80;
@@ -28,10 +32,12 @@ pub struct LookOptions {
 
 /// How a list looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct Look<'h> {
     pub clock: Clock,
     pub width: usize,
     pub colours: Colours,
+    /// What `--home` named: every command that is offered to the reader names it too.
+    pub home: Option<&'h Path>,
 }
 
 /// Whether a list has colours.
@@ -41,21 +47,19 @@ pub enum Colours {
     Ansi,
 }
 
-impl Look {
+impl<'h> Look<'h> {
     /// As a file has it, in UTC.
     pub const fn plain(now: i64) -> Self {
-        Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None }
+        Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None, home: None }
     }
 
     /// As this terminal has it; `now` is milliseconds since 1970, UTC.
-    pub(super) fn here(now: i64) -> Self {
-        let is_terminal = io::stdout().is_terminal();
+    pub(super) fn here(now: i64, places: &'h Places) -> Self {
+        let columns = columns(&io::stdout());
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = if is_terminal && !is_set("NO_COLOR") && !is_dumb { Colours::Ansi } else { Colours::None };
-        let size = if is_terminal { crossterm::terminal::size().ok() } else { None };
-        let width = size.map_or(COLUMNS, |(columns, _)| usize::from(columns).max(40));
-        Self { clock: local(now), width, colours }
+        let colours = if columns.is_some() && !is_set("NO_COLOR") && !is_dumb { Colours::Ansi } else { Colours::None };
+        Self { clock: local(now), width: columns.unwrap_or(COLUMNS), colours, home: places.root() }
     }
 
     /// With everything that a row has.
@@ -64,10 +68,21 @@ impl Look {
         Self { width: if wide { WIDE } else { self.width }, ..self }
     }
 
+    /// With everything that a row has, where it goes to no terminal: its reader may be a program.
+    #[must_use]
+    pub(super) fn whole_in_a_pipe(self) -> Self {
+        self.wide(columns(&io::stdout()).is_none())
+    }
+
     /// With times in UTC.
     #[must_use]
     pub const fn utc(self, utc: bool) -> Self {
         Self { clock: if utc { Clock::utc(self.clock.now) } else { self.clock }, ..self }
+    }
+
+    /// A hint of ours, with what `--home` named in every command line that it names.
+    pub(super) fn hint(&self, hint: &str) -> String {
+        under(self.home, hint)
     }
 
     /// Whether a row shows everything it has.
@@ -89,6 +104,12 @@ impl Look {
     }
 }
 
+/// How many columns this terminal has; `None` where it is none.
+pub(super) fn columns(stream: &impl IsTerminal) -> Option<usize> {
+    let size = || crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| usize::from(columns).max(40));
+    stream.is_terminal().then(size)
+}
+
 /// The terminal's code for a tone; `None` for its own colour.
 fn code(tone: Tone) -> Option<&'static str> {
     match tone {
@@ -104,9 +125,9 @@ fn code(tone: Tone) -> Option<&'static str> {
     }
 }
 
-impl Look {
-    /// A list, one row a line under its titles. Where it is too wide the widest columns are cut, and the last takes what is
-    /// left.
+impl Look<'_> {
+    /// A list, one row a line under its titles. A title that begins with `>` is over numbers. Where it is too wide the
+    /// widest columns are cut, and the last takes what is left.
     pub(super) fn list<const N: usize>(
         &self,
         titles: [&'static str; N],
@@ -115,6 +136,8 @@ impl Look {
     ) -> io::Result<()> {
         const GAP: usize = 2;
         const LEAST: usize = 8;
+        let is_number = titles.map(|title| title.starts_with('>'));
+        let titles = titles.map(|title| title.trim_start_matches('>'));
         let mut widths = titles.map(str::len);
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -129,19 +152,16 @@ impl Look {
             let Some(widest) = widest.filter(|width| **width > LEAST) else { break };
             *widest -= 1;
         }
+        let mut columns = Columns::default();
+        for (at, (width, is_number)) in widths.into_iter().zip(is_number).enumerate() {
+            let gap = if at == 0 { 0 } else { GAP };
+            columns = if is_number { columns.right(gap, width, "") } else { columns.left(gap, width, "") };
+        }
         let titles = titles.map(|title| Row::of(Tone::Quiet, title));
         for row in std::iter::once(&titles).chain(rows) {
-            let cell = |(cell, width): (&Row, usize)| cell.clone().clipped(width).padded(width + GAP);
-            let line = row.iter().zip(widths).map(cell).fold(Row::default(), Row::joined);
-            writeln!(out, "{}", self.line(&line))?;
+            writeln!(out, "{}", self.line(&columns.row(row.iter().cloned())))?;
         }
         Ok(())
-    }
-
-    /// A sentence, wrapped.
-    pub(super) fn say(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        let rows = Row::default().and_foreign(Tone::Ours, text).hung(self.width, 2);
-        rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row)))
     }
 }
 
@@ -153,7 +173,8 @@ pub(super) fn paged(
 ) -> Result<ExitCode, Error> {
     let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager() };
     let Some((mut child, mut input)) = pager else { return print(out) };
-    let printed = print(&mut input);
+    let mut prose = Prose::new(&mut input, columns(&io::stdout()).filter(|_| !options.wide));
+    let printed = print(&mut prose);
     drop(input);
     // Until the reader has left it.
     let _ = child.wait();

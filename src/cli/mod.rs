@@ -14,6 +14,7 @@ pub mod look;
 mod manifest;
 mod person;
 mod print;
+mod prose;
 pub mod rules;
 pub mod tools;
 mod waiting;
@@ -28,12 +29,17 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::console::outside::Process;
+use crate::console::settings;
+use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, Places};
+use crate::home::record::RecordError;
 use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand};
 use error::Error;
+use lattice::LatticeCommand;
 use log::{Finding, LogCommand};
 use look::{Look, paged};
+use prose::Prose;
 use rules::options::RulesCommand;
 use wrap::WrapOptions;
 
@@ -55,7 +61,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         Some(dir) => Places::under(dir),
         None => Places::of_user(),
     };
-    let home = places.as_ref().ok().and_then(|places| places.root()).map(PathBuf::from);
+    let known = places.as_ref().ok().cloned();
+    let columns = if cli.command.as_ref().is_some_and(keeps_lines) { None } else { look::columns(&io::stdout()) };
+    let out = &mut Prose::new(out, columns);
     let ran = match cli.command {
         None => places.map_err(Error::from).and_then(|places| without_command(&cli.wrap, &places)),
         Some(command) => {
@@ -68,10 +76,47 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
             with_command(command, places, out)
         }
     };
-    ran.map_err(|error| match home {
-        Some(home) => Error::Under(home, Box::new(error)),
+    let ran = ran.and_then(|code| Ok(out.flush().map(|()| code)?));
+    ran.map_err(|error| match known {
+        Some(places) => in_full(error, &places),
         None => error,
     })
+}
+
+/// Whether it prints a program's text or rows as wide as they are, whose lines no terminal's width breaks.
+fn keeps_lines(command: &Command) -> bool {
+    match command {
+        Command::Completions { .. }
+        | Command::Log { command: Some(LogCommand::Export(_)), .. }
+        | Command::Lattice { command: LatticeCommand::Codegen(_) } => true,
+        Command::Log { command: Some(command), .. } => command.look().is_some_and(|look| look.wide),
+        Command::Rules { command: Some(RulesCommand::List(options)), .. } => options.look.wide,
+        Command::Tools { command: Some(ToolsCommand::Search(options)), .. } => options.look.wide,
+        Command::Tools { command: Some(ToolsCommand::List(options)), .. } => options.look.wide,
+        Command::Tools { list, command: None } => list.look.wide,
+        _ => false,
+    }
+}
+
+/// An error whose hints name `--home`. Of config.toml it says all that is wrong, the console's part too, whoever read it.
+fn in_full(error: Error, places: &Places) -> Error {
+    let error = match error {
+        Error::Config(ConfigError::Problems { .. })
+        | Error::Record(RecordError::Config(ConfigError::Problems { .. })) => {
+            settings::check(places).err().map_or(error, Error::Config)
+        }
+        error => error,
+    };
+    match places.root() {
+        Some(home) => Error::Under(home.to_owned(), Box::new(error)),
+        None => error,
+    }
+}
+
+/// An error as the terminal of stderr has it.
+pub fn report(error: &Error) -> String {
+    let text = error.report();
+    look::columns(&io::stderr()).map_or(text.clone(), |columns| prose::broken(&text, columns))
 }
 
 /// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
@@ -97,7 +142,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
-            let command = command.unwrap_or(RulesCommand::List { json: false });
+            let command = command.unwrap_or(RulesCommand::List(rules::options::ListOptions::default()));
             rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
         }
         Command::Tools { list, command } => {
@@ -132,7 +177,7 @@ fn review(
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
     let run = |out: &mut dyn Write| {
-        Ok(match log::run(&command, &db, Look::here(now()), out)? {
+        Ok(match log::run(&command, &db, Look::here(now(), places), out)? {
             Finding::So => ExitCode::SUCCESS,
             Finding::NotSo => ExitCode::FAILURE,
         })

@@ -1,4 +1,4 @@
-//! How commands print: tables, JSON rows, foreign text made visible. Owns no wording.
+//! How commands print: JSON rows, foreign text made visible. Owns no wording.
 //!
 //! Every text of a record, a definition or a file is foreign: it is made visible before it is printed, also inside JSON,
 //! where it is escaped.
@@ -16,59 +16,6 @@ pub(super) use crate::console::plain::visible;
 pub(super) fn local(now: i64) -> Clock {
     let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }
-}
-
-/// A column: how wide it is at least and at most, and on which side its cells begin.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    least: usize,
-    most: usize,
-    right: bool,
-}
-
-impl Column {
-    /// As wide as its widest cell.
-    pub(super) const LEFT: Self = Self { least: 0, most: usize::MAX, right: false };
-    /// As wide as its widest cell, for numbers.
-    pub(super) const RIGHT: Self = Self { right: true, ..Self::LEFT };
-
-    pub(super) const fn at_least(self, least: usize) -> Self {
-        Self { least, ..self }
-    }
-
-    /// Wider cells end in `…`.
-    pub(super) const fn at_most(self, most: usize) -> Self {
-        Self { most, ..self }
-    }
-}
-
-/// Prints rows whose columns are `gap` apart. Cells are fit for a terminal already.
-pub(super) fn table<const N: usize>(
-    columns: &[Column; N],
-    gap: usize,
-    rows: impl IntoIterator<Item = [String; N]>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut rows: Vec<[String; N]> = rows.into_iter().collect();
-    let mut widths = columns.map(|column| column.least);
-    for row in &mut rows {
-        for ((cell, column), width) in row.iter_mut().zip(columns).zip(&mut widths) {
-            *cell = clipped(cell, column.most);
-            *width = (*width).max(cell.width());
-        }
-    }
-    for row in &rows {
-        let mut line = String::new();
-        for ((cell, column), width) in row.iter().zip(columns).zip(widths) {
-            let blanks = width - cell.width();
-            let (before, after) = if column.right { (blanks, gap) } else { (0, blanks + gap) };
-            line.extend(std::iter::repeat_n(' ', before));
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', after));
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
 }
 
 /// The beginning of a text, so wide at most.

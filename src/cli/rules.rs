@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::error::Error;
+use crate::cli::look::{Look, LookOptions, paged};
 use crate::home::change::RuleFile;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -83,7 +84,11 @@ pub fn run(
     let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
     match command {
         RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
-        RulesCommand::List { json } => list::run(&standing(&mut layers)?, &layers, *json, places, out),
+        RulesCommand::List(options) => {
+            let (policy, look) = (standing(&mut layers)?, Look::here(now, places).whole_in_a_pipe());
+            let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
+            paged(pages, out, |out| list::run(&policy, &layers, *options, look, out))
+        }
         RulesCommand::Explain { call, record, json } => {
             let call = match (call, record) {
                 (_, Some(record)) => explain::Call::of_record(record, &site.db)?,

@@ -40,12 +40,14 @@ pub(super) fn run(
     match command {
         ToolsCommand::Classify(options) => classify::run(options, places, out),
         ToolsCommand::List(options) => {
-            let (places, look) = (places?, Look::here(now).wide(options.look.wide));
+            let places = places?;
+            let look = Look::here(now, &places).wide(options.look.wide);
             paged(pages(options.look, options.output), out, |out| list::run(options, &places, look, out))
         }
         ToolsCommand::Show(options) => show::run(options, &places?, out),
         ToolsCommand::Search(options) => {
-            let (places, look) = (places?, Look::here(now).wide(options.look.wide));
+            let places = places?;
+            let look = Look::here(now, &places).wide(options.look.wide);
             paged(pages(options.look, options.output), out, |out| search::run(options, &places, look, out))
         }
         ToolsCommand::Review(options) => review::run(options, &places?, now, out),

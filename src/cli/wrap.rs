@@ -20,9 +20,8 @@ use crate::audit::store::Reader;
 use crate::behavior::expected::Expected;
 use crate::cli::error::Error;
 use crate::console::run::restore;
-use crate::console::settings;
 use crate::gate::Unattended;
-use crate::home::config::{self, ConfigError, Drawing, Level};
+use crate::home::config::{self, Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::remote::{self, Bridge};
@@ -157,14 +156,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         });
     }
     let core = secrecy::keep_memory_private();
-    // All that is wrong with config.toml is said at once, the console's part of it too.
-    let mut settings = config::settle(&command, options.level(), places).map_err(|error| {
-        if matches!(error, ConfigError::Problems { .. }) {
-            settings::check(places).err().unwrap_or(error)
-        } else {
-            error
-        }
-    })?;
+    let mut settings = config::settle(&command, options.level(), places)?;
     if let Some(expect) = &mut settings.expect {
         expect.resolve(|session| approved_in(session, &settings.audit_db))?;
     }

@@ -229,6 +229,7 @@ impl Line {
                 | Kind::Detach
                 | Kind::Decision
                 | Kind::Forward
+                | Kind::Leg
                 | Kind::Withdrawn
                 | Kind::Passed
                 | Kind::Session

@@ -97,7 +97,7 @@ fn of_memory(memory: &Memory) -> Result<PinBook, PinsError> {
 
 fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
     let (tool, behavior) = (&known.tool, &known.behavior);
-    let profile = Profile::of(tool, behavior.identity);
+    let profile = Profile::of(tool, behavior);
     Ok(PinnedTool {
         server: known.server.name.clone(),
         fingerprint: known.server.fingerprint.clone(),

@@ -1,7 +1,6 @@
 //! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
 //! command line. Where there is little room every other column gives way before the target does.
 
-use super::card::grouped;
 use super::columns::{Columns, cell, target, widest};
 use super::found::Line;
 use super::row::{Row, Tone};
@@ -9,6 +8,7 @@ use super::time;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 
+const VERDICT: &str = "VERDICT";
 /// `checkpoint` and `unreadable` are the longest words of what happened.
 const HAPPENED: usize = 10;
 /// Who and which tool get so much, where there is room, and keep so much while the target is cut.
@@ -24,6 +24,7 @@ const MOST: usize = 44;
 pub struct RecordColumns {
     seq: usize,
     when: usize,
+    happened: usize,
     ticket: usize,
     who: usize,
     tool: usize,
@@ -34,7 +35,9 @@ pub struct RecordColumns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     Left,
-    /// The widest number there is.
+    /// The number alone; the widest that there is.
+    Numbered(u64),
+    /// Both.
     Shown(u64),
 }
 
@@ -42,12 +45,18 @@ impl RecordColumns {
     /// For these records in so many columns; `when` is how wide their times are.
     pub fn of(lines: &[&Line], width: usize, when: usize, names: Names) -> Self {
         let widest = |text: fn(&Line) -> &str| widest(lines.iter().copied().map(text));
+        let happened = match names {
+            Names::Numbered(_) => lines.iter().map(|line| happened(line).width()).max().unwrap_or(0).max(VERDICT.len()),
+            // A list that is scrolled keeps its columns.
+            Names::Left | Names::Shown(_) => HAPPENED,
+        };
         let (seq, ticket) = match names {
             Names::Left => (0, 0),
-            Names::Shown(newest) => (grouped(newest).len().max(3), widest(ticket).min(18)),
+            Names::Numbered(newest) => (newest.to_string().len().max(3), 0),
+            Names::Shown(newest) => (newest.to_string().len().max(3), widest(ticket).min(18)),
         };
         let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
-        let room = width.saturating_sub(names + when + 1 + 2 + HAPPENED);
+        let room = width.saturating_sub(names + when + 1 + 2 + happened);
         let upon = widest(|line| line.target.as_deref().unwrap_or_default()).min(MOST);
         let fits = |(most, least): (usize, usize), width: usize| (width.min(most), width.min(least));
         let ((who, least_who), (tool, least_tool)) =
@@ -65,19 +74,18 @@ impl RecordColumns {
             (0, 0)
         };
         let rest = room.saturating_sub(columns(who, tool));
-        Self { seq, when, ticket, who, tool, rest }
+        Self { seq, when, happened, ticket, who, tool, rest }
     }
 
     /// The columns' names.
     pub fn heading(&self) -> Row {
-        self.columns().row(
-            ["SEQ", "TIME", "", "VERDICT", "TICKET", "WHO", "TOOL", "TARGET"].map(|name| Row::of(Tone::Quiet, name)),
-        )
+        self.columns()
+            .row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(|name| Row::of(Tone::Quiet, name)))
     }
 
     fn columns(&self) -> Columns {
         let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.when, "");
-        let columns = columns.left(1, 2, "").left(0, HAPPENED, "").left(1, self.ticket, "");
+        let columns = columns.left(1, 2, "").left(0, self.happened, "").left(1, self.ticket, "");
         columns.left(1, self.who, "").left(1, self.tool, "").rest(1)
     }
 
@@ -99,7 +107,7 @@ impl RecordColumns {
             upon = upon.and(Tone::Ours, gap).and_foreign(Tone::Quiet, note).clipped(self.rest);
         }
         self.columns().row([
-            Row::of(Tone::Quiet, grouped(line.seq)),
+            Row::of(Tone::Quiet, line.seq.to_string()),
             Row::of(Tone::Quiet, when),
             badge(line.badge),
             happened(line),
@@ -131,6 +139,7 @@ pub fn happened(line: &Line) -> Row {
         },
         Some(Kind::DecisionAsked) => (Tone::Warn, "asked"),
         Some(Kind::Forward) => (Tone::Ours, "forwarded"),
+        Some(Kind::Leg) => (Tone::Ours, "waits on"),
         Some(Kind::Outcome) if line.outcome.is_some_and(Outcome::is_failure) => (Tone::Danger, "failed"),
         Some(Kind::Outcome) => (Tone::Ours, "answered"),
         Some(Kind::Withdrawn) => (Tone::Warn, "withdrawn"),

@@ -16,6 +16,9 @@ pub const DESCRIBE: u64 = 5 * SECOND;
 /// How long calls that need no operator may take once the host is gone.
 pub const GRACE: u64 = 3 * SECOND / 2;
 
+/// How long a host may take to come back with a state of ours: those that do come back at once.
+pub const RETURN: u64 = 60 * SECOND;
+
 /// How long an `input_required` answer may be continued.
 pub const CONTINUE: u64 = 600 * SECOND;
 
@@ -60,20 +63,16 @@ pub fn silence(host: &str) -> Option<&'static str> {
     }
 }
 
-/// When a call that arrived at `arrived` is denied for want of an answer (monotonic microseconds).
+/// How long one request is held at most (microseconds); `None`: it can wait for as long as the operator takes.
 ///
-/// `approval` is the operator's own limit; `host_limit` overrides the table; `has_token` tells whether heartbeats can
-/// keep this call alive. The margin is a tenth of the host's limit, at least five seconds, at most half of it.
-pub fn deadline(arrived: u64, approval: u64, host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> u64 {
+/// `host_limit` overrides the table; `has_token` tells whether heartbeats can keep this request alive. The margin is a tenth of
+/// the host's limit, at least five seconds, at most half of it.
+pub fn hold(host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> Option<u64> {
     let known = patience(host);
     let limit = match host_limit {
-        Some(limit) => Some(limit),
-        None if known.progress_extends && has_token => None,
-        None => known.limit,
+        Some(limit) => limit,
+        None if known.progress_extends && has_token => return None,
+        None => known.limit?,
     };
-    let held = limit.map_or(approval, |limit| {
-        let margin = (limit / 10).max(5 * SECOND).min(limit / 2);
-        approval.min(limit - margin)
-    });
-    arrived.saturating_add(held)
+    Some(limit - (limit / 10).max(5 * SECOND).min(limit / 2))
 }

@@ -2,7 +2,7 @@
 
 use crate::audit::record::{Kind, Outcome};
 use crate::gate::Gate;
-use crate::gate::call::held::{Asking, Stage, Withdrawal};
+use crate::gate::call::held::{Approved, Asking, Stage, Withdrawal};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, Side};
@@ -16,6 +16,12 @@ impl Gate {
         self.ends.host_gone = Some(now.mono);
         for number in self.calls.waiting::<Asking>() {
             self.withdraw(now, number, Withdrawal::HostGone, out);
+        }
+        for number in self.calls.waiting::<Approved>() {
+            // Its host cannot come back for it.
+            if self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.legs.away.is_some()) {
+                self.withdraw(now, number, Withdrawal::HostGone, out);
+            }
         }
         self.wake_by(now.mono + GRACE, out);
         self.close_server_when_done(out);

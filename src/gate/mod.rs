@@ -28,6 +28,7 @@ use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
 use state::elicited::Elicited;
+use state::returns::Returns;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
@@ -81,6 +82,8 @@ pub struct Config {
     pub session: Arc<str>,
     /// Chance, for the ids of our own requests.
     pub nonce: Arc<str>,
+    /// Chance that neither end learns, for the states that a host is to bring back.
+    pub secret: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
     pub order: Order,
@@ -113,6 +116,7 @@ pub struct Gate {
     calls: Calls,
     flights: Flights,
     grants: Grants,
+    returns: Returns,
     elicited: Elicited,
 }
 
@@ -133,6 +137,7 @@ impl Gate {
             calls: Calls::default(),
             flights: Flights::default(),
             grants: Grants::default(),
+            returns: Returns::default(),
         }
     }
 

@@ -95,7 +95,7 @@ impl Gate {
 
     /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
     pub(in crate::gate) fn forges(&self, gist: &Gist) -> bool {
-        let is_strict = !self.calls.is_empty() || !self.config.scope.is_whole();
+        let is_strict = !self.calls.is_empty() || self.flights.has_later() || !self.config.scope.is_whole();
         match gist {
             Gist::Response { id, .. } => {
                 let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
@@ -109,7 +109,8 @@ impl Gate {
 
     /// Whether a line that is too long to be held reaches the host.
     pub fn streams(&self, gist: &Gist) -> bool {
-        !self.keeps_back(gist) && !self.cuts(gist)
+        let is_renamed = matches!(gist, Gist::Response { id, .. } if self.flights.renames(id));
+        !self.keeps_back(gist) && !self.cuts(gist) && !is_renamed
     }
 
     /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is
@@ -117,7 +118,8 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.restricts_methods {
+        let is_held = !self.calls.is_empty() || self.flights.has_later();
+        if self.catalog.is_listening() || is_held || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

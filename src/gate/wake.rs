@@ -44,6 +44,7 @@ impl Gate {
             self.expire(now, number, out);
         }
         self.expire_turns(now, out);
+        self.end_legs(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
@@ -92,11 +93,16 @@ impl Gate {
     /// Answers an approved call whose turn has not come in time.
     fn expire_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.waiting::<Approved>() {
+            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.legs.away.is_some());
             if let Some((held, Approved { approval, .. })) = self.due(now, number, out) {
                 let earlier =
                     self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
                 let reply = replies::out_of_turn(&held.call, &earlier);
-                let why = format!("{earlier} was sent before it and still waits");
+                let why = if is_away {
+                    "the host did not come back for it".to_owned()
+                } else {
+                    format!("{earlier} was sent before it and still waits")
+                };
                 self.stop(now, (&held, &approval.case.judged), (By::Expiry, &why), reply, out);
             }
         }
@@ -104,18 +110,8 @@ impl Gate {
 
     /// Tells the host of each held call that it is alive, where the host wants to hear that.
     fn beat(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let waits = |stage: &Stage| match stage {
-            Stage::Opening(_)
-            | Stage::Describing(_)
-            | Stage::Looking(_)
-            | Stage::Consulting(_)
-            | Stage::Asking(_)
-            | Stage::Approving(_)
-            | Stage::Approved(_) => true,
-            Stage::Deciding(_) | Stage::Withdrawn(_) | Stage::Forwarding(_) => false,
-        };
         let is_watched = self.consoles.attached > 0;
-        for number in self.calls.numbers(waits) {
+        for number in self.calls.numbers(Stage::may_take_long) {
             let is = if self.calls.get::<Asking>(number).is_some() {
                 Beats::Asked
             } else if self.calls.get::<Approved>(number).is_some() {
@@ -124,7 +120,11 @@ impl Gate {
                 Beats::Checks
             };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            let (Some(beat), Some(token)) = (&mut held.beat, &held.call.meta().progress_token) else { continue };
+            if held.legs.away.is_some() {
+                continue;
+            }
+            let token = held.open_token().map(str::to_owned);
+            let (Some(beat), Some(token)) = (&mut held.beat, token) else { continue };
             if beat.next <= now.mono {
                 beat.sent += 1;
                 beat.next = now.mono + HEARTBEAT;
@@ -134,7 +134,7 @@ impl Gate {
                     (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
                     (Beats::Approved, _) => {
                         format!(
-                            "Approved in mcp-approve: {} runs after an earlier call, or in {left} not at all",
+                            "Approved in mcp-approve: {} runs after an earlier call, within {left} or not at all",
                             held.ticket
                         )
                     }
@@ -146,8 +146,7 @@ impl Gate {
                         held.ticket, self.config.console
                     ),
                 };
-                // Rising, and so small that what the server reports later is more, once it is more than nothing.
-                out.push(Effect::Answer(reply::progress(token, f64::from(beat.sent) / 1e6, &says)));
+                out.push(Effect::Answer(reply::progress(&token, beat.progress(), &says)));
             }
             let next = beat.next;
             self.wake_by(next, out);
@@ -156,7 +155,10 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
-        self.wake_by(held.beat.map_or(held.deadline, |beat| beat.next.min(held.deadline)), out);
+        let times = [Some(held.deadline), held.beat.map(|beat| beat.next), held.legs.ends];
+        if let Some(first) = times.into_iter().flatten().min() {
+            self.wake_by(first, out);
+        }
     }
 
     /// Takes a call whose deadline has come; of any other asks to be woken then.

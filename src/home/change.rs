@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
@@ -262,6 +264,10 @@ fn notes(places: &Places) -> Result<Vec<PathBuf>, ChangeError> {
     Ok(notes)
 }
 
+/// How often a lock that another has is tried again, and how long it is left alone between.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Held until the file is dropped.
 fn lock(places: &Places) -> Result<File, ChangeError> {
     places.create_state()?;
@@ -269,8 +275,14 @@ fn lock(places: &Places) -> Result<File, ChangeError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let file = options.open(&path).map_err(|cause| unwritable(&path, cause))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| ChangeError::Locked)?;
-    Ok(file)
+    // Two commands of one script follow each other closely; who edits for minutes holds no lock meanwhile.
+    for _ in 0..TRIES {
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return Ok(file);
+        }
+        thread::sleep(PAUSE);
+    }
+    Err(ChangeError::Locked)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ChangeError> {

@@ -99,6 +99,10 @@ impl File<'_> {
             let twins = all.iter().filter(|one| (one.project, one.name) == (entry.project, entry.name)).count();
             let outcome = match entry.start() {
                 _ if twins > 1 => Done::Left("two servers of this file have its name".to_owned()),
+                Start::Wrapped | Start::Observed if edit::has_to_pass(entry, how) => Done::Left(
+                    "it is wrapped already, and --codex-approve counts only while wrapping: uninstall it first"
+                        .to_owned(),
+                ),
                 Start::Wrapped | Start::Observed => Done::Already,
                 Start::Remote if how.remote == Remote::Leave => Done::Left(REMOTE.to_owned()),
                 Start::Remote | Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {

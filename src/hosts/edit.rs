@@ -81,6 +81,11 @@ pub fn rules_name(key: &str) -> String {
     }
 }
 
+/// Whether Codex is to pass this server's calls on, and its file does not say so yet.
+pub(super) fn has_to_pass(entry: &Entry<'_>, how: &Wrap) -> bool {
+    entry.host.word == "codex" && how.pass == Pass::Everything && entry.node.get(APPROVAL).is_none()
+}
+
 /// What wraps an entry, and what is worth saying about it.
 pub(super) fn wrap(
     text: &str,
@@ -107,7 +112,7 @@ pub(super) fn wrap(
         options.extend(["--host-timeout".to_owned(), limit]);
     }
     options.push("--".to_owned());
-    if entry.host.word == "codex" && how.pass == Pass::Everything && entry.node.get(APPROVAL).is_none() {
+    if has_to_pass(entry, how) {
         fields.push((APPROVAL.to_owned(), quoted("approve")));
         notes.push("Codex passes its calls on without a question of its own".to_owned());
     }

@@ -161,6 +161,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         console: places.console().into(),
         session: Arc::clone(&session),
         nonce: chance()?.into(),
+        secret: chance()?.into(),
         approval_timeout: micros(settings.approval_timeout),
         host_timeout: settings.host_timeout.map(micros),
         order: settings.order,

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::glob::Glob;
 use super::question::rules_name;
 use crate::behavior::conclude::Behavior;
+use crate::behavior::curated::Entitlement;
 use crate::behavior::profile;
 use crate::behavior::tags;
 use crate::mcp::tool::Tool;
@@ -81,10 +82,13 @@ impl Role {
         if !grants_all && !tags.iter().any(|tag| grants(tag)) {
             return Some(Lacks::Capability(tags));
         }
-        let by_operator = self.requires.iter().filter(|one| one.is_for(server, name)).flat_map(|one| &one.entitlements);
+        let by_operator: Vec<&Requirement> = self.requires.iter().filter(|one| one.is_for(server, name)).collect();
         let declared = tool.map(profile::required).unwrap_or_default();
-        let missing = by_operator.chain(&declared).find(|required| !grants(required));
-        missing.map(|required| Lacks::Entitlement(required.clone()))
+        // Where the operator says something of a tool, our list does not.
+        let curated = behavior.requires.filter(|_| by_operator.is_empty()).map(Entitlement::word);
+        let said = by_operator.into_iter().flat_map(|one| &one.entitlements).chain(&declared).map(String::as_str);
+        let missing = said.chain(curated).find(|required| !grants(required));
+        missing.map(|required| Lacks::Entitlement(required.to_owned()))
     }
 
     /// The tags that it grants on a server that it may use.
@@ -161,9 +165,11 @@ impl Lacks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lacks, Role};
+    use super::{Lacks, Requirement, Role};
     use crate::behavior::conclude::Behavior;
     use crate::behavior::confidence::Confidence;
+    use crate::behavior::curated::Entitlement;
+    use crate::policy::glob::Glob;
 
     fn behavior(identity: &str, confidence: Confidence) -> Behavior {
         Behavior { identity: identity.parse().unwrap(), confidence, ..Behavior::unknown() }
@@ -206,5 +212,18 @@ mod tests {
         assert_eq!(viewer.lacks("s", "read_file", None, &read), None);
         let admin = &Role::given()[3];
         assert_eq!(admin.lacks("s", "read_file", tool.as_ref(), &read), None);
+    }
+
+    #[test]
+    fn what_our_list_says_that_a_tool_requires_holds_until_the_operator_says_otherwise() {
+        let create = behavior("MUTATES|CREATE|ISSUE", Confidence::None);
+        let create = Behavior { requires: Some(Entitlement::Repositories), ..create };
+        let mut clerk = Role { capabilities: vec![Glob::new("issues:*").unwrap()], ..Role::default() };
+        let lacks = clerk.lacks("github", "create_issue", None, &create);
+        assert_eq!(lacks, Some(Lacks::Entitlement("repositories:write".to_owned())));
+        clerk.requires = vec![Requirement { tools: Glob::new("create_*").unwrap(), entitlements: Vec::new() }];
+        assert_eq!(clerk.lacks("github", "create_issue", None, &create), None);
+        let editor = &Role::given()[2];
+        assert_eq!(editor.lacks("github", "create_issue", None, &create), None);
     }
 }

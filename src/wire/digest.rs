@@ -90,6 +90,7 @@ impl fmt::Display for Digest {
 }
 
 /// 64 lower-case hex characters, as the bytes of their text.
+#[expect(clippy::indexing_slicing, reason = "there are as many pairs as a byte has values")]
 fn hex(bytes: &[u8; 32]) -> [u8; 64] {
     let mut text = [0; 64];
     for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {

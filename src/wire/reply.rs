@@ -46,6 +46,12 @@ fn failed(id: &Id, text: &str, modern: bool, meta: &str) -> Line {
     ))
 }
 
+/// A result that asks the host to send the same request once more, with this state (2026-07-28, multi-round-trip requests).
+pub fn come_back(id: &Id, state: &str) -> Line {
+    let (id, state) = (id.raw(), quoted(state));
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":{state}}}}}"#))
+}
+
 /// A `notifications/progress` heartbeat for a held call. `token` is the JSON token as the host wrote it.
 ///
 /// A `progress` that is no number of JSON's (infinite, NaN) is written as 0.

@@ -1,5 +1,7 @@
 //! Tells what a message is while it streams by, in constant memory. Owns no validation: that is `strict`'s.
 
+use std::ops::Range;
+
 use super::fold;
 use super::id::Id;
 use super::message::Gist;
@@ -22,6 +24,10 @@ pub struct EnvelopeScanner {
     /// The token under way (a key, or the value of `id` or `method`), quotes included.
     token: Vec<u8>,
     key: Key,
+    /// How many bytes were taken, and how many before the token under way.
+    at: usize,
+    begun: usize,
+    id_span: Range<usize>,
     /// How many arrays and objects are open inside the envelope.
     depth: u64,
     id: Member<Id>,
@@ -155,6 +161,7 @@ impl EnvelopeScanner {
                 | Place::End
                 | Place::Broken) => self.between(place, byte),
             };
+            self.at += taken;
             rest = rest.get(taken..).unwrap_or_default();
         }
     }
@@ -162,6 +169,11 @@ impl EnvelopeScanner {
     /// The top-level `id`, once it is known and unambiguous.
     pub fn id(&self) -> Option<&Id> {
         self.id.get()
+    }
+
+    /// Where that is written.
+    pub fn id_span(&self) -> Option<Range<usize>> {
+        self.id().map(|_| self.id_span.clone())
     }
 
     /// Whether a top-level `id` of any kind was seen.
@@ -226,6 +238,7 @@ impl EnvelopeScanner {
     }
 
     fn begin(&mut self, byte: u8) {
+        self.begun = self.at;
         self.token.clear();
         self.token.push(byte);
     }
@@ -328,6 +341,7 @@ impl EnvelopeScanner {
             Key::Id => {
                 let id = std::str::from_utf8(&self.token).ok().and_then(Id::from_token);
                 self.id.take(id);
+                self.id_span = self.begun..self.at + taken;
             }
             Key::Method => {
                 let method = self.decoded();

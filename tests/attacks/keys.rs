@@ -101,17 +101,22 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
     assert!(decided > 500, "only {decided} decisions: the race was not run");
 }
 
+/// Whether a key came to nothing; what was typed with one that came too soon is dropped.
+fn is_nothing(commands: &[Command]) -> bool {
+    commands.iter().all(|command| *command == Command::Drain)
+}
+
 #[test]
 fn d3_a_key_pressed_as_the_screen_changes_decides_nothing() {
     let mut desk = Desk::connected(80, 24);
     desk.hold(write("filesystem-1"));
     desk.hold(own("filesystem-2"));
     // Not drawn; drawn but only just; drawn for 299 ms; for 300.
-    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
+    assert!(is_nothing(&desk.send(Msg::Key(Key::Char('a')))));
     desk.draw();
-    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
+    assert!(is_nothing(&desk.send(Msg::Key(Key::Char('a')))));
     desk.now += 299;
-    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
+    assert!(is_nothing(&desk.send(Msg::Key(Key::Char('a')))));
     desk.now += 1;
     let commands = desk.send(Msg::Key(Key::Char('a')));
     assert_eq!(verdicts(&commands)[0].1, "filesystem-1");
@@ -119,7 +124,7 @@ fn d3_a_key_pressed_as_the_screen_changes_decides_nothing() {
     desk.look();
     desk.hold(with_arguments(write("filesystem-2"), "{}"));
     for key in ['a', 'A', 'd', 'e'] {
-        assert_eq!(desk.send(Msg::Key(Key::Char(key))), [], "{key}");
+        assert!(is_nothing(&desk.send(Msg::Key(Key::Char(key)))), "{key}");
     }
     desk.look();
     assert_eq!(verdicts(&desk.keys("a"))[0].2, with_arguments(write("filesystem-2"), "{}").digest);
@@ -136,7 +141,7 @@ fn d4_pastes_and_typed_ahead_keys_decide_nothing() {
     // Keys typed ahead: the first decides, the console asks to drop the rest, and what slips through does nothing.
     let commands: Vec<Command> = "aaaa".chars().flat_map(|c| desk.send(Msg::Key(Key::Char(c)))).collect();
     assert_eq!(verdicts(&commands).len(), 1);
-    assert_eq!(commands.iter().filter(|command| **command == Command::Drain).count(), 1);
+    assert!(is_nothing(&commands[1..]), "{commands:?}");
     // What a terminal might answer to a query, were it read as keys.
     desk.look();
     let reply = "\u{1b}[1;1R".chars().map(|c| if c == '\u{1b}' { Key::Esc } else { Key::Char(c) });

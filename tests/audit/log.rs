@@ -176,17 +176,17 @@ fn the_table() {
     let (_folder, db) = folder();
     mixed(&db);
     insta::assert_snapshot!(so(&db, "log list"), @r"
-    TIME       VERDICT    WHO     TOOL       TARGET
-    10:00:00 ○ approved   default read_file  /tmp/1
-    10:00:00 ○ approved   default read_file  /tmp/2
-    10:00:00 ● approved   ada     write_file /tmp/3  fine by me
+    SEQ TIME       VERDICT  WHO     TOOL       TARGET
+      1 10:00:00 ○ approved default read_file  /tmp/1
+      2 10:00:00 ○ approved default read_file  /tmp/2
+      3 10:00:00 ● approved ada     write_file /tmp/3  fine by me
     ");
     insta::assert_snapshot!(so(&db, "log list --records"), @r"
-    TIME       VERDICT    WHO     TOOL       TARGET
-    10:00:00 ○ approved   default read_file  /tmp/1
-    10:00:00 ○ approved   default read_file  /tmp/2
-    10:00:00 ● approved   ada     write_file /tmp/3  fine by me
-    10:30:00   ended              git#2
+    SEQ TIME       VERDICT  WHO     TOOL       TARGET
+      1 10:00:00 ○ approved default read_file  /tmp/1
+      2 10:00:00 ○ approved default read_file  /tmp/2
+      3 10:00:00 ● approved ada     write_file /tmp/3  fine by me
+      4 10:30:00   ended            git#2
     ");
 }
 
@@ -206,11 +206,11 @@ fn a_call_is_one_row_that_fits() {
     let decided = |n| Entry { target: asked(n).target, ..write(n) }.with("operator", "ada (pid 7)");
     append(&db, [asked(1), decided(1), withdrawn(1), asked(2), asked(3), withdrawn(3), asked(4), decided(4)]);
     insta::assert_snapshot!(so(&db, "log list"), @r"
-    TIME       VERDICT    WHO    TOOL       TARGET
-    10:00:00 ● approved   ada    write_file …me of a report.md → …er/old report 1.md
-    10:00:00 ● asked             write_file …me of a report.md → …er/old report 2.md
-    10:00:00 ● withdrawn  cancel write_file /tmp/3
-    10:00:00 ● approved   ada    write_file …me of a report.md → …er/old report 4.md
+    SEQ TIME       VERDICT   WHO    TOOL       TARGET
+      2 10:00:00 ● approved  ada    write_file …e of a report.md → …/old report 1.md
+      4 10:00:00 ● asked            write_file …e of a report.md → …/old report 2.md
+      6 10:00:00 ● withdrawn cancel write_file /tmp/3
+      8 10:00:00 ● approved  ada    write_file …e of a report.md → …/old report 4.md
     ");
     let list = so(&db, "log list");
     assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
@@ -227,6 +227,10 @@ fn one_record_and_all_of_a_ticket() {
     mixed(&db);
     append(&db, [read(3)]);
     insta::assert_snapshot!(so(&db, "log show 3"), @r#"
+    filesystem-3  write_file on filesystem: /tmp/3
+    2026-11-21 10:00:00  approved by ada (pid 7): fine by me
+    2026-11-21 10:00:00  approved by default
+
     record 3
       time       2026-11-21T10:00:00.003Z
       kind       decision
@@ -312,7 +316,7 @@ fn verify_finds_tampering_in_the_file() {
         let (finding, out) = log(&db, "log verify");
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
-        let alone = out.contains("Only that record was changed");
+        let alone = out.contains("at one record") && out.contains("Every other record holds");
         assert_eq!(alone, matches!(*name, "a body" | "a body's type" | "a writer" | "one more"), "{name}: {out}");
     }
 }

@@ -44,7 +44,7 @@ impl Loop {
     }
 
     fn wait(&mut self, what: &str, mut until: impl FnMut(&mut Self) -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         while !until(self) {
             assert!(Instant::now() < deadline, "{what}: {:?}", self.acks);
             self.turn();
@@ -72,6 +72,9 @@ impl Loop {
     }
 }
 
+/// On a machine that does much else, too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 fn left(db: &Path) -> usize {
     std::fs::read_dir(db.with_extension("d")).unwrap().count()
 }
@@ -94,9 +97,13 @@ fn every_entry_is_acknowledged_once() {
     scribe.scribe.finish().unwrap();
     let expected: Vec<_> = (0..1000).map(|n| format!("filesystem-{n}")).collect();
     assert_eq!(tickets(&db), expected, "in the order they came");
-    // With it goes a journal that came too late for the loop.
+    // With it goes a journal that came too late for the loop, as soon as its thread has made it.
     drop(scribe.done);
-    assert_eq!(left(&db), 0, "the journal is gone");
+    let deadline = Instant::now() + PATIENCE;
+    while left(&db) > 0 {
+        assert!(Instant::now() < deadline, "the journal is gone");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Another wrapper may have the log for as long as it likes: neither a read nor a write waits for it.

@@ -13,7 +13,15 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
 
-type Corrections = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
+/// `curate.toml`.
+#[derive(serde::Deserialize)]
+struct Review {
+    /// By package, as a list names it.
+    changing_requires: BTreeMap<String, String>,
+    /// By registry, package and tool.
+    #[serde(flatten)]
+    corrections: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
+}
 
 fn main() {
     let corpus = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or("../shared/corpus".to_owned());
@@ -28,7 +36,7 @@ fn main() {
             ((text(row, "package"), text(row, "tool")), identity)
         })
         .collect();
-    let wanted: Corrections =
+    let Review { changing_requires, corrections: wanted } =
         toml::from_str(&fs::read_to_string(root.join("tests/bench/curate.toml")).unwrap()).unwrap();
     let mut table = String::from(HEAD);
     let mut tools = 0;
@@ -37,6 +45,9 @@ fn main() {
             let file = format!("{registry}__{}.json", package.trim_start_matches('@').replace('/', "_"));
             let server = json(Path::new(&corpus).join("dev").join(file));
             let mut list = format!("package = \"{registry}:{package}\"\nversion = \"{}\"\n", text(&server, "version"));
+            if let Some(required) = changing_requires.get(&format!("{registry}:{package}")) {
+                writeln!(list, "changing_requires = \"{required}\"").unwrap();
+            }
             for definition in server["tools"].as_array().unwrap() {
                 let tool = Tool::read(definition.clone()).unwrap();
                 let concluded = of_tool(&tool, Trust::Corroborate);

@@ -65,7 +65,7 @@ fn main() {
     let day = Search::default().from(Some(NOON + i64::try_from(reader.newest().unwrap()).unwrap() * 900));
     let figures = timed("log stats --since", || query::decisions(&reader, Some(&index), &day).unwrap());
     println!("    {} calls", figures.all.calls());
-    let verified = timed("log verify", || query::verify(&reader, None).unwrap());
+    let verified = timed("log verify", || query::verify(&reader, None, &mut |_| {}).unwrap());
     println!("    {} hold", verified.head.seq);
 }
 

@@ -15,7 +15,7 @@ const RULES: &str = "# mine\nversion = 1\n\n# careful here\n[[rule]]\nid = \"ask
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
 /// A home whose log has calls of the server `memory`, observed: three alike, one that reads, two with a secret.
-fn observed(policy: Option<&str>) -> Home {
+pub(super) fn observed(policy: Option<&str>) -> Home {
     let home = policy.map_or_else(Home::new, Home::with_policy);
     let server = Server::with(&[reader("read_graph"), writer("create_entities"), writer("store_key")]);
     let options = ["--name", "memory", "--observe"];
@@ -204,8 +204,18 @@ fn only_one_changes_the_rules_at_a_time() {
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let run = home.run(&["rules", "remove", "ask-all"]);
     assert!(run.code == 2 && run.err.contains("another process is changing the rules"), "{}", run.err);
-    drop(lock);
+    // A process that another test starts at this moment shares the descriptor until it runs: closing it is not enough.
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock).unwrap();
     assert_eq!(home.run(&["rules", "remove", "ask-all"]).code, 0);
+    // Who gives the lock back at once is waited for.
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let gives_back = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::Unlock).unwrap();
+    });
+    let run = home.run(&["rules", "add", "--decision", "deny", "--tool", "y"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    gives_back.join().unwrap();
 }
 
 #[test]
@@ -374,7 +384,7 @@ fn a_rule_is_switched_off_and_on_again() {
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
     assert!(policy(&home).contains("disabled = true"), "{}", policy(&home));
     let list = home.run(&["rules", "list"]).out;
-    assert!(list.contains("ask-all  off    tool create_*"), "{list}");
+    assert!(list.contains("ask-all  off   tool create_*"), "{list}");
     let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
     assert_eq!((rows.as_array().unwrap().len(), &rows[0]["disabled"]), (1, &json!(true)));
     let check = home.run(&["rules", "check"]).out;

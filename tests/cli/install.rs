@@ -73,6 +73,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     let dry = home.hosts(&["install", "--all", "--dry-run"]);
     assert_eq!(dry.code, 0, "{}", dry.out);
     assert!(home.is_as_before() && dry.out.contains("Nothing was changed."));
+    assert!(dry.out.contains(": would be wrapped") && !dry.out.contains(": wrapped"), "{}", dry.out);
     let run = home.hosts(&["install", "--all", "--codex-approve"]);
     assert!(
         run.out.contains("slow one: wrapped; rules name it slow_one; `timeout` is raised from 5s to 300s"),
@@ -101,6 +102,15 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
         again.out
     );
     assert_eq!(fs::metadata(home.path("user/.claude.json")).unwrap().permissions().mode() & 0o777, 0o640);
+    // What Codex is to pass on is written while its servers are wrapped, and asked of wrapped ones it says so.
+    let codex = home.text("user/.codex/config.toml");
+    let quiet = home.hosts(&["uninstall", "--host", "codex"]);
+    assert_eq!((quiet.code, home.hosts(&["install", "--host", "codex"]).code), (0, 0), "{}", quiet.out);
+    let late = home.hosts(&["install", "--host", "codex", "--codex-approve"]);
+    assert!(late.code == 1 && late.out.contains("--codex-approve counts only while wrapping"), "{}", late.out);
+    home.hosts(&["uninstall", "--host", "codex"]);
+    home.hosts(&["install", "--host", "codex", "--codex-approve"]);
+    assert_eq!(home.text("user/.codex/config.toml"), codex);
     let listed = home.hosts(&["uninstall"]);
     assert!(listed.out.contains("mcp-approve --home HOME uninstall --hosts-home HOME/user --all"), "{}", listed.out);
     let back = home.hosts(&["uninstall", "--all"]);

@@ -27,6 +27,7 @@ fn rules_are_listed_as_text_and_json() {
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r"
     HOME/config/policy.toml
     defaults: pure allow, likely ask-once, mutates ask, hazard ask
+    RULE        DOES   COVERS
     notes       allow  server notes, tool write_*|mcp__diary__add  # mine
     no-deletes  deny   action DELETE
     ");
@@ -172,6 +173,7 @@ match = [{ path = "~/scratch/a", text = "" }]
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r#"
     HOME/config/policy.toml
     defaults: pure allow, likely ask-once, mutates ask, hazard ask
+    RULE     DOES   COVERS
     scratch  allow  when path matches ~/scratch/*, and text is less than 9 long, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
-use crate::fake::server::{Server, reader, writer};
+use crate::fake::server::{Server, reader, says, writer};
 use crate::fake::{log, until};
 
 /// A wrapper that has shaken hands, its server, and its home.
@@ -287,6 +287,32 @@ fn unattended_deny_does_not_wait_but_asks_whoever_is_there() {
     operator.approve(&asked);
     assert_eq!(text(&host.answer(2)), "done");
     until("it ran once", || (server.executed().len() == 1).then_some(()));
+}
+
+#[test]
+fn a_host_that_comes_back_gets_the_whole_answer_of_the_call_it_came_back_for() {
+    let home = tempfile::tempdir().unwrap();
+    let long = "x".repeat(300_000);
+    let server = Server::with(&[writer("write")]).slow("write", 0, &says(&long));
+    let options = ["--name", "s", "--host-timeout", "2s"];
+    let mut host = Host::wrapping(home.path(), &options, &server.command());
+    let mut operator = Operator::attach(home.path(), "ada");
+    let call = |id: &str, state: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"write","arguments":{{"text":"t"}}{state},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+        )
+    };
+    let first = call("a", "");
+    host.send(&first);
+    let asked = operator.asked("write");
+    let answer = host.answer("a");
+    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    host.send(&call("b", &format!(r#","requestState":{}"#, answer["result"]["requestState"])));
+    operator.approve(&asked);
+    assert_eq!(text(&host.answer("b")).len(), long.len());
+    assert_eq!(server.executed(), [format!("{first}\n")]);
+    assert_eq!(log::of_kind(home.path(), "leg").len(), 2);
+    log::verifies(home.path());
 }
 
 #[test]

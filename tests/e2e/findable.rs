@@ -64,11 +64,11 @@ fn who_approved_a_path_yesterday_takes_three_keys_and_the_text() {
     // The same words where no console is.
     let words = ["log", "list", "README.md", "verdict:approved", "since:yesterday", "until:yesterday"];
     let list = said(&run(home.path(), &words));
-    assert!(list.lines().count() == 2 && list.contains("approved   ada"), "{list}");
+    assert!(list.lines().count() == 2 && list.contains("approved ada"), "{list}");
     assert!(list.contains("/home/ada/notes/README.md") && !list.contains("denied"), "{list}");
     assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
     let denied = said(&run(home.path(), &["log", "list", "/README.md verdict:deny"]));
-    assert!(denied.contains("denied     ada") && denied.contains("reason 2"), "{denied}");
+    assert!(denied.contains("denied  ada") && denied.contains("reason 2"), "{denied}");
     let table = said(&run(home.path(), &["log", "export", "--format", "csv", "target:README.md"]));
     let row = table.lines().nth(1).unwrap();
     assert!(row.contains("/home/ada/notes/README.md") && row.contains("ada (pid 7),reason 1"), "{table}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -12,10 +12,12 @@ use super::{BINARY, until};
 
 /// Every record under `home`, the oldest first, with those that living wrappers are about to fold into the log.
 pub fn records(home: &Path) -> Vec<Value> {
+    let started = Instant::now();
     let mut all = folded(home);
     while fs::read_dir(home.join("state/audit.d")).is_ok_and(|mut journals| journals.next().is_some()) {
-        // Three times as long as a wrapper takes at most: when nothing has come by then, nothing was on its way.
-        thread::sleep(Duration::from_millis(150));
+        // Three times as long as a wrapper takes at most, and longer on a machine on which reading takes long: when nothing
+        // has come by then, nothing was on its way.
+        thread::sleep(Duration::from_millis(150).max(started.elapsed() * 3));
         let now = folded(home);
         if now.len() == all.len() {
             break;

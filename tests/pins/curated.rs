@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use mcp_approve::behavior::conclude::{Overrides, Trust, of_tool_with};
-use mcp_approve::behavior::curated::{Curated, LISTS, List, of_any_package};
+use mcp_approve::behavior::curated::{Curated, Entitlement, LISTS, List, of_any_package};
 use mcp_approve::behavior::evidence::Source;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, Mutability};
@@ -35,7 +35,10 @@ fn every_list_parses_and_contradicts_nothing() {
             let reads = matches!(identity.action, Action::Read | Action::Search);
             assert_eq!(reads, identity.mutability == Mutability::Pure, "{package} {}: {identity}", row.name);
             let digest: Digest = row.digest.parse().unwrap_or_else(|_| panic!("{package} {}", row.name));
-            assert_eq!(curated.find(&digest).map(|found| found.identity), Some(identity), "{package} {}", row.name);
+            let found = curated.find(&digest).unwrap();
+            assert_eq!(found.identity, identity, "{package} {}", row.name);
+            let required = list.changing_requires.filter(|_| !reads);
+            assert_eq!(found.requires, required, "{package} {}", row.name);
         }
     }
 }
@@ -98,6 +101,10 @@ fn pinned_beats_curated_beats_the_rest_and_without_trust_curated_lowers_nothing(
     };
     assert_eq!(concluded(Trust::Corroborate, None).identity, reads);
     assert_eq!(concluded(Trust::None, None).badge(), Badge::Mutates);
+    let written = manifest().into_iter().map(|tool| Tool::read(tool).unwrap()).find(|tool| tool.name == "write_query");
+    let written = written.unwrap();
+    let told = Overrides { pinned: None, curated: curated.find(&written.digest()) };
+    assert_eq!(of_tool_with(&written, Trust::None, told).requires, Some(Entitlement::Databases), "whatever is trusted");
     let pinned = concluded(Trust::None, Some("PURE|SEARCH|DATA"));
     assert_eq!(pinned.identity.to_string(), "PURE|SEARCH|DATA");
     let sources: Vec<Source> = pinned.evidence.iter().map(|evidence| evidence.source).take(2).collect();

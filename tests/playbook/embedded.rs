@@ -193,6 +193,12 @@ fn no_spelling_of_a_request_inside_an_answer_gets_around_a_rule() {
     let did = world.server(&listed);
     assert!(!passes(&did) && told(&did)["id"] == 9, "{did:?}");
     assert!(!passes(&world.server(&one(SAMPLE).replace("\"id\":6", "\"id\":10"))));
+    // What opens a session has failed for whoever is told so.
+    let mut opening = World::with(config(), "version = 1\n[[rule]]\nid='r'\ndecision='deny'\nmethod='sampling/*'\n");
+    opening.host(r#"{"jsonrpc":"2.0","id":6,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#);
+    let did = opening.server(&one(SAMPLE));
+    assert!(!passes(&did) && told(&did)["error"]["code"] == -32000, "{did:?}");
+    assert!(matches!(opening.call("1", "read_file", WRITE).as_slice(), [Did::Answer(_)]), "nothing waits for it");
     // Nor in a notification, nor in a line too long to be searched; other answers pass as ever.
     let note =
         format!(r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"inputRequests":{{"a":{SAMPLE}}}}}}}"#);

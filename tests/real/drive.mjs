@@ -1,6 +1,6 @@
 // Drives one server with an official TypeScript client and prints one JSON line per step.
-// Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], steps: [{tool, arguments}]}. With
-// {form: {action, content}} the client shows forms, and answers each like that.
+// Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], limit: seconds?, steps: [{tool, arguments}]}.
+// With {form: {action, content}} the client shows forms, and answers each like that.
 import { readFileSync } from "node:fs";
 
 const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -35,7 +35,9 @@ const { tools } = await client.listTools();
 say({ revision, tools: tools.length });
 for (const { tool, arguments: given } of plan.steps) {
   try {
-    const result = await client.callTool({ name: tool, arguments: given });
+    const call = { name: tool, arguments: given };
+    const options = plan.limit ? { timeout: plan.limit * 1000 } : undefined;
+    const result = await (plan.client === "ts1" ? client.callTool(call, undefined, options) : client.callTool(call, options));
     const text = (result.content ?? []).map((block) => block.text ?? "").join("\n");
     say({ tool, error: result.isError === true, text });
   } catch (failure) {

@@ -1,12 +1,14 @@
 """Drives one server with an official Python client and prints one JSON line per step.
 
-Usage: python drive.py PLAN.json, with {client: "py1"|"py2", command: [..], steps: [{tool, arguments}]}.
+Usage: python drive.py PLAN.json, with {client: "py1"|"py2", command: [..], limit: seconds?,
+steps: [{tool, arguments}]}.
 """
 
 import asyncio
 import json
 import sys
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from mcp import ClientSession, StdioServerParameters
 
@@ -38,7 +40,9 @@ async def main(plan):
         say({"revision": revision, "tools": len(listed.tools)})
         for step in plan["steps"]:
             try:
-                result = await client.call_tool(step["tool"], step["arguments"])
+                limit = plan.get("limit")
+                limit = timedelta(seconds=limit) if limit and plan["client"] == "py1" else limit
+                result = await client.call_tool(step["tool"], step["arguments"], read_timeout_seconds=limit)
                 failed = getattr(result, "is_error", None) or getattr(result, "isError", None) or False
                 text = "\n".join(getattr(block, "text", "") for block in result.content)
                 say({"tool": step["tool"], "error": failed, "text": text})

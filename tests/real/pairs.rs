@@ -7,12 +7,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use mcp_approve::link::message::OperatorVerdict;
 use serde_json::{Value, json};
 
 use super::bed::{Client, bed};
-use super::play::{Call, Transcript, direct, wrapped};
+use super::operator::Manner;
+use super::play::{Call, Transcript, direct, slowly, wrapped};
 
 const CLIENTS: [Client; 4] = [Client::Ts1, Client::Ts2, Client::Py1, Client::Py2];
 
@@ -58,6 +60,50 @@ fn every_client_sees_the_same_of_every_server() {
     }
     println!("| rmcp, Go | any | - | - | - | not run: they would have to be compiled first |");
     assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+/// An operator who takes longer than the host waits: where both speak 2026-07-28 the host is asked to come back, and the call
+/// runs once; elsewhere it is answered before the limit and never runs.
+#[test]
+#[ignore = "installs real servers and clients; .ci/run runs it"]
+fn a_wait_past_the_hosts_limit() {
+    println!("| client | server | revision | the write | lines of the host |\n|---|---|---|---|---|");
+    for client in [Client::Ts1, Client::Ts2, Client::Py2] {
+        for index in [0, 1, 3] {
+            let folder = tempfile::tempdir().unwrap();
+            let work = folder.path().join("work");
+            fs::create_dir(&work).unwrap();
+            let note = work.join("a.txt");
+            fs::write(&note, "as it was\n").unwrap();
+            let (name, server) = servers(work.to_str().unwrap()).swap_remove(index);
+            let write = vec![("write_note", json!({ "name": "a.txt", "text": "as it is\n" }))];
+            // Held for half of the limit at a time.
+            let manner = Manner { verdict: OperatorVerdict::Approve { unread: false }, after: Duration::from_secs(8) };
+            let played = slowly(
+                folder.path(),
+                (client, &server),
+                &["--host-timeout", "6s"],
+                &write,
+                (manner, Some(6)),
+                String::new,
+            );
+            let came_back = played.outside.to.matches("requestState").count();
+            let is_modern = played.revision == "2026-07-28";
+            let (wanted, runs, says) =
+                if is_modern { ("as it is\n", 1, "ran") } else { ("as it was\n", 0, "did not run") };
+            assert_eq!(fs::read_to_string(&note).unwrap(), wanted, "{:?}", played.answers);
+            assert_eq!(played.inside.calls_of("write_note"), runs);
+            assert_eq!(played.answers[0]["error"], !is_modern, "{:?}", played.answers);
+            assert_eq!(came_back, if is_modern { 2 } else { 0 }, "{}", played.outside.to);
+            assert!(!played.inside.to.contains("requestState"), "{}", played.inside.to);
+            println!(
+                "| {} | {name} | {} | {says}; the host came back {came_back} times | {} |",
+                client.name(),
+                played.revision,
+                played.outside.to.lines().count()
+            );
+        }
+    }
 }
 
 /// Plays one pair twice and prints its row; what differs.

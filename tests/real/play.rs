@@ -59,13 +59,27 @@ pub fn wrapped_with(
     verdict: OperatorVerdict,
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
+    let manner = Manner { verdict, after: Duration::ZERO };
+    slowly(folder, (client, server), options, calls, (manner, None), look)
+}
+
+/// The same with an operator who takes some time, and a client that waits for so many seconds.
+pub fn slowly(
+    folder: &Path,
+    (client, server): (Client, &[String]),
+    options: &[&str],
+    calls: &[Call],
+    (manner, limit): (Manner, Option<u64>),
+    look: impl Fn() -> String + Send + 'static,
+) -> Played {
     let home = folder.join("home");
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
     let wrapper = [&[env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()], options, &["--"]].concat();
     let wrapper: Vec<String> = wrapper.into_iter().map(String::from).collect();
     let command = [wrapper, bed().recorded(&inside, server)].concat();
-    let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, look);
-    let Drove { revision, tools, answers } = drive(folder, client, &bed().recorded(&outside, &command), calls);
+    let operator = Operator::attach(&home, manner, look);
+    let plan = plan(folder, client, &bed().recorded(&outside, &command), calls, limit);
+    let Drove { revision, tools, answers } = drove(folder, client, &plan, calls.len());
     Played {
         revision,
         tools,
@@ -93,19 +107,22 @@ pub struct Drove {
 
 /// Has a client play `calls` over a command.
 pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> Drove {
-    let plan = plan(folder, client, command, calls);
-    let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
+    drove(folder, client, &plan(folder, client, command, calls, None), calls.len())
+}
+
+fn drove(folder: &Path, client: Client, plan: &Path, calls: usize) -> Drove {
+    let said = run_out(bed().driver(client, plan), &folder.join("said"), &[0]);
     let drove = Drove::read(&said);
-    assert_eq!(drove.answers.len(), calls.len(), "{said}");
+    assert_eq!(drove.answers.len(), calls, "{said}");
     drove
 }
 
-/// Writes what a client is to play.
-pub fn plan(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> PathBuf {
+/// Writes what a client is to play, and for how many seconds it waits for a call.
+pub fn plan(folder: &Path, client: Client, command: &[String], calls: &[Call], limit: Option<u64>) -> PathBuf {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
-    let text = json!({ "client": client.name(), "command": command, "steps": steps });
+    let text = json!({ "client": client.name(), "command": command, "steps": steps, "limit": limit });
     fs::write(&plan, text.to_string()).unwrap();
     plan
 }

@@ -135,7 +135,7 @@ fn an_admin_underneath_a_viewer_gets_no_write_back() {
     let path = format!("PATH={}", std::env::var("PATH").unwrap());
     let options = ["env", "-i", &path, BINARY, "--home", &home, "--name", "inner", "--role", "admin", "--"];
     let inner = [options.map(String::from).to_vec(), files.server()].concat();
-    let plan = plan(files.path(), Client::Ts1, &inner, &[files.read(), files.write("as it is\n")]);
+    let plan = plan(files.path(), Client::Ts1, &inner, &[files.read(), files.write("as it is\n")], None);
     let (said, done) = (files.path().join("said"), files.path().join("done"));
     let driver = bed().driver(Client::Ts1, &plan);
     let words: Vec<String> = std::iter::once(driver.get_program())

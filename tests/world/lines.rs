@@ -12,6 +12,7 @@ pub fn config() -> Config {
         console: "mcp-approve --home /h".into(),
         session: "session".into(),
         nonce: "nonce".into(),
+        secret: "secret".into(),
         approval_timeout: 300_000_000,
         host_timeout: None,
         order: Order::default(),

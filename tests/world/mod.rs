@@ -95,6 +95,8 @@ pub struct World {
     /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
     restricts: bool,
     order: Order,
+    /// The states of ours that the host was given, the latest last.
+    pub states: Vec<String>,
     /// The number of the host's call that was forwarded last.
     last_forwarded: u64,
 }
@@ -134,6 +136,7 @@ impl World {
             approved_in_host: BTreeSet::new(),
             restricts: false,
             order,
+            states: Vec::new(),
             last_forwarded: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
@@ -378,8 +381,12 @@ impl World {
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
             }
             Effect::Answer(line) => {
-                self.note_form(&text(&line));
-                Did::Answer(text(&line))
+                let text = text(&line);
+                self.note_form(&text);
+                let state =
+                    text.split_once(r#""requestState":"mcp-approve:"#).and_then(|(_, rest)| rest.split_once('"'));
+                self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
+                Did::Answer(text)
             }
             Effect::Query(question) => Did::Query(text(&question.into_line())),
             Effect::Record(id, entry) => {

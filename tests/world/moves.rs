@@ -39,6 +39,11 @@ pub enum Move {
     EditBadly,
     AskedMore,
     Continue,
+    /// The host of the stateless call comes back, with the latest state it has.
+    ComeBack,
+    ComeBackOther,
+    AnswerSix,
+    CancelSix,
     Clash,
     Attach,
     Detach,
@@ -160,6 +165,11 @@ pub const ALL: &[Move] = &[
     Move::EditBadly,
     Move::AskedMore,
     Move::Continue,
+    Move::ComeBack,
+    Move::ComeBack,
+    Move::ComeBackOther,
+    Move::AnswerSix,
+    Move::CancelSix,
     Move::Clash,
     Move::Attach,
     Move::Detach,
@@ -297,6 +307,18 @@ pub fn play(world: &mut World, one: Move) {
             r#"{"path":"/m","content":"y"}"#,
             r#","requestState":"s","inputResponses":{}"#,
         )),
+        Move::ComeBack | Move::ComeBackOther => {
+            let Some(state) = world.states.last() else { return };
+            let path = if one == Move::ComeBack { "/m" } else { "/other" };
+            let arguments = format!(r#"{{"path":"{path}","content":"y"}}"#);
+            let id = (20 + world.states.len()).to_string();
+            let line = modern_call(&id, "write_file", &arguments, &format!(r#","requestState":"{state}""#));
+            world.host(&line)
+        }
+        Move::AnswerSix => world.server(r#"{"jsonrpc":"2.0","id":6,"result":{"content":[]}}"#),
+        Move::CancelSix => {
+            world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}"#)
+        }
         Move::Clash => world.call("1", "delete_file", r#"{"path":"/c"}"#),
         Move::Attach => world.step(Event::Attached { who: "ann".into(), attached: 1 }),
         Move::Detach => world.step(Event::Detached { who: "ann".into(), attached: 0 }),

@@ -76,7 +76,9 @@ pub fn laid_out(blocks: &[Block], width: usize, ink: Ink) -> String {
             Block::Heading(text) => rows(&[&format!("**{text}**")], &[width], ink, &mut out),
             Block::Paragraph(text) => rows(&[text], &[width], ink, &mut out),
             Block::Item(text) => rows(&["-", text], &[1, width.saturating_sub(2)], ink, &mut out),
-            Block::Code(lines) => lines.iter().for_each(|line| line_of(&format!("    {line}"), &mut out)),
+            Block::Code(lines) => {
+                code(lines, width.saturating_sub(4)).iter().for_each(|line| line_of(&format!("    {line}"), &mut out));
+            }
             Block::Table(cells) => {
                 let widths = columns(cells, width, ink);
                 // The columns' names are for readers of the source.
@@ -87,6 +89,20 @@ pub fn laid_out(blocks: &[Block], width: usize, ink: Ink) -> String {
         }
     }
     out
+}
+
+/// Lines of code; where one is too wide, what is said beside each stands above it.
+fn code(lines: &[String], width: usize) -> Vec<String> {
+    if lines.iter().all(|line| line.width() <= width) {
+        return lines.to_vec();
+    }
+    let above = |line: &String| {
+        let (code, comment) = line.rsplit_once("  # ").unwrap_or((line, ""));
+        let comment = if comment.is_empty() { Vec::new() } else { wrap(comment, width.saturating_sub(2), Ink::Plain) };
+        let comment = comment.into_iter().map(|row| format!("# {row}"));
+        comment.chain([code.trim_end().to_owned()]).collect::<Vec<_>>()
+    };
+    lines.iter().flat_map(above).collect()
 }
 
 fn line_of(text: &str, out: &mut String) {
@@ -174,6 +190,13 @@ mod tests {
 
     const TOPIC: &str = "# keys: the keys\n\nOne `key name`\nand **more**.\n\n- first\n  goes on\n- second\n\n\
         | key | does |\n|---|---|\n| `a\\|b` | does something with many words |\n\n```sh\n  run   it\n```\n";
+
+    #[test]
+    fn what_is_said_beside_code_stands_above_it_where_it_is_too_wide() {
+        let blocks = blocks("```sh\nlist          # one row a call\nlist --all\n```\n");
+        assert_eq!(laid_out(&blocks, 40, Ink::Plain), "    list          # one row a call\n    list --all\n");
+        assert_eq!(laid_out(&blocks, 20, Ink::Plain), "    # one row a call\n    list\n    list --all\n");
+    }
 
     #[test]
     fn a_topic_is_laid_out_for_its_width() {

@@ -13,11 +13,15 @@ use crate::audit::store::Reader;
 use crate::capability::types;
 use crate::cli::error::Error;
 use crate::cli::log::LogError;
-use crate::cli::print::{self, Column, local, pretty, visible};
+use crate::cli::look::Look;
+use crate::cli::print::{local, pretty, visible};
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
 use crate::policy::question::rules_name;
+use crate::wire::number::{counted, grouped};
 
 /// One tool of one server.
 struct Granted {
@@ -29,6 +33,7 @@ struct Granted {
 /// Compares and prints.
 pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let servers = granted(options, places, now)?;
+    let look = Look::here(now, places).whole_in_a_pipe().wide(options.wide);
     if options.scope {
         return scope(&servers, out);
     }
@@ -49,21 +54,17 @@ pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dy
     }
     for (server, tools) in &servers {
         let used = tools.values().filter(|one| one.used > 0).count();
-        writeln!(out, "{}: {used} of {} tools were used", visible(server), tools.len())?;
+        writeln!(out, "{}: {used} of {} used", visible(server), counted(tools.len(), "tool was|tools were"))?;
         let mut rows: Vec<&Granted> = tools.values().collect();
         rows.sort_by_key(|one| std::cmp::Reverse(one.used));
-        let row = |one: &Granted| {
-            let used = if one.used == 0 { "unused".to_owned() } else { one.used.to_string() };
-            [String::new(), used, visible(&types::signature(&one.tool))]
-        };
-        print::table(&[Column::LEFT, Column::RIGHT, Column::LEFT.at_most(100)], 2, rows.into_iter().map(row), out)?;
+        let used = |one: &Granted| if one.used == 0 { "unused".to_owned() } else { grouped(one.used) };
+        let row = |one| [Row::of(Tone::Ours, used(one)), cell(Tone::Ours, &types::signature(&one.tool))];
+        look.list([">CALLS", "CAPABILITY"], &rows.into_iter().map(row).collect::<Vec<_>>(), out)?;
+        writeln!(out)?;
     }
     if let Some((server, _)) = servers.first_key_value() {
-        let server = visible(server);
-        writeln!(
-            out,
-            "The smallest scope that was enough: mcp-approve lattice caps --from-log --server {server} --scope"
-        )?;
+        let command = format!("mcp-approve lattice caps --from-log --server {} --scope", visible(server));
+        writeln!(out, "The smallest scope that was enough: {}", look.hint(&command))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use crate::audit::moment::Clock;
 use crate::audit::redact::string_token;
 use crate::cli::look::Look;
 use crate::cli::print::visible;
+use crate::console::columns::cell;
 use crate::console::found::Line;
 use crate::console::record_row::{Names, RecordColumns, sentence};
 use crate::console::row::{Row, Tone};
@@ -18,12 +19,12 @@ use crate::console::time;
 const UNREADABLE: &str = "UNREADABLE";
 
 /// One record a line, under the columns' names.
-pub(super) fn table(records: &[Record], look: Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let lines: Vec<Line> = records.iter().map(line).collect();
     let times: Vec<String> = lines.iter().map(|line| moment(line, look)).collect();
     let when = times.iter().map(String::len).max().unwrap_or(0).max(4);
     let newest = lines.iter().map(|line| line.seq).max().unwrap_or(0);
-    let names = if look.is_wide() { Names::Shown(newest) } else { Names::Left };
+    let names = if look.is_wide() { Names::Shown(newest) } else { Names::Numbered(newest) };
     let columns = RecordColumns::of(&lines.iter().collect::<Vec<_>>(), look.width, when, names);
     writeln!(out, "{}", look.line(&columns.heading()))?;
     for ((record, line), time) in records.iter().zip(&lines).zip(&times) {
@@ -36,11 +37,22 @@ pub(super) fn table(records: &[Record], look: Look, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// What one call's records say happened, one below the other.
-pub(super) fn timeline(records: &[Record], look: Look, out: &mut dyn Write) -> io::Result<()> {
-    for line in records.iter().map(line) {
+/// What a call was, and what its records say happened, one below the other. Nothing of it is cut.
+pub(super) fn timeline(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let lines: Vec<Line> = records.iter().map(line).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if let Some(line) = lines.iter().find(|line| line.tool.is_some()) {
+        let name = [line.ticket.as_deref(), line.tool.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("  ");
+        let row = cell(Tone::Strong, &name).and(Tone::Ours, " on ").and_foreign(Tone::Ours, &line.server);
+        let target = lines.iter().find_map(|line| line.target.as_deref());
+        let row = target.map_or(row.clone(), |target| row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, target));
+        writeln!(out, "{}", look.line(&row))?;
+    }
+    for line in lines {
         let time = line.time.map_or_else(String::new, |at| time::date(at, look.clock.offset));
-        let row = Row::of(Tone::Quiet, format!("{time}  ")).joined(sentence(&line)).clipped(look.width);
+        let row = Row::of(Tone::Quiet, format!("{time}  ")).joined(sentence(&line));
         writeln!(out, "{}", look.line(&row))?;
     }
     writeln!(out)
@@ -54,7 +66,7 @@ fn line(record: &Record) -> Line {
 }
 
 /// Today's times without their day; whole ones where there is room.
-fn moment(line: &Line, look: Look) -> String {
+fn moment(line: &Line, look: Look<'_>) -> String {
     let Clock { now, offset } = look.clock;
     line.time.map_or_else(String::new, |at| match look.is_wide() {
         true => time::date(at, offset),
@@ -79,13 +91,36 @@ struct Explained {
     explained: String,
 }
 
-/// One record in full: every field that applies, one below the other.
-pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "record {}", record.seq)?;
-    let Some(fields) = record.fields() else {
-        writeln!(out, "  UNREADABLE: {}", visible(&record.body))?;
-        return Ok(());
+/// Records in full, one after the other: what several of them have in common stands before them, once.
+pub(super) fn whole(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
+    let all: Vec<Vec<(&str, String)>> = records.iter().map(entries).collect();
+    let is_common = |entry: &(&str, String)| {
+        let mut same = all.iter().flatten().filter(|other| other.0 == entry.0);
+        records.len() > 1 && same.clone().count() > 1 && same.all(|other| other.1 == entry.1)
     };
+    let mut common: Vec<&(&str, String)> = Vec::new();
+    for entry in all.iter().flatten().filter(|entry| is_common(entry)) {
+        if !common.contains(&entry) {
+            common.push(entry);
+        }
+    }
+    if !common.is_empty() {
+        writeln!(out, "the call")?;
+        common.iter().try_for_each(|(name, value)| writeln!(out, "  {name:<10} {value}"))?;
+        writeln!(out)?;
+    }
+    for (record, entries) in records.iter().zip(&all) {
+        writeln!(out, "record {}", record.seq)?;
+        let own = entries.iter().filter(|entry| !common.contains(entry));
+        own.into_iter().try_for_each(|(name, value)| writeln!(out, "  {name:<10} {value}"))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Every field that a record has, as it is shown.
+fn entries(record: &Record) -> Vec<(&'static str, String)> {
+    let Some(fields) = record.fields() else { return vec![("UNREADABLE", visible(&record.body))] };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
     let explained = fields.detail::<Explained>().unwrap_or_default().explained;
     let others = [
@@ -94,21 +129,12 @@ pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         ("assurance", fields.assurance.as_deref()),
         ("policy", fields.policy.as_deref()),
     ];
-    for (name, value) in TEXTS.into_iter().zip(fields.texts()).chain(others) {
-        if let Some(value) = value {
-            writeln!(out, "  {name:<10} {}", visible(value))?;
-        }
-    }
-    if let Some(link) = record.link {
-        writeln!(out, "  {:<10} {link}", "link")?;
-    }
+    let texts = TEXTS.into_iter().zip(fields.texts()).chain(others);
+    let texts = texts.filter_map(|(name, value)| Some((name, visible(value?))));
+    let link = record.link.map(|link| ("link", link.to_string()));
     let json = [("arguments", fields.arguments), ("cut", fields.cut), ("detail", fields.detail)];
-    for (name, value) in json {
-        if let Some(value) = value.filter(|json| json.get() != "{}") {
-            writeln!(out, "  {name:<10} {}", indented(value.get()))?;
-        }
-    }
-    writeln!(out)
+    let json = json.into_iter().filter_map(|(name, value)| Some((name, value.filter(|json| json.get() != "{}")?)));
+    texts.chain(link).chain(json.map(|(name, value)| (name, indented(value.get())))).collect()
 }
 
 /// A JSON text over several lines, hidden characters visible. Works on the text, so that numbers stay as they are.

@@ -7,14 +7,18 @@ use serde_json::{Value, json};
 
 use super::{Finding, LogError, Of, progress};
 use crate::audit::detections::{self, Detections};
-use crate::audit::moment::{Clock, rfc3339};
+use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::record::By;
 use crate::audit::store::Reader;
 use crate::audit::tally::{Count, Tally};
-use crate::cli::print::{self, Column, visible, visible_json};
+use crate::cli::look::Look;
+use crate::cli::print::{visible, visible_json};
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::wire::number::{counted, grouped};
 
 /// Which records are counted, and how they are shown.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,24 +33,17 @@ pub struct StatsOptions {
     pub json: bool,
 }
 
-const TITLES: [&str; 8] = ["SERVER", "TOOL", "CALLS", "APPROVED", "DENIED", "ASKED", "WITHDRAWN", "MEDIAN"];
-const NAME: Column = Column::LEFT.at_most(40);
-const NUMBER: Column = Column::RIGHT;
-const COLUMNS: [Column; 8] = [NAME, NAME, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER];
+const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", ">ASKED", ">WITHDRAWN", ">MEDIAN"];
 
 /// The figures of one tool: server, tool, what became of its calls.
 type OfTool<'t> = (&'t str, &'t str, &'t Count);
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
 
 /// Counts and tells.
 ///
 /// # Errors
 /// As [`super::run`].
-pub(super) fn run(options: &StatsOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let search = options.of.search(clock)?;
+pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
+    let search = options.of.search(look.clock)?;
     let reader = Reader::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {
@@ -69,12 +66,12 @@ pub(super) fn run(options: &StatsOptions, db: &Path, clock: Clock, out: &mut dyn
     if options.json {
         writeln!(out, "{}", visible_json(&object(&tally, &found, &approved, &tools).to_string()))?;
     } else if reader.is_none() {
-        let missing = LogError::NoLog(db.to_path_buf());
-        writeln!(out, "{missing}: {}", missing.hint())?;
+        super::no_log(db, look, out)?;
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {
-        writeln!(out, "No call of that kind was decided yet; `mcp-approve log list` shows what else there is.")?;
+        let hint = look.hint("`mcp-approve log list` shows what else there is");
+        writeln!(out, "No call of that kind was decided yet; {hint}.")?;
     } else {
-        text(&tally, &found, &approved, &tools, (more, clock), out)?;
+        text(&tally, &found, &approved, &tools, (more, look), out)?;
     }
     Ok(Finding::So)
 }
@@ -140,11 +137,11 @@ fn text(
     found: &Detections,
     approved: &[(&str, &str, u64)],
     tools: &[OfTool<'_>],
-    (more, clock): (usize, Clock),
+    (more, look): (usize, Look<'_>),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let all = &tally.all;
-    let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), |at| time::date(at, clock.offset));
+    let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), |at| time::date(at, look.clock.offset));
     writeln!(out, "{} from {} to {}", counted(all.calls(), "call"), time(tally.from), time(tally.to))?;
     let by = all.by();
     let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();
@@ -157,29 +154,30 @@ fn text(
     writeln!(out, "  withdrawn  {}", all.withdrawn)?;
     writeln!(out, "  saved      {}, by rules", counted(saved, "question"))?;
     if saved == 0 && by.contains_key(By::Operator.word()) {
-        writeln!(out, "             (`mcp-approve rules --help`: a rule answers the same question for you)")?;
+        let hint = look.hint("`mcp-approve rules --help`: a rule answers the same question for you");
+        writeln!(out, "  {:10} ({hint})", "")?;
     }
     writeln!(
         out,
-        "  detected   {} disputed, {} of unexpected behavior, {} against the schema; definitions: {} changed, {} new",
-        found.disputed, found.unexpected, found.violations, found.changed, found.added
+        "  detected   {} disputed, {} of unexpected behavior, {} against the schema",
+        found.disputed, found.unexpected, found.violations
     )?;
+    writeln!(out, "  defined    {} changed, {} new", found.changed, found.added)?;
     writeln!(out, "  likely     {} confirmed as PURE, {} marked or refused", found.confirmed, found.refused)?;
     for (at, (server, tool, calls)) in approved.iter().enumerate() {
         let label = if at == 0 { "approved" } else { "" };
         writeln!(out, "  {label:10} {} of {} / {}", counted(*calls, "asked call"), visible(server), visible(tool))?;
     }
     if !approved.is_empty() {
-        writeln!(
-            out,
-            "             (`mcp-approve tools review` confirms reads, `rules suggest` offers rules for the rest)"
-        )?;
+        let hint = look.hint("`mcp-approve tools review` confirms reads, `mcp-approve rules suggest` offers rules");
+        writeln!(out, "  {:10} ({hint})", "")?;
     }
     if tally.refused_lines > 0 {
-        writeln!(out, "  refused    {} lines of hosts", tally.refused_lines)?;
+        writeln!(out, "  refused    {} of hosts", counted(tally.refused_lines, "line"))?;
     }
     if tally.unreadable > 0 {
-        writeln!(out, "  UNREADABLE {} records: run `mcp-approve log verify`", tally.unreadable)?;
+        let hint = look.hint("run `mcp-approve log verify`");
+        writeln!(out, "  UNREADABLE {}: {hint}", counted(tally.unreadable, "record"))?;
     }
     for (rule, of) in &tally.rules {
         writeln!(out, "  rule       {} by {}", of.hits, visible(rule))?;
@@ -187,13 +185,14 @@ fn text(
     writeln!(out)?;
     let rows = tools.iter().map(|(server, tool, count)| {
         let numbers = [count.calls(), count.approved(), count.denied(), count.asked, count.withdrawn];
-        let [calls, approved, denied, asked, withdrawn] = numbers.map(|number| number.to_string());
-        let median = count.median().map_or_else(|| "-".to_owned(), time::took);
-        [visible(server), visible(tool), calls, approved, denied, asked, withdrawn, median]
+        let [calls, approved, denied, asked, withdrawn] = numbers.map(|number| Row::of(Tone::Ours, grouped(number)));
+        let median = Row::of(Tone::Ours, count.median().map_or_else(|| "-".to_owned(), time::took));
+        let (server, tool) = (cell(Tone::Quiet, server), cell(Tone::Strong, tool));
+        [server, tool, calls, approved, denied, asked, withdrawn, median]
     });
-    print::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(rows), out)?;
+    look.list(TITLES, &rows.collect::<Vec<_>>(), out)?;
     if more > 0 {
-        writeln!(out, "and {more} more tools: --limit {}", tools.len() + more)?;
+        writeln!(out, "and {}: --limit {}", counted(more, "more tool"), tools.len() + more)?;
     }
     Ok(())
 }

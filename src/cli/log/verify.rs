@@ -3,23 +3,32 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Finding, LogError, VerifyOptions};
+use super::{Finding, LogError, VerifyOptions, progress};
 use crate::audit::chain::Head;
 use crate::audit::query::{self, Anchor, Verified};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Left, Reader};
+use crate::cli::look::Look;
 use crate::cli::print::visible;
+use crate::wire::number::{counted, grouped};
 
 /// Verifies the chain.
 ///
 /// # Errors
 /// As [`super::run`]; a broken chain is a finding.
-pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub(super) fn verify(
+    options: &VerifyOptions,
+    db: &Path,
+    look: Look<'_>,
+    out: &mut dyn Write,
+) -> Result<Finding, LogError> {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
-            let verified = query::verify(&reader, options.expect_head)?;
+            let verified = progress::told("checking the log", reader.newest()?, |tell| {
+                query::verify(&reader, options.expect_head, tell)
+            })?;
             let lost = query::is_lost(&noted, verified.last(), &reader)?;
             (verified, lost, reader.left().to_vec())
         }
@@ -62,19 +71,21 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
         writeln!(out, "{report}")?;
         return Ok(finding);
     }
-    match &verified.broken {
-        None if lost => writeln!(out, "What is there holds: {seq} records.")?,
-        None => writeln!(out, "The chain holds: {seq} records.")?,
-        Some(broken) => {
-            writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
-            writeln!(out, "The {seq} records before that hold.")?;
-            if let Some(beyond) = &verified.beyond {
-                let after = beyond.head.seq.saturating_sub(broken.seq());
-                let says = match beyond.changed {
-                    1 => format!("Only that record was changed: the {after} after it follow from the link it carries."),
-                    more => format!("Of the {after} after it, {} do not follow from the one before.", more - 1),
-                };
-                writeln!(out, "{says}")?;
+    let records = counted(seq, "record holds|records hold");
+    match (&verified.broken, &verified.beyond) {
+        (None, _) if lost => writeln!(out, "Of what is there, {records}.")?,
+        (None, _) => writeln!(out, "The chain holds: {}.", counted(seq, "record"))?,
+        (Some(broken), Some(beyond)) if beyond.changed == 1 => {
+            let after = grouped(beyond.head.seq.saturating_sub(broken.seq()));
+            writeln!(out, "THE CHAIN IS BROKEN at one record: {broken}.")?;
+            writeln!(out, "Every other record holds: {} before it, {after} after it.", grouped(seq))?;
+        }
+        (Some(broken), beyond) => {
+            writeln!(out, "THE CHAIN IS BROKEN: {broken}.\nBefore that, {records}.")?;
+            if let Some(beyond) = beyond {
+                let after = counted(beyond.head.seq.saturating_sub(broken.seq()), "record");
+                let more = counted(beyond.changed - 1, "does not follow|do not follow");
+                writeln!(out, "Of the {after} after it, {more} from the one before.")?;
             }
         }
     }
@@ -95,9 +106,9 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
     if verified.anchor == Anchor::NotAsked && finding == Finding::So {
         writeln!(
             out,
-            "Not checked: whether records were cut off at the end together with that note; a\n\
-             chain cannot show that. Keep the link above somewhere else, and next time give it to\n  \
-               mcp-approve log verify --expect-head LINK"
+            "Not checked: whether records were cut off at the end together with that note; a chain cannot show that. Keep \
+             the link above somewhere else, and give it next time: {}",
+            look.hint("mcp-approve log verify --expect-head LINK")
         )?;
     }
     Ok(finding)
@@ -111,7 +122,7 @@ fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> i
         Noted::Head(head) if lost => writeln!(
             out,
             "RECORDS ARE MISSING: {place} has noted record {} with the link\n  {}\n\
-             and that record is not in the intact chain. The log was removed, replaced or cut off since. If you moved\n\
+             and that record is not in the intact chain. The log was removed, replaced or cut off since. If you moved \
              it away yourself, move that file with it.",
             head.seq, head.link
         ),

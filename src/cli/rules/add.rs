@@ -24,6 +24,7 @@ use crate::policy::replay::{Answer, answer};
 use crate::policy::rule::{Decision, Rule};
 use crate::policy::when::About;
 use crate::policy::written;
+use crate::wire::number::counted;
 
 const DAY: i64 = 24 * 3600 * 1000;
 
@@ -106,14 +107,14 @@ fn tell_past(
     }
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
     let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
-    let of = past::counted(calls.len(), "past call", "past calls");
+    let of = counted(calls.len(), "past call");
     writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
     if untold > 0 {
         writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
-        let times = past::counted(denied, "time", "times");
+        let times = counted(denied, "time");
         writeln!(out, "warning: it allows what was denied before ({times})")?;
     }
     // A call like those that were denied or asked by a rule: an allow does not loosen that.
@@ -168,7 +169,7 @@ fn from_record(
             let policy = crate::policy::parse::built_in();
             let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
-            let count = past::counted(count, "past call", "past calls");
+            let count = counted(count, "past call");
             writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
         }
         writeln!(out, "Choose one: {} --record {} --scope N", site.places.command("rules add"), visible(record))?;

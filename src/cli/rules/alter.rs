@@ -11,6 +11,7 @@ use crate::console::plain::{self, visible};
 use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError, Switch};
 use crate::policy::replay::replay;
+use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.
 ///
@@ -110,10 +111,7 @@ fn finish(
     writeln!(out, "{} in {}:\n\n{}", visible(&title), path.display(), visible_lines(text))?;
     if let Some(calls) = past::since(&site.db, None)? {
         let replayed = replay(&draft.policy, &calls, site.now);
-        let (changes, calls) = (
-            past::counted(replayed.changes.len(), "call", "calls"),
-            past::counted(calls.len(), "past call", "past calls"),
-        );
+        let (changes, calls) = (counted(replayed.changes.len(), "call"), counted(calls.len(), "past call"));
         writeln!(
             out,
             "Of {calls}, {changes} would be decided differently now ({}).",

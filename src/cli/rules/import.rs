@@ -3,16 +3,17 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use super::Site;
 use super::add::{Addition, write};
 use super::alter::visible_lines;
 use super::explain::read;
 use super::options::ImportOptions;
-use super::{Site, past};
 use crate::cli::error::Error;
 use crate::console::plain::visible;
 use crate::policy::edit;
 use crate::policy::import::{Imported, import};
 use crate::policy::rule::Decision;
+use crate::wire::number::counted;
 
 /// Imports a file: prints rules and report, or writes the rules.
 ///
@@ -70,7 +71,7 @@ fn warnings(found: &Imported) -> Vec<String> {
 
 /// What was carried over and what was not, as comments.
 fn report(found: &Imported, out: &mut dyn Write) -> Result<(), Error> {
-    let carried = past::counted(found.carried.len(), "entry", "entries");
+    let carried = counted(found.carried.len(), "entry|entries");
     writeln!(out, "# {carried} carried over, {} not.", found.left.len())?;
     for left in &found.left {
         writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why))?;

@@ -5,11 +5,14 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::options::ListOptions;
 use crate::cli::error::Error;
-use crate::cli::print::{self, Column, visible};
+use crate::cli::look::Look;
+use crate::cli::print::visible;
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::home::layers::Layers;
-use crate::home::places::Places;
-use crate::policy::rule::{Layer, Policy, Rule};
+use crate::policy::rule::{Decision, Layer, Policy, Rule};
 
 /// Lists the policy.
 ///
@@ -18,11 +21,11 @@ use crate::policy::rule::{Layer, Policy, Rule};
 pub(super) fn run(
     policy: &Policy,
     layers: &Layers,
-    json: bool,
-    places: &Places,
+    options: ListOptions,
+    look: Look<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    if json {
+    if options.json {
         writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -50,13 +53,25 @@ pub(super) fn run(
         defaults.hazard.word()
     )?;
     let rows = all(policy).map(|(rule, disabled)| {
-        let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
-        let layer = if here.len() > 1 { format!("{:7}  ", rule.layer.word()) } else { String::new() };
-        [layer + &rule.id, word(rule, disabled).to_owned(), selects(rule) + &note]
+        let decision = match (disabled, rule.decision) {
+            (true, _) => Row::of(Tone::Quiet, "off"),
+            (false, Decision::Allow) => Row::of(Tone::Good, "allow"),
+            (false, Decision::Ask) => Row::of(Tone::Warn, "ask"),
+            (false, Decision::Deny) => Row::of(Tone::Danger, "deny"),
+        };
+        let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
+        let mut covers = cell(Tone::Ours, &selects(rule));
+        if let Some(note) = &rule.note {
+            covers = covers.and(Tone::Quiet, "  # ").and_foreign(Tone::Quiet, note);
+        }
+        [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers]
     });
-    print::table(&[Column::LEFT, Column::LEFT.at_least(5), Column::LEFT], 2, rows, out)?;
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        look.wide(options.look.wide).list(["RULE", "DOES", "COVERS"], &rows, out)?;
+    }
     for one in &policy.pending {
-        writeln!(out, "\nnot accepted yet in {} ({}):", visible(&one.file), places.command("rules accept"))?;
+        writeln!(out, "\nnot accepted yet in {} ({}):", visible(&one.file), look.hint("mcp-approve rules accept"))?;
         for loosens in &one.loosens {
             writeln!(out, "  {}", visible(loosens))?;
         }
@@ -67,10 +82,6 @@ pub(super) fn run(
 /// Every rule that is written, and whether it is switched off.
 fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
     policy.rules.iter().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
-}
-
-fn word(rule: &Rule, disabled: bool) -> &'static str {
-    if disabled { "off" } else { rule.decision.word() }
 }
 
 fn row(rule: &Rule, disabled: bool) -> Value {
@@ -96,10 +107,10 @@ fn row(rule: &Rule, disabled: bool) -> Value {
     })
 }
 
-/// What a rule matches, on one line.
+/// What a rule matches, on one line. Foreign text in it, raw.
 fn selects(rule: &Rule) -> String {
     let until = rule.expires.and_then(time).map(|end| ("until", end));
-    let part = |(key, words): (&str, String)| format!("{key} {}", visible(&words));
+    let part = |(key, words): (&str, String)| format!("{key} {words}");
     let parts: Vec<String> = rule.selects().into_iter().chain(until).map(part).collect();
     if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }

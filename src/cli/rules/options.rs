@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit::moment::Since;
+use crate::cli::look::LookOptions;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
 
@@ -12,11 +13,7 @@ use crate::policy::rule::Decision;
 #[derive(Clone, Debug, Subcommand)]
 pub enum RulesCommand {
     /// Lists the defaults and the rules
-    List {
-        /// Print one JSON array
-        #[arg(long)]
-        json: bool,
-    },
+    List(ListOptions),
     /// Checks the policy: every problem with its line and a fix (exit code 1 if there is one)
     Check {
         /// Print one JSON array
@@ -30,7 +27,7 @@ would, the tool's `definition` as in tools/list. Without it, mcp-approve judges 
 its server last described it, or else as an unknown tool.
 
 Example:
-  echo '{\"server\":\"filesystem\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.txt\"}}' |
+  echo '{\"server\":\"files\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.md\"}}' |
     mcp-approve rules explain -"
     )]
     Explain {
@@ -76,6 +73,16 @@ ask or deny) takes effect once you accept it, here or in the console."
     Path,
 }
 
+/// How the rules are listed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ListOptions {
+    #[command(flatten)]
+    pub look: LookOptions,
+    /// Print one JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A rule to add.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "From a call of the log, `--record` alone shows what a rule could cover; `--scope` chooses.
@@ -84,7 +91,7 @@ Conditions are written as in the file.
 Examples:
   mcp-approve rules add --record filesystem-12
   mcp-approve rules add --record filesystem-12 --scope 2 --expires 7d
-  mcp-approve rules add --server github --tool create_issue --when '{ arg = \"repo\", eq = \"notes\" }'
+  mcp-approve rules add --tool add_issue --when '{ arg = \"repo\", eq = \"notes\" }'
   mcp-approve rules add --id no-force --decision deny --tool '*force*'")]
 pub struct AddOptions {
     /// Make it from this call of the log, by the number of a record or its ticket
@@ -170,7 +177,7 @@ and shows the change and what it means for past calls before it is written.
 
 Examples:
   mcp-approve rules edit
-  mcp-approve rules edit notes --set expires=2027-01-31 --set 'note=\"until the move\"'
+  mcp-approve rules edit notes --set expires=2027-01-31 --unset note
   mcp-approve rules edit notes --unset expires")]
 pub struct EditOptions {
     /// The rule's id: where the editor begins, or whose keys are changed
@@ -258,7 +265,7 @@ pub struct SuggestOptions {
 MCP tools are carried over, and they never allow more than the other program did.
 
 Files:
-  claude  settings.json, settings.local.json, managed-settings.json: permissions, and the lists of servers
+  claude  settings.json, settings.local.json, managed-settings.json
   cursor  permissions.json, cli-config.json or cli.json, mcp.json
   gemini  settings.json, and each of policies/*.toml
   codex   config.toml: [mcp_servers.NAME], and those of plugins

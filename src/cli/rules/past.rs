@@ -67,8 +67,3 @@ pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> Res
     }
     Ok(())
 }
-
-/// `1 call`, `2 calls`.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}

@@ -12,6 +12,7 @@ use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
+use crate::wire::number::counted;
 
 /// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be known.
 ///
@@ -70,7 +71,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 /// # Errors
 /// The output cannot be written.
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
-    let calls = past::counted(replayed.calls, "past call", "past calls");
+    let calls = counted(replayed.calls, "past call");
     let (changed, untold) = (replayed.changes.len(), replayed.undecided.len());
     let cannot = if untold == 0 { String::new() } else { format!(", {untold} cannot be determined") };
     writeln!(out, "{calls}: {changed} would be decided differently{cannot}.")?;

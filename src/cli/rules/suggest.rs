@@ -16,6 +16,7 @@ use crate::home::policy_file;
 use crate::policy::maker::{Title, id_for};
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, Suggestions, suggest};
+use crate::wire::number::counted;
 
 /// Suggests rules, or writes one of them.
 ///
@@ -60,7 +61,7 @@ pub(super) fn run(
 }
 
 fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {
-    let saved = past::counted(one.saves.len(), "question", "questions");
+    let saved = counted(one.saves.len(), "question");
     let note = format!("suggested: {saved} saved");
     one.proposal.text(&Title { id, decision: Decision::Allow, expires, note: Some(&note) })
 }
@@ -89,8 +90,8 @@ fn tell(
     site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let of = past::counted(calls, "past call", "past calls");
-    let questions = past::counted(found.questions, "question", "questions");
+    let of = counted(calls, "past call");
+    let questions = counted(found.questions, "question");
     writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
         writeln!(
@@ -101,7 +102,7 @@ fn tell(
         return Ok(());
     }
     for (number, (one, id)) in (1..).zip(found.rules.iter().zip(ids)) {
-        let saves = past::counted(one.saves.len(), "question", "questions");
+        let saves = counted(one.saves.len(), "question");
         writeln!(
             out,
             "\n{number}. {}{}: saves {saves}; no call it covers was denied",

@@ -7,8 +7,11 @@ use std::io::Write;
 use super::row;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::cli::error::Error;
+use crate::cli::look::Look;
 use crate::cli::person;
-use crate::cli::print::{self, Column, visible};
+use crate::cli::print::visible;
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
@@ -57,7 +60,7 @@ pub(super) fn ask(
 ) -> Result<Next, Error> {
     while let Some(first) = tools.first() {
         writeln!(out, "\n{}: not confirmed yet", visible(&first.server.name))?;
-        table(&tools, out)?;
+        table(&tools, Look::here(now, places), out)?;
         let answer = person::ask(HELP, out)?;
         let (numbers, mutability) = match answer.as_deref().map_or(Answer::Quit, |text| read(text, &tools)) {
             Answer::Say(numbers, mutability) => (numbers, mutability),
@@ -88,18 +91,18 @@ pub(super) fn ask(
 }
 
 /// The tools with their numbers, and why each is thought to be what it is.
-pub(super) fn table(tools: &[&Known], out: &mut dyn Write) -> std::io::Result<()> {
-    const COLUMNS: [Column; 5] =
-        [Column::RIGHT, Column::LEFT.at_most(40), Column::LEFT, Column::LEFT, Column::LEFT.at_most(60)];
+pub(super) fn table(tools: &[&Known], look: Look<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     let rows = tools.iter().enumerate().map(|(at, known)| {
         let identity = known.behavior.identity;
         let news = if known.pin_state == PinState::New { "new" } else { "" };
         let badge = format!("{} {news}", known.behavior.badge().word());
         let what = format!("{} {}", identity.action.word(), identity.output_domain.word());
-        let because = visible(&row::because(&known.behavior));
-        [(at + 1).to_string(), visible(&known.tool.name), badge.trim().to_owned(), what, because]
+        let because = cell(Tone::Ours, &row::because(&known.behavior));
+        let number = Row::of(Tone::Key, (at + 1).to_string());
+        let [badge, what] = [badge.trim(), &what].map(|text| Row::of(Tone::Ours, text));
+        [number, cell(Tone::Strong, &known.tool.name), badge, what, because]
     });
-    print::table(&COLUMNS, 2, rows, out)
+    look.list([">NO", "TOOL", "BADGE", "DOES", "BECAUSE"], &rows.collect::<Vec<_>>(), out)
 }
 
 /// Records what is settled of a server or one of its tools.

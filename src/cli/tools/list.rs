@@ -23,7 +23,7 @@ pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known 
 pub(super) fn run(
     options: &ToolsListOptions,
     places: &Places,
-    look: Look,
+    look: Look<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let memory = memory(places)?;
@@ -32,14 +32,14 @@ pub(super) fn run(
     let tally = answers(places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
-    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, look, places, out))?;
+    print(options.output, &rows, &look.hint(NONE), out, |out| table(&tools, &seen, look, places, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn table<'t>(
     tools: &[Known],
     seen: &dyn Fn(&Known) -> Answers<'t>,
-    look: Look,
+    look: Look<'_>,
     places: &Places,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -63,16 +63,16 @@ fn table<'t>(
             [server, tool, badge, identity, tag, pin, calls, evidence, remarks]
         });
         let rows: Vec<_> = rows.collect();
-        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", "CALLS", "EVIDENCE", "REMARKS"];
+        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", ">CALLS", "EVIDENCE", "REMARKS"];
         look.list(titles, &rows, out)?;
     } else {
         let rows: Vec<_> = tools.iter().map(short).collect();
-        look.list(["SERVER", "TOOL", "BADGE", "TAG", "CALLS", "REMARKS"], &rows, out)?;
+        look.list(["SERVER", "TOOL", "BADGE", "TAG", ">CALLS", "REMARKS"], &rows, out)?;
     }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
         let what = "look like reads (PURE?) or are new: confirm them with";
-        look.say(&format!("{likely} of them {what} {}", places.command("tools review")), out)?;
+        writeln!(out, "{likely} of them {what} {}", places.command("tools review"))?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {

@@ -17,7 +17,7 @@ use crate::pins::reading::Known;
 pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
-    let profile = Profile::of(tool, identity);
+    let profile = Profile::of(tool, behavior);
     json!({
         "server": server.name,
         "name": tool.name,

@@ -46,7 +46,7 @@ impl Hit<'_> {
 pub(super) fn run(
     options: &ToolsSearchOptions,
     places: &Places,
-    look: Look,
+    look: Look<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let now = look.clock.now;
@@ -55,7 +55,7 @@ pub(super) fn run(
     let memory = memory(places)?;
     let tools = super::known(memory.as_ref(), options.server.as_deref())?;
     if tools.is_empty() && !options.output.json && !options.output.jsonl {
-        writeln!(out, "{NONE}")?;
+        writeln!(out, "{}", look.hint(NONE))?;
         return Ok(ExitCode::SUCCESS);
     }
     let query = options.query.join(" ");
@@ -68,7 +68,7 @@ pub(super) fn run(
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(answers, Profile::of(&known.tool, known.behavior.identity).cost);
+        let (cost, price) = cost(answers, Profile::of(&known.tool, &known.behavior).cost);
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let bar = bars.of(&known);
         Hit { known, relevance, cost, why, answers, bar }
@@ -161,14 +161,14 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Hit<'_>], left_out: &str, look: Look, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[Hit<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     if look.is_wide() {
         whole(hits, out)?;
     } else {
         let rows: Vec<_> = hits.iter().map(short).collect();
-        look.list(["SCORE", "BADGE", "SERVER", "TOOL", "TAG", "SAYS"], &rows, out)?;
+        look.list([">SCORE", "BADGE", "SERVER", "TOOL", "TAG", "SAYS"], &rows, out)?;
     }
-    if left_out.is_empty() { Ok(()) } else { look.say(left_out, out) }
+    if left_out.is_empty() { Ok(()) } else { writeln!(out, "{left_out}") }
 }
 
 /// The first line of what a server says of a tool.

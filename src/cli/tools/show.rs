@@ -82,7 +82,7 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
 fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
-    let profile = Profile::of(tool, identity);
+    let profile = Profile::of(tool, behavior);
     writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;

@@ -21,9 +21,10 @@ use super::row::{Row, Tone};
 use crate::gate::data::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
+pub use crate::wire::number::{counted, grouped};
 pub use folds::{Anchor, Fold, Folds};
 pub use sections::nearest;
-pub use token::{counted, grouped, size};
+pub use token::size;
 
 /// A card's rows at one width.
 #[derive(Clone, Debug)]

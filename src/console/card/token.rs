@@ -3,6 +3,7 @@
 use super::json::{Extents, said, skip_space, string_end};
 use crate::console::plain::{Edges, is_tame};
 use crate::console::row::{Row, Tone};
+use crate::wire::number::counted;
 
 /// Objects with more keys are not aligned: it would cost a look at all of them.
 const MOST_ALIGNED: usize = 40;
@@ -94,26 +95,7 @@ pub fn is_beyond_doubles(token: &str) -> bool {
     integer && digits.parse::<u64>().map_or(true, |n| n > LIMIT)
 }
 
-/// `1 key`, `12 keys`, `1,204 keys`.
-pub fn counted(n: impl TryInto<u64>, thing: &str) -> String {
-    let n: u64 = n.try_into().unwrap_or(u64::MAX);
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
 /// `1 byte`, `18,204 bytes`.
 pub fn size(bytes: usize) -> String {
     counted(bytes, "byte")
-}
-
-/// A number with its thousands apart.
-pub fn grouped(n: impl TryInto<u64>) -> String {
-    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

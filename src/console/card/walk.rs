@@ -7,9 +7,10 @@ use super::folds::Fold;
 use super::json::{said, skip_space, string_end};
 use super::region::{Form, Region};
 use super::sheet::{Ground, Sheet};
-use super::token::{alignment, counted, insides, is_beyond_doubles, is_short_list, label, quoted, size};
+use super::token::{alignment, insides, is_beyond_doubles, is_short_list, label, quoted, size};
 use super::undeclared::Within;
 use crate::console::row::{Row, Tone};
+use crate::wire::number::counted;
 
 /// Where a walk is.
 #[derive(Clone, Debug)]

@@ -262,7 +262,9 @@ mod tests {
         ] {
             assert!(told_first(own).starts_with(&format!("{both}; {why}: ")), "{}", told(own));
         }
-        assert!(told(&[("sort", &["4"])]).starts_with("4 is bound to sort and to tools; they meet: "));
+        assert!(
+            told(&[("sort", &["4"])]).starts_with("4 is bound to sort and to tools; both act on the same screen: ")
+        );
     }
 
     #[test]

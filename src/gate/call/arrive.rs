@@ -5,13 +5,14 @@ use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
+use crate::gate::call::leg::{self, Legs};
 use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
 use crate::gate::call::replies::{self, answer};
 use crate::gate::call::target;
-use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::effect::{Effect, Passing, Question};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::deadline::{self, FIRST_HEARTBEAT};
+use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::features;
@@ -23,6 +24,7 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::rename;
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
@@ -46,6 +48,11 @@ impl Gate {
             let bytes = call.line().content().len() as u64;
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
             return;
+        }
+        if let Some(state) = leg::brought_back(&call)
+            && !self.flights.gave_state(&call)
+        {
+            return self.on_return(now, &call, &state, out);
         }
         self.consoles.status.calls += 1;
         if call.is_modern() {
@@ -100,20 +107,22 @@ impl Gate {
         let number = self.calls.next_number();
         // A server has no host that gives up on it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-        let host = self.host_of(&call).map(|(name, _)| name);
-        let (approval, host_limit) = (self.config.approval_timeout, self.config.host_timeout);
-        Held {
+        let longest = self.longest_wait(&call, now.mono);
+        let mut held = Held {
             number,
             ticket: self.ticket(number).into(),
-            deadline: deadline::deadline(now.mono, approval, host_limit, host, has_token),
+            deadline: now.mono.saturating_add(self.config.approval_timeout).min(longest),
             call,
             arrived: now,
             asked: AskRecord::NotAsked,
             original: None,
             beat: has_token.then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent: 0 }),
+            legs: Legs { opened: now.mono, ..Legs::default() },
             seen: Seen::default(),
             asked_again: None,
-        }
+        };
+        held.legs.ends = self.leg_ends(&held);
+        held
     }
 
     pub(in crate::gate) fn ticket(&self, number: u64) -> String {
@@ -121,7 +130,15 @@ impl Gate {
     }
 
     /// Denies a call that is not worth holding: one decision record, one answer.
-    fn deny_unheld(&mut self, now: Now, call: &Call, by: By, reason: &str, reply: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn deny_unheld(
+        &mut self,
+        now: Now,
+        call: &Call,
+        by: By,
+        reason: &str,
+        reply: Line,
+        out: &mut Vec<Effect>,
+    ) {
         let number = self.calls.next_number();
         let mut entry = self.entry(now, Kind::Decision);
         entry.ticket = Some(self.ticket(number));
@@ -193,6 +210,13 @@ impl Gate {
                     let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
                     return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
                 }
+                if let Some(first) = cancels.as_ref().and_then(|id| self.flights.first_of(id)).cloned() {
+                    // The server knows the call by its first request.
+                    self.cancelled_in_flight(now, &first, out);
+                    self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
+                    let line = rename::with_param(plain.line(), "requestId", first.raw());
+                    return out.extend(line.map(|line| Effect::Query(Question(line))));
+                }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
                     if !self.config.scope.is_whole() {
@@ -226,7 +250,7 @@ impl Gate {
 
     /// Whether a call under this id has no answer yet.
     fn is_live(&self, id: &Id) -> bool {
-        self.calls.by_host_id(id).is_some() || self.flights.contains(id)
+        self.calls.by_host_id(id).is_some() || self.flights.contains(id) || self.flights.first_of(id).is_some()
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.

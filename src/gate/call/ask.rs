@@ -9,6 +9,7 @@ use crate::gate::call::held::{
     Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{self, Judged, Seen};
+use crate::gate::call::leg;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
@@ -191,6 +192,10 @@ impl Gate {
             }
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
+                if leg::is_possible(&held.call) {
+                    // Its host repeats what it sent.
+                    held.legs.repeated.get_or_insert_with(|| held.call.repeated());
+                }
                 held.original.get_or_insert(Original { digest, arguments });
                 *held.call = call;
                 // What the edited call would touch is looked at before it is shown.

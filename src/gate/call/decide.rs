@@ -9,7 +9,7 @@ use crate::gate::call::held::{
     Approval, AskRecord, Asking, Decided, Deciding, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies::{self, answer};
+use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction, Settled};
@@ -71,7 +71,7 @@ impl Gate {
     /// The denial is in the log: the host gets its answer.
     fn denied(&mut self, now: Now, held: &Held, denial: Denial, out: &mut Vec<Effect>) {
         self.note_denial(now, held, &denial, out);
-        answer(&held.call, denial.reply, out);
+        self.answer(held, denial.reply, out);
     }
 
     fn note_denial(&mut self, now: Now, held: &Held, denial: &Denial, out: &mut Vec<Effect>) {
@@ -101,7 +101,8 @@ impl Gate {
             self.consoles.status.denied += 1;
             let is_cancelled = matches!(stage, Stage::Withdrawn(Withdrawn { why: Withdrawal::Cancelled, .. }));
             if !is_cancelled {
-                answer(&held.call, replies::not_recorded(&held.call, &self.config.console, &why), out);
+                let reply = replies::not_recorded(&held.call, &self.config.console, &why);
+                self.answer(&held, reply, out);
             }
             out.push(Effect::Settle(Settled {
                 ticket: held.ticket.to_string(),

@@ -94,7 +94,7 @@ impl Gate {
     fn elicited_in_vain(&mut self, now: Now, open: Option<&Open>, why: &str, out: &mut Vec<Effect>) {
         let mut entry = self.entry(now, Kind::Fault);
         entry.ticket = open.map(|open| self.ticket(open.number));
-        let what = "an answer of the host to a question of mcp-approve came to nothing";
+        let what = "an answer of the host to a question of mcp-approve had no effect";
         self.record(entry.with("what", what).with("reason", why), out);
     }
 }

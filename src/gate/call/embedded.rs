@@ -14,6 +14,8 @@ use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::inputs::{self, Inputs};
 use crate::wire::line::Line;
+use crate::wire::message::Gist;
+use crate::wire::rename;
 
 /// What is known of a request that the server answers.
 #[derive(Clone, Copy)]
@@ -49,14 +51,25 @@ impl Gate {
             return Some(call.into_line());
         }
         if answered.is_none() {
-            let why = "it asks something of the host, which waits for no answer of this id";
+            let why = "it asks the host for something, under an id that the host does not wait for";
             return self.withhold(now, id, why, call.line(), out);
         }
         // It has answered; whether the host gets that answer is another question.
         match self.flights.land(id) {
             Some(flight) => {
                 self.landed(now, &flight, call.line(), false, out);
-                self.flights.suspend(&flight.ticket, id);
+                let open = flight.open_id(id);
+                self.flights.suspend(&flight.ticket, open);
+                if open != id {
+                    // It is shown, decided on and passed under the id of the request that its host came back with.
+                    let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
+                        let why = "it cannot be passed under the id of the request that waits for it";
+                        out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
+                        return self.drop_odd(now, why, call.line(), out);
+                    };
+                    self.take_up(now, Box::new(renamed), out);
+                    return None;
+                }
             }
             None => {
                 self.host.plain_ids.remove(id);
@@ -97,7 +110,7 @@ impl Gate {
         let restricted = |inputs: &Inputs| inputs.methods().any(|method| self.restricts(method));
         match inputs::read(line.content())? {
             Some(inputs) if restricted(&inputs) => {
-                Err("it asks something of the host, a rule is about that, and a notification cannot wait".to_owned())
+                Err("it asks the host for something that a rule covers, and a notification cannot wait".to_owned())
             }
             Some(_) | None => Ok(()),
         }
@@ -122,6 +135,11 @@ impl Gate {
         if self.catalog.is_ours(id) {
             return;
         }
+        if self.host.lifecycle.is_pending() {
+            // For the host it has failed.
+            self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed: true }, b"");
+            self.early_calls(now, out);
+        }
         let flight = self.flights.land(id);
         let is_plain = self.host.plain_ids.remove(id);
         if is_plain && self.catalog.awaits(id) {
@@ -136,6 +154,14 @@ impl Gate {
             None if is_plain => {}
             Some(_) | None => return,
         }
-        out.push(Effect::Answer(replies::withheld(id, flight.as_ref(), why)));
+        let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
+        out.push(Effect::Answer(replies::withheld(open, flight.as_ref(), why)));
     }
+}
+
+/// The same requests inside the same answer under another id.
+fn inside_renamed(call: &Call, id: &Id, (to, era): (AnswerTo, Option<&str>)) -> Option<Call> {
+    let line = rename::with_id(call.line(), id)?;
+    let inputs = inputs::read(line.content()).ok()??;
+    Some(Call::inside(line, id.clone(), inputs, to, era))
 }

@@ -5,13 +5,14 @@ use crate::gate::Gate;
 use crate::gate::call::decide::settle;
 use crate::gate::call::held::{Approval, AskRecord, Case, Held};
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies::{self, answer};
+use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::Settled;
 use crate::gate::data::token::GuardrailToken;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::wire::call::Origin;
+use crate::wire::id::Id;
 use crate::wire::line::Line;
 
 impl Gate {
@@ -52,6 +53,8 @@ impl Gate {
             settle(now, &held, VerdictWord::Approve, &verdict, out);
         }
         self.show_decision(now, &held, VerdictWord::Approve, &verdict, Some(&judged), out);
+        let told = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
+        let told = told.zip(held.beat.map(|beat| beat.progress()).or((!held.legs.later.is_empty()).then_some(0.0)));
         let call = held.call;
         match call.origin() {
             Origin::Host => {}
@@ -77,6 +80,8 @@ impl Gate {
             by: verdict.by,
             rule: verdict.rule,
             repeated: call.is_modern().then(|| call.repeated()),
+            later: held.legs.later,
+            told,
         };
         self.flights.insert(call.id().clone(), flight);
         out.push(Effect::Forward(token, call));
@@ -105,6 +110,6 @@ impl Gate {
             by,
             who: format!("{why}, so it did not run"),
         }));
-        answer(&held.call, reply, out);
+        self.answer(held, reply, out);
     }
 }

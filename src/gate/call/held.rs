@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::leg::Legs;
 use crate::gate::data::event::{ConsoleId, Now};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::scope::InScope;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::id::Id;
 use crate::wire::line::Line;
 
 /// A held call, whatever it waits for.
@@ -28,6 +30,8 @@ pub struct Held {
     pub original: Option<Original>,
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
     pub beat: Option<Beat>,
+    /// How its host waits for it.
+    pub legs: Legs,
     /// What was found out about it since it came.
     pub seen: Seen,
     /// What had changed since the operator saw it first, where it is asked again for that.
@@ -56,6 +60,13 @@ pub struct Original {
 pub struct Beat {
     pub next: u64,
     pub sent: u32,
+}
+
+impl Beat {
+    /// What the host was told last: rising, and so small that what the server reports later is more.
+    pub fn progress(self) -> f64 {
+        f64::from(self.sent) / 1e6
+    }
 }
 
 /// What is known of a call once it was judged: that its session and its scope allow it, and the judgement.
@@ -193,9 +204,29 @@ pub enum Withdrawal {
     ServerGone,
     /// The wrapper stops: the host learns that nothing ran.
     Stopping,
+    /// The host did not come back with the state it was given.
+    NoReturn,
+    /// The host came back with another call, and was told.
+    OtherReturn,
 }
 
 impl Held {
+    /// The host's request that waits for it, or did last.
+    pub fn open_id(&self) -> &Id {
+        self.legs.later.last().map_or(self.call.id(), |later| &later.id)
+    }
+
+    /// That request's JSON token of `progressToken`.
+    pub fn open_token(&self) -> Option<&str> {
+        let later = self.legs.later.last();
+        later.map_or(&self.call.meta().progress_token, |later| &later.token).as_deref()
+    }
+
+    /// The ids of all requests under which its host waited for it.
+    pub fn ids(&self) -> impl Iterator<Item = &Id> {
+        std::iter::once(self.call.id()).chain(self.legs.later.iter().map(|later| &later.id))
+    }
+
     /// Whether its judgement rests on what was found on the disk, so that it is looked at again before it runs.
     pub fn looks_again(&self) -> bool {
         !self.seen.look.is_empty() && self.seen.found.is_some()
@@ -285,6 +316,20 @@ impl Stage {
             | Self::Approving(_)
             | Self::Approved(_)
             | Self::Forwarding(_) => None,
+        }
+    }
+
+    /// Whether it waits for more than the log or the last look before it runs: its host is to hear that it is alive.
+    pub fn may_take_long(&self) -> bool {
+        match self {
+            Self::Opening(_)
+            | Self::Describing(_)
+            | Self::Looking(_)
+            | Self::Consulting(_)
+            | Self::Asking(_)
+            | Self::Approving(_)
+            | Self::Approved(_) => true,
+            Self::Deciding(_) | Self::Withdrawn(_) | Self::Forwarding(_) => false,
         }
     }
 

@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself. (With --ordered, a call waits for its turn before the last step.)
+//! `decide`, `forward`. Owns nothing itself. (An approved call may have to wait for its turn before the last step.)
 
 pub mod arrive;
 pub mod ask;
@@ -19,6 +19,8 @@ pub mod held;
 pub mod judge;
 pub mod judged;
 pub mod judgement;
+pub mod leg;
+pub mod legs;
 pub mod look;
 pub mod pinning;
 pub mod question;

@@ -6,7 +6,6 @@ use crate::gate::call::held::{Asking, Held};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::facts::Findings;
-use crate::gate::deadline;
 use crate::wire::digest::Digest;
 
 impl Gate {
@@ -46,25 +45,19 @@ impl Gate {
             let why = "this call no longer waits, or it has changed since it was shown".to_owned();
             return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         };
-        let longest = self.longest_wait(&held);
+        let longest = self.longest_wait(&held.call, held.arrived.mono);
         let wanted = now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
+            held.legs.ends = self.leg_ends(&held);
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
-            self.wake_by(deadline, out);
+            self.wake_for(&held, out);
         } else {
             let why =
                 "this host gives up on the call soon after its deadline, so the deadline cannot be moved".to_owned();
             out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         }
         self.calls.put(held, asking);
-    }
-
-    /// The last moment that leaves the host an answer (monotonic microseconds).
-    fn longest_wait(&self, held: &Held) -> u64 {
-        let host = self.host_of(&held.call).map(|(name, _)| name);
-        let has_token = held.call.meta().progress_token.is_some();
-        deadline::deadline(held.arrived.mono, u64::MAX, self.config.host_timeout, host, has_token)
     }
 }

@@ -126,6 +126,26 @@ pub fn out_of_turn(call: &Call, earlier: &str) -> Line {
     )
 }
 
+/// A request brings back a state of ours that no call waits under.
+pub fn stale_state(call: &Call) -> Line {
+    tool(
+        call,
+        "This request brings back a state of mcp-approve that was used before or has expired. The tool was NOT executed for \
+         this request. Call again without requestState, and the user is asked again.",
+    )
+}
+
+/// A request brings back the state of another call.
+pub fn other_call(call: &Call, ticket: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "This request brings back the state of {ticket}, but it is another call, so mcp-approve refused both. The tool was \
+             NOT executed. Call again without requestState, and the user is asked."
+        ),
+    )
+}
+
 /// It is approved, but the proof of that is not one for this call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     tool(
@@ -234,7 +254,7 @@ fn request(call: &Call, text: &str) -> Option<Line> {
         Some(to) => {
             // What ran before is not known here.
             let text = text.replace(" and nothing changed", "").replace("before this call reached it", "meanwhile");
-            let text = format!("The server asked for {method} before it would go on. {text} {UNFINISHED}");
+            let text = format!("The server asked for {method} before it would continue. {text} {UNFINISHED}");
             match to {
                 AnswerTo::Call => reply::tool_error(call.id(), &text, call.is_modern()),
                 AnswerTo::Request => reply::error(Some(call.id()), PERMISSION_DENIED, &text),

@@ -43,7 +43,9 @@ impl Calls {
     /// Holds a call until what it waits for has come.
     pub fn put(&mut self, held: Held, waits: impl Waits) {
         let stage = waits.stage();
-        self.by_id.insert((held.call.origin(), held.call.id().clone()), held.number);
+        for id in held.ids() {
+            self.by_id.insert((held.call.origin(), id.clone()), held.number);
+        }
         self.bytes += held.call.line().bytes().len();
         if let Some(entry) = stage.entry() {
             self.by_entry.insert(entry, held.number);
@@ -54,7 +56,9 @@ impl Calls {
     /// Takes a call out, whatever it waits for.
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
         let (held, stage) = self.rows.remove(&number)?;
-        self.by_id.remove(&(held.call.origin(), held.call.id().clone()));
+        for id in held.ids() {
+            self.by_id.remove(&(held.call.origin(), id.clone()));
+        }
         self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = stage.entry() {
             self.by_entry.remove(&entry);

@@ -1,5 +1,5 @@
 //! An approved call waits for its turn: where calls keep the order in which the host sent them, behind those that came
-//! before it. Decides nothing.
+//! before it; and where its host is to come back for it, until it does. Decides nothing.
 
 use crate::audit::record::{By, Receipt};
 use crate::gate::call::held::{Approval, Approved, Asking, Forwarding, Held};
@@ -21,7 +21,7 @@ impl Gate {
         receipt: Receipt,
         out: &mut Vec<Effect>,
     ) {
-        if self.runs_after(&held).is_some() {
+        if held.legs.away.is_some() || self.runs_after(&held).is_some() {
             self.wake_for(&held, out);
             return self.calls.put(held, Approved { approval, receipt });
         }
@@ -49,18 +49,24 @@ impl Gate {
             }
         }
         while let Some(first) = self.calls.first_from(0)
-            && let Some((held, Approved { approval, receipt })) = self.calls.take(first)
+            && let Some((held, approved)) = self.calls.take_if::<Approved>(first, |held, _| held.legs.away.is_none())
         {
-            match self.overruled(now, &held, &approval) {
-                None => self.run(now, held, approval, receipt, out),
-                Some(why) => {
-                    let reply = replies::changed(&held.call, &why);
-                    self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
-                }
-            }
+            self.resume(now, held, approved, out);
         }
         self.close_server_when_done(out);
         self.take_turns(now, out);
+    }
+
+    /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.
+    pub(in crate::gate) fn resume(&mut self, now: Now, held: Held, approved: Approved, out: &mut Vec<Effect>) {
+        let Approved { approval, receipt } = approved;
+        match self.overruled(now, &held, &approval) {
+            None => self.await_turn(now, held, approval, receipt, out),
+            Some(why) => {
+                let reply = replies::changed(&held.call, &why);
+                self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+            }
+        }
     }
 
     /// What was looked at is looked at once more, just before the call runs.

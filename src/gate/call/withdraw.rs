@@ -4,7 +4,7 @@ use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies::{self, answer};
+use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::Settled;
@@ -39,6 +39,8 @@ impl Gate {
                 let how = self.ends.server.reason().unwrap_or("it ended");
                 (By::Fault, "the server is gone", Some(replies::server_gone(&held.call, how)))
             }
+            Withdrawal::NoReturn => (By::Expiry, "the host did not come back for it", None),
+            Withdrawal::OtherReturn => (By::Fault, "the host came back with another call", None),
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
         self.host.history.note(&held.call, &held.ticket, by, None, now.wall);
@@ -51,8 +53,10 @@ impl Gate {
             by,
             who: reason.into(),
         }));
-        if let Some(reply) = reply {
-            answer(&held.call, reply, out);
+        match (reply, &held.legs.away) {
+            (Some(reply), _) => self.answer(held, reply, out),
+            (None, Some(state)) => drop(self.returns.take(state)),
+            (None, None) => {}
         }
     }
 }

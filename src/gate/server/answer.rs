@@ -10,7 +10,7 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::server::flight::{Flight, Wanted};
+use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
 use crate::gate::state::Answered;
 use crate::gate::state::passed::Form;
@@ -21,6 +21,7 @@ use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Sorted};
+use crate::wire::{rename, reply};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
@@ -71,10 +72,17 @@ impl Gate {
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
                 match self.flights.land(&id) {
-                    Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
-                    Some(_) | None => {
-                        self.passes(now, (Origin::Server, Form::Response, ""), &line, out);
+                    Some(flight) => {
+                        match flight.wanted {
+                            Wanted::Yes => self.landed(now, &flight, &line, failed, out),
+                            Wanted::Cancelled => self.passes(now, (Origin::Server, Form::Response, ""), &line, out),
+                        }
+                        if let Some(Later { id, .. }) = flight.later.last() {
+                            let lost = || answer_lost(id, "its id is unknown");
+                            return out.push(Effect::Answer(rename::with_id(&line, id).unwrap_or_else(lost)));
+                        }
                     }
+                    None => self.passes(now, (Origin::Server, Form::Response, ""), &line, out),
                 }
             }
             Gist::Notification { method, cancels } => {
@@ -85,6 +93,13 @@ impl Gate {
                     self.catalog.changed();
                 }
                 self.passes(now, (Origin::Server, Form::Notification, &method), &line, out);
+                if method == "notifications/progress" {
+                    match self.flights.progress(&line) {
+                        Progress::Passes => {}
+                        Progress::Renamed(line) => return out.push(Effect::Answer(line)),
+                        Progress::Drops => return,
+                    }
+                }
             }
             Gist::Request { id, method, .. } => {
                 if method == "roots/list" {
@@ -184,6 +199,10 @@ impl Gate {
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
+        if let Some(Later { id, .. }) = flight.later.last() {
+            let why = format!("it has {bytes} bytes, and its id would have to be changed in it");
+            out.push(Effect::Answer(answer_lost(id, &why)));
+        }
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
             self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
@@ -271,6 +290,14 @@ impl Gate {
             one.failed = failed;
         });
     }
+}
+
+/// The server has answered, but not so that the request that waits now can have the answer.
+fn answer_lost(id: &Id, why: &str) -> Line {
+    let text = format!(
+        "The tool HAS run, but mcp-approve cannot pass the server's answer on: {why}. Check what it did before calling again."
+    );
+    reply::tool_error(id, &text, true)
 }
 
 fn outcome(answer: &Answer) -> Outcome {

@@ -12,6 +12,8 @@ use crate::mcp::result::Answer;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::rename;
 
 /// A forwarded call.
 #[derive(Clone, Debug)]
@@ -32,6 +34,35 @@ pub struct Flight {
     pub rule: Option<String>,
     /// What a retry must repeat to continue the call; only in the stateless era.
     pub repeated: Option<Digest>,
+    /// The requests that its host came back with while it was held: the answer goes to the last one.
+    pub later: Vec<Later>,
+    /// Its progress token, and the progress that its host was told while it was held.
+    pub told: Option<(Id, f64)>,
+}
+
+/// A request the host came back with.
+#[derive(Clone, Debug)]
+pub struct Later {
+    pub id: Id,
+    /// The JSON token of its `progressToken`.
+    pub token: Option<String>,
+}
+
+impl Flight {
+    /// The request under which its host waits for the answer; `id` is the one that the server knows.
+    pub fn open_id<'a>(&'a self, id: &'a Id) -> &'a Id {
+        self.later.last().map_or(id, |later| &later.id)
+    }
+}
+
+/// What becomes of a line in which the server reports progress.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Progress {
+    Passes,
+    /// It goes to the request that is open now, under that one's token.
+    Renamed(Line),
+    /// Its host knows of more already, or does not want to hear.
+    Drops,
 }
 
 /// Whether the host still waits for an answer.
@@ -80,6 +111,10 @@ const FLIGHTS: usize = 20_000;
 #[derive(Debug, Default)]
 pub struct Flights {
     calls: HashMap<Id, Flight>,
+    /// By each request that a host came back with, the first one, under which the server knows the call.
+    later: HashMap<Id, Id>,
+    /// The same by the progress tokens whose hosts were told something, or wait under another one now.
+    tokens: HashMap<Id, Id>,
     continuations: Vec<Continuation>,
 }
 
@@ -87,9 +122,72 @@ impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
             // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
-            self.calls.retain(|_, flight| flight.wanted == Wanted::Yes);
+            let cancelled = self.calls.extract_if(|_, flight| flight.wanted == Wanted::Cancelled);
+            for flight in cancelled.map(|(_, flight)| flight).collect::<Vec<_>>() {
+                self.forget(&flight);
+            }
+        }
+        for later in &flight.later {
+            self.later.insert(later.id.clone(), id.clone());
+        }
+        if let Some((token, _)) = &flight.told {
+            self.tokens.insert(token.clone(), id.clone());
         }
         self.calls.insert(id, flight);
+    }
+
+    fn forget(&mut self, flight: &Flight) {
+        for later in &flight.later {
+            self.later.remove(&later.id);
+        }
+        if let Some((token, _)) = &flight.told {
+            self.tokens.remove(token);
+        }
+    }
+
+    /// The first request of a call whose host came back with this one.
+    pub fn first_of(&self, later: &Id) -> Option<&Id> {
+        self.later.get(later)
+    }
+
+    /// Whether some host waits under another id than the server knows.
+    pub fn has_later(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Whether the answer under this id goes to the host under another one.
+    pub fn renames(&self, id: &Id) -> bool {
+        self.calls.get(id).is_some_and(|flight| !flight.later.is_empty())
+    }
+
+    /// What becomes of a report of progress: it reaches the request that is open now, and never goes back.
+    pub fn progress(&self, line: &Line) -> Progress {
+        #[derive(serde::Deserialize)]
+        struct Report {
+            params: Params,
+        }
+        #[derive(serde::Deserialize)]
+        struct Params {
+            #[serde(rename = "progressToken")]
+            token: serde_json::Value,
+            progress: f64,
+        }
+        if self.tokens.is_empty() {
+            return Progress::Passes;
+        }
+        let Ok(Report { params }) = serde_json::from_slice(line.content()) else { return Progress::Passes };
+        let first = Id::from_token(&params.token.to_string()).and_then(|token| self.tokens.get(&token));
+        let Some(flight) = first.and_then(|first| self.calls.get(first)) else { return Progress::Passes };
+        let told = flight.told.as_ref().map_or(0.0, |(_, told)| *told);
+        match flight.later.last() {
+            _ if params.progress <= told => Progress::Drops,
+            None => Progress::Passes,
+            Some(later) => {
+                let token = later.token.as_deref();
+                let renamed = token.and_then(|token| rename::with_param(line, "progressToken", token));
+                renamed.map_or(Progress::Drops, Progress::Renamed)
+            }
+        }
     }
 
     /// Whether so many calls are without an answer that no more are taken.
@@ -117,12 +215,17 @@ impl Flights {
     }
 
     pub fn land(&mut self, id: &Id) -> Option<Flight> {
-        self.calls.remove(id)
+        let flight = self.calls.remove(id)?;
+        self.forget(&flight);
+        Some(flight)
     }
 
-    /// Everything in flight that somebody waits for, in no order; nothing is in flight afterwards.
+    /// Everything in flight that somebody waits for, by the request that waits, in no order; nothing is in flight afterwards.
     pub fn drain(&mut self) -> Vec<(Id, Flight)> {
-        self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes).collect()
+        self.later.clear();
+        self.tokens.clear();
+        let wanted = self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes);
+        wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -150,6 +253,11 @@ impl Flights {
             until: Until::Time(now.mono + CONTINUE),
             from: Continued { ticket: Arc::clone(&flight.ticket), by: flight.by, rule: flight.rule.clone() },
         });
+    }
+
+    /// Whether the server asked for exactly the state that a call brings back: it may be a wrapper too.
+    pub fn gave_state(&self, call: &Call) -> bool {
+        self.continuations.iter().any(|one| call.carries_state(one.state.as_deref()))
     }
 
     /// The answer that asked for more, to the call of this ticket and id, is held: no retry continues the call meanwhile.

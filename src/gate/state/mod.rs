@@ -4,6 +4,7 @@ pub mod elicited;
 pub mod history;
 pub mod passed;
 pub mod refusals;
+pub mod returns;
 pub mod roots;
 
 use std::collections::{BTreeMap, HashSet};

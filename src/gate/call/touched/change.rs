@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::alike::lines_changed;
 use crate::gate::data::facts::{Facts, FileKind, TEXT};
+use crate::wire::number::counted;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,30 +157,13 @@ pub fn thing(facts: &Facts) -> String {
         FileKind::Unseen => "something that could not be seen".to_owned(),
         FileKind::Other => "a device, pipe or socket".to_owned(),
         FileKind::File => match facts.size {
-            Some(size) => format!("1 file, {}", counted(usize::try_from(size).unwrap_or(usize::MAX), "byte")),
+            Some(size) => format!("1 file, {}", counted(size, "byte")),
             None => "1 file".to_owned(),
         },
         FileKind::Folder => match facts.entries {
             Some(0) => "an empty folder".to_owned(),
-            Some(1) => "a folder with 1 entry".to_owned(),
-            Some(n) => format!("a folder with {} entries", grouped(n)),
+            Some(n) => format!("a folder with {}", counted(n, "entry|entries")),
             None => "a folder whose entries could not be counted".to_owned(),
         },
     }
-}
-
-fn counted(n: usize, word: &str) -> String {
-    format!("{} {word}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
-}
-
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -1,0 +1,49 @@
+//! The requests under which a host waits for one call: the call itself, and those it came back with since. In the stateless
+//! era a request may be answered with nothing but a state, and the host asks anew with it: so a call can be held for longer
+//! than its host waits for one request. Owns no decision.
+
+use std::sync::Arc;
+
+use crate::gate::server::flight::Later;
+use crate::mcp::revision::Revision;
+use crate::wire::call::{Call, Origin};
+use crate::wire::digest::Digest;
+
+/// How often one call is answered with a state: hosts follow ten answers, and the server may need some of its own.
+pub const MOST: u64 = 8;
+/// What our states begin with: a request that carries one never reaches the server, unless the server is a wrapper too and
+/// gave it.
+const PREFIX: &str = "mcp-approve:";
+
+/// How a host waits for a held call.
+#[derive(Debug, Default)]
+pub struct Legs {
+    /// Since when the open request waits (monotonic microseconds).
+    pub opened: u64,
+    /// When the open request is answered with a state (monotonic microseconds); `None`: it waits until the call's deadline.
+    pub ends: Option<u64>,
+    /// The requests the host came back with, the open one last.
+    pub later: Vec<Later>,
+    /// The state that the host was given and has not brought back: no request is open.
+    pub away: Option<Arc<str>>,
+    /// What every later request must repeat, where the operator has edited the call since.
+    pub repeated: Option<Digest>,
+}
+
+/// Whether a host can be let wait for this call in several requests.
+pub fn is_possible(call: &Call) -> bool {
+    call.origin() == Origin::Host
+        && call.method().is_none()
+        && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.text())
+}
+
+/// A state for one wait: `secret` makes that nobody can guess it.
+pub fn state(secret: &str, ticket: &str, nth: usize) -> Arc<str> {
+    format!("{PREFIX}{}", Digest::of(format!("{secret}\0{ticket}\0{nth}").as_bytes())).into()
+}
+
+/// The state of ours that a call brings back.
+pub fn brought_back(call: &Call) -> Option<String> {
+    let state: String = serde_json::from_str(call.request_state_text()?).ok()?;
+    state.starts_with(PREFIX).then_some(state)
+}

@@ -1,0 +1,152 @@
+//! A call waits for longer than its host waits for one request: the request is answered with a state, the host comes back with
+//! it, and the same held call waits on. What reaches the server is the first request, byte for byte. Owns no verdict.
+
+use std::sync::Arc;
+
+use crate::audit::record::{By, Kind};
+use crate::gate::Gate;
+use crate::gate::call::held::{Approved, Beat, Held, Stage, Waits as _, Withdrawal};
+use crate::gate::call::leg::{self, MOST};
+use crate::gate::call::replies;
+use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::event::Now;
+use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
+use crate::gate::server::flight::Later;
+use crate::gate::state::returns::{Owed, Return};
+use crate::wire::call::{Call, Origin};
+use crate::wire::digest::Digest;
+use crate::wire::line::Line;
+use crate::wire::{rename, reply};
+
+impl Gate {
+    /// How long one request of a call is held at most; `None`: as long as the operator takes.
+    fn held_per_request(&self, call: &Call, has_token: bool) -> Option<u64> {
+        let host = self.host_of(call).map(|(name, _)| name);
+        deadline::hold(self.config.host_timeout, host, has_token)
+    }
+
+    /// The last moment that leaves the host an answer (monotonic microseconds), all its requests for the call counted.
+    pub(in crate::gate) fn longest_wait(&self, call: &Call, arrived: u64) -> u64 {
+        // A server has no host that gives up on it.
+        let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
+        let requests = if leg::is_possible(call) { MOST + 1 } else { 1 };
+        let hold = self.held_per_request(call, has_token).map_or(u64::MAX, |hold| hold.saturating_mul(requests));
+        arrived.saturating_add(hold)
+    }
+
+    /// When the open request is answered with a state; `None` where it waits until the call's deadline.
+    pub(in crate::gate) fn leg_ends(&self, held: &Held) -> Option<u64> {
+        let legs = &held.legs;
+        if !leg::is_possible(&held.call) || legs.away.is_some() || legs.later.len() as u64 >= MOST {
+            return None;
+        }
+        let ends = legs.opened.saturating_add(self.held_per_request(&held.call, held.open_token().is_some())?);
+        (ends < held.deadline).then_some(ends)
+    }
+
+    /// Answers each open request whose time is over with a state, and gives up the calls that no host came back for.
+    pub(in crate::gate) fn end_legs(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for number in self.calls.numbers(Stage::may_take_long) {
+            self.end_leg(now, number, out);
+        }
+        for what in self.returns.due(now.mono) {
+            if let Owed::Wait(number) = what.owed {
+                self.withdraw(now, number, Withdrawal::NoReturn, out);
+            }
+        }
+        if let Some(at) = self.returns.wake_at() {
+            self.wake_by(at, out);
+        }
+    }
+
+    fn end_leg(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+        let Some(held) = self.calls.held_mut::<Stage>(number) else { return };
+        let Some(ends) = held.legs.ends else { return };
+        if ends > now.mono {
+            return self.wake_by(ends, out);
+        }
+        let nth = held.legs.later.len() + 1;
+        let state = leg::state(&self.config.secret, &held.ticket, nth);
+        (held.legs.ends, held.legs.away) = (None, Some(Arc::clone(&state)));
+        let until = now.mono + RETURN;
+        let what = Return {
+            ticket: Arc::clone(&held.ticket),
+            owed: Owed::Wait(number),
+            until,
+            repeated: *held.legs.repeated.get_or_insert_with(|| held.call.repeated()),
+            responses: held.call.input_responses_text().map(str::to_owned),
+            client: held.call.meta().client.clone(),
+        };
+        out.push(Effect::Answer(reply::come_back(held.open_id(), &state)));
+        let (ticket, call) = (Arc::clone(&held.ticket), (held.call.name().to_owned(), held.call.digest()));
+        self.returns.give(state, what);
+        self.record_leg(now, &ticket, call, &format!("asked the host to come back, {nth} of {MOST}"), out);
+        self.wake_by(until, out);
+    }
+
+    /// A request brings back a state of ours: its host waits on, or gets the answer that came in the meantime. Each state counts
+    /// once, and only for the same call.
+    pub(in crate::gate) fn on_return(&mut self, now: Now, call: &Call, state: &str, out: &mut Vec<Effect>) {
+        let Some(what) = self.returns.take(state) else {
+            let why = "it brings back a state of mcp-approve that was used before or has expired";
+            return self.deny_unheld(now, call, By::Fault, why, replies::stale_state(call), out);
+        };
+        if !what.fits(call) {
+            let why = format!("it brings back the state of {}, and is another call", what.ticket);
+            self.deny_unheld(now, call, By::Fault, &why, replies::other_call(call, &what.ticket), out);
+            if let Owed::Wait(number) = what.owed {
+                self.withdraw(now, number, Withdrawal::OtherReturn, out);
+            }
+            return;
+        }
+        self.record_leg(now, &what.ticket, (call.name().to_owned(), call.digest()), "the host came back", out);
+        match what.owed {
+            Owed::Answer(answer) => out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer))),
+            Owed::Wait(number) => self.wait_on(now, number, call, out),
+        }
+    }
+
+    /// The held call waits on, under the request that the host came back with.
+    fn wait_on(&mut self, now: Now, number: u64, call: &Call, out: &mut Vec<Effect>) {
+        let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
+        let token = call.meta().progress_token.clone();
+        let sent = held.beat.map_or(0, |beat| beat.sent);
+        held.beat = token.is_some().then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent });
+        (held.legs.away, held.legs.opened) = (None, now.mono);
+        held.legs.later.push(Later { id: call.id().clone(), token });
+        held.legs.ends = self.leg_ends(&held);
+        match Approved::taken(stage) {
+            Ok(approved) => self.resume(now, held, approved, out),
+            Err(stage) => {
+                self.wake_for(&held, out);
+                self.calls.put(held, *stage);
+            }
+        }
+    }
+
+    fn record_leg(
+        &mut self,
+        now: Now,
+        ticket: &str,
+        (tool, digest): (String, Digest),
+        what: &str,
+        out: &mut Vec<Effect>,
+    ) {
+        let mut entry = self.entry(now, Kind::Leg);
+        (entry.ticket, entry.tool, entry.digest) = (Some(ticket.to_owned()), Some(tool), Some(digest));
+        self.record(entry.with("what", what), out);
+    }
+
+    /// Answers whoever waits for a held call: under the open request, or once its host comes back.
+    pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line, out: &mut Vec<Effect>) {
+        match (&held.legs.away, held.call.origin()) {
+            (Some(state), _) => self.returns.answer(state, reply),
+            (None, Origin::Host | Origin::Answer) => {
+                let reply = if held.legs.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
+                    .unwrap_or(reply);
+                out.push(Effect::Answer(reply));
+            }
+            (None, Origin::Server) => out.push(Effect::Query(Question(reply))),
+        }
+    }
+}

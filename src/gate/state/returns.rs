@@ -1,0 +1,82 @@
+//! What hosts are to come back for: the calls they wait for with a state of ours, by that state. Each state counts once, for a
+//! while, and for the same call of the same host. Decides nothing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::wire::call::Call;
+use crate::wire::digest::Digest;
+use crate::wire::line::Line;
+
+/// Everything that hosts are to come back for.
+#[derive(Debug, Default)]
+pub struct Returns {
+    by_state: HashMap<Arc<str>, Return>,
+}
+
+/// What one host is to come back for.
+#[derive(Debug)]
+pub struct Return {
+    pub ticket: Arc<str>,
+    pub owed: Owed,
+    /// Until when (monotonic microseconds).
+    pub until: u64,
+    /// What the request must repeat, and what it may.
+    pub repeated: Digest,
+    pub responses: Option<String>,
+    /// Who asks, as the first request said.
+    pub client: Option<(String, String)>,
+}
+
+/// What the host gets.
+#[derive(Debug)]
+pub enum Owed {
+    /// It waits on for the held call of this number.
+    Wait(u64),
+    /// The call has ended in the meantime.
+    Answer(Line),
+}
+
+impl Return {
+    /// Whether a request is the one that is waited for: the same call, by the same host, with nothing added.
+    pub fn fits(&self, call: &Call) -> bool {
+        let is_nothing =
+            |text: &str| serde_json::from_str(text).is_ok_and(|object: Map<String, Value>| object.is_empty());
+        let responses = call.input_responses_text();
+        call.is_modern()
+            && call.repeated() == self.repeated
+            && call.meta().client == self.client
+            && (responses == self.responses.as_deref() || responses.is_none_or(is_nothing))
+    }
+}
+
+impl Returns {
+    /// A host was given this state.
+    pub fn give(&mut self, state: Arc<str>, what: Return) {
+        self.by_state.insert(state, what);
+    }
+
+    /// What a state is for. It counts no longer.
+    pub fn take(&mut self, state: &str) -> Option<Return> {
+        self.by_state.remove(state)
+    }
+
+    /// The call behind a state has ended: the host gets this answer when it comes back, if it still may.
+    pub fn answer(&mut self, state: &str, answer: Line) {
+        if let Some(what) = self.by_state.get_mut(state) {
+            what.owed = Owed::Answer(answer);
+        }
+    }
+
+    /// What nobody came back for by `now`.
+    pub fn due(&mut self, now: u64) -> Vec<Return> {
+        self.by_state.extract_if(|_, what| what.until <= now).map(|(_, what)| what).collect()
+    }
+
+    /// When the first is due.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.by_state.values().map(|what| what.until).min()
+    }
+}
