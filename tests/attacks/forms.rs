@@ -67,6 +67,23 @@ fn c20_a_server_cannot_put_a_question_of_its_own_under_our_id() {
     world.finish();
 }
 
+/// The same before ours is open, under an id made of all that the server has seen of us: our own `tools/list` has the nonce.
+#[test]
+fn c20_a_server_cannot_tell_the_id_of_a_question_before_it_is_put() {
+    let id = |nonce: &str| {
+        let config = Config { unattended: Unattended::Elicit, nonce: nonce.into(), ..config() };
+        let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+        world.call("7", "write_file", WRITE);
+        world.forms[0].0.clone()
+    };
+    assert_eq!(id("nonce"), id("another"), "the id says nothing of the nonce, nor the nonce of the id");
+    let config = Config { unattended: Unattended::Elicit, secret: "another".into(), ..config() };
+    let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+    world.call("7", "write_file", WRITE);
+    assert_ne!(world.forms[0].0, id("nonce"), "it is made from what no one else knows");
+    world.finish();
+}
+
 /// A server may ask its host's user what it likes, in our words too: the answer is the server's, and approves nothing.
 #[test]
 fn c20_an_imitation_of_our_question_approves_nothing() {
