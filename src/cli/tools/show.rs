@@ -95,8 +95,8 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     if !profile.requires.is_empty() {
         line("requires", &visible(&profile.requires.join(", ")))?;
     }
-    if let Some(cost) = profile.cost {
-        line("cost", &format!("{}, says its server", cost.word()))?;
+    if let Some(said) = profile.said() {
+        line("cost", &format!("{said}, says its server"))?;
     }
     let mut label = "evidence";
     for evidence in &behavior.evidence {
