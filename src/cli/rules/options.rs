@@ -172,7 +172,7 @@ pub struct SwitchOptions {
 
 /// The policy in an editor, or keys of a rule to change.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back,
+#[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back, \
 and shows the change and what it means for past calls before it is written.
 
 Examples:
