@@ -29,10 +29,10 @@ fn a_wrapper_with_nothing_to_do_sleeps_and_wakes_with_a_change() {
     host.handshake("2025-06-18");
     host.request("list", "tools/list", &serde_json::json!({}));
     host.answer("list");
-    // What starts with the session comes to its end first.
+    // What starts with the session comes to its end first, and the memory of the start is given back after three seconds.
     let mut before = sleeps(host.pid());
     until("the start is over", || {
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(4));
         let now = sleeps(host.pid());
         (std::mem::replace(&mut before, now) == now).then_some(())
     });

@@ -57,7 +57,8 @@ fn a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not() {
     assert_eq!(found("stranger"), Vec::<String>::new());
     assert_eq!(found("nobody"), Vec::<String>::new());
     let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--role", "reader"]);
-    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // The sentence below the rows keeps its line in a pipe.
+    assert!(out.lines().take(3).all(|line| line.chars().count() <= 80), "{out}");
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         out.contains("2 that fit may not be used: 2 because the role reader has no capability for them; --all"),

@@ -59,7 +59,7 @@ fn before_anything_was_seen_the_list_says_how_that_comes_about() {
     let home = tempfile::tempdir().unwrap();
     for words in [&[][..], &["list"], &["search", "mail"]] {
         let (code, out, _) = tools(home.path(), words);
-        assert!(code == 0 && out.contains("mcp-approve -- npx"), "{words:?}: {out}");
+        assert!(code == 0 && out.contains(" -- npx -y some-server"), "{words:?}: {out}");
     }
     assert_eq!(rows(home.path(), &["list"]), Vec::<Value>::new());
     let (code, _, err) = tools(home.path(), &["show", "\u{1b}[31mx"]);
