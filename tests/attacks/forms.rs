@@ -84,6 +84,29 @@ fn c20_a_server_cannot_tell_the_id_of_a_question_before_it_is_put() {
     world.finish();
 }
 
+/// What a legacy server does with them is its own affair: they would reach it unseen.
+#[test]
+fn c20_what_a_call_brings_beside_its_arguments_is_not_approved_in_a_form_that_does_not_show_it() {
+    for (more, forms) in [("", 1), (r#","requestState":"s""#, 0), (r#","inputResponses":{"a":{"path":"/etc"}}"#, 0)] {
+        let config = Config { unattended: Unattended::Elicit, ..config() };
+        let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+        let params = format!(r#"{{"name":"write_file","arguments":{WRITE}{more}}}"#);
+        world.host(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#));
+        assert_eq!((world.cards.len(), world.forms.len()), (1, forms), "{more}");
+        world.finish();
+    }
+}
+
+#[test]
+fn c20_a_server_does_not_learn_our_id_from_the_hosts_cancellation() {
+    let mut world = asked();
+    let id = world.forms[0].0.clone();
+    let cancel = format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":"{id}"}}}}"#);
+    assert_eq!(world.host(&cancel), []);
+    assert!(runs(&world.host_answers(TICKED)), "the question is still open");
+    world.finish();
+}
+
 /// White space is no hazard in a JSON text, and a screenful of it hides what follows.
 #[test]
 fn c20_a_call_that_hides_an_argument_behind_spaces_is_not_put_in_a_form() {

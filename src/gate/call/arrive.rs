@@ -200,6 +200,10 @@ impl Gate {
                 }
                 self.passes(now, (Origin::Host, Form::Request, &method), plain.line(), out);
             }
+            Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
+                // The server is not to learn the id: it would put a question of its own under the next.
+                return self.elicited_in_vain(now, None, "it cancels a request that only mcp-approve may cancel", out);
+            }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_host_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);

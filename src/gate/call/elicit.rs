@@ -91,7 +91,13 @@ impl Gate {
     }
 
     /// Records that an answer of the host's decided nothing.
-    fn elicited_in_vain(&mut self, now: Now, open: Option<&Open>, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn elicited_in_vain(
+        &mut self,
+        now: Now,
+        open: Option<&Open>,
+        why: &str,
+        out: &mut Vec<Effect>,
+    ) {
         let mut entry = self.entry(now, Kind::Fault);
         entry.ticket = open.map(|open| self.ticket(open.number));
         let what = "an answer of the host to a question of mcp-approve had no effect";

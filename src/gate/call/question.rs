@@ -18,10 +18,11 @@ const EFFECT: usize = 300;
 const GAP: &str = "                ";
 
 /// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that a
-/// person has edited, or one that does not fit.
+/// person has edited, one that brings more than its arguments, or one that does not fit.
 pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option<String> {
     let call = &held.call;
     let is_plain = call.method().is_none() && call.origin() == Origin::Host && !call.is_modern();
+    let is_plain = is_plain && call.request_state_text().is_none() && call.input_responses_text().is_none();
     let is_harmless = judged.described.is_some() && judged.danger.is_none();
     if !is_plain || !is_harmless || held.original.is_some() {
         return None;

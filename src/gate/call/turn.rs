@@ -78,7 +78,9 @@ impl Gate {
                 let judged = &case.judged;
                 match ended {
                     Some(grant) => (verdict.rule.as_deref() == Some(grant)).then(|| format!("{grant} was ended")),
-                    None if judged.ruling.decision != Decision::Allow || is_by_grant(verdict) => None,
+                    // A person may have edited what the policy allows.
+                    None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
+                    None if is_by_grant(verdict) => None,
                     None => {
                         let described = judged.described.clone();
                         let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen).ruling;
