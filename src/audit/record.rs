@@ -64,6 +64,13 @@ words! {
     }
 }
 
+impl By {
+    /// As a person reads it. Searches and exports have the word.
+    pub fn in_words(self) -> &'static str {
+        if self == Self::Default { "policy default" } else { self.word() }
+    }
+}
+
 words! {
     /// How much a record can be relied on (THREATS.md, section E).
     Assurance {

@@ -23,6 +23,7 @@ const FIELDS: [(&str, Field, &[&str]); 14] = [
         Field::By,
         &[
             "default",
+            "policy",
             "rule",
             "operator",
             "approver",
@@ -339,6 +340,8 @@ fn canonical(field: Field, word: &'static str) -> &'static str {
     match (field, word) {
         // For those who would not type a question mark.
         (Field::Badge, "likely") => "pure?",
+        // As lists call it.
+        (Field::By, "policy") => "default",
         (Field::Verdict, "approved" | "allowed") => "approve",
         (Field::Ruling, "approved" | "allowed") => "allow",
         (Field::Verdict | Field::Ruling, "denied") => "deny",

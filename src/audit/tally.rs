@@ -232,11 +232,11 @@ impl Count {
     }
 
     /// How many were decided by each, in the order of the words.
-    pub fn by(&self) -> BTreeMap<&'static str, u64> {
+    pub fn by(&self) -> BTreeMap<By, u64> {
         let mut counts = BTreeMap::new();
         for (_, by, count) in &self.verdicts {
             if let Some(by) = by {
-                *counts.entry(by.word()).or_default() += count;
+                *counts.entry(*by).or_default() += count;
             }
         }
         counts

@@ -240,8 +240,8 @@ impl Told {
                 let diff = dry_run.then(|| diff::of(&self.found, edited));
                 let row = |one: &Outcome| {
                     let (done, notes) = match &one.done {
-                        Done::Wrapped(notes) => ("wrapped", notes.clone()),
-                        Done::Unwrapped(notes) => ("unwrapped", notes.clone()),
+                        Done::Wrapped(notes) => (if dry_run { "would-wrap" } else { "wrapped" }, notes.clone()),
+                        Done::Unwrapped(notes) => (if dry_run { "would-unwrap" } else { "unwrapped" }, notes.clone()),
                         Done::Already => ("already", Vec::new()),
                         Done::Left(why) => ("left", vec![why.clone()]),
                     };

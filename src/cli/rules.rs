@@ -95,7 +95,7 @@ pub fn run(
                 (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")), places)?,
             };
             let written = layers.as_written()?;
-            explain::run((&standing(&mut layers)?, &written), &call, *json, now, out)
+            explain::run((&standing(&mut layers)?, &written), &call, *json, now, places, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),

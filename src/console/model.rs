@@ -25,6 +25,7 @@ use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
+use crate::home::places::under;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
@@ -279,6 +280,11 @@ impl Model {
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
         let (tour, manner) = (settings.tour, settings.manner);
         Self { settings, size, tour, manner, ..Self::default() }
+    }
+
+    /// A hint of ours, with what `--home` named in every command line that it names.
+    pub(super) fn hint(&self, hint: &str) -> String {
+        under(self.settings.root.as_deref(), hint)
     }
 
     /// Where the operator is, for the table of keys.

@@ -24,6 +24,7 @@ pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), R
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
+        root: places.root().map(Into::into),
         keys: wanted.keys,
         tour: if places.tour_seen().exists() { Tour::Dismissed } else { Tour::Shown },
         manner: wanted.manner,

@@ -116,7 +116,7 @@ pub fn empty(model: &Model) -> Vec<Row> {
         Screen::Log => log::empty(model),
         Screen::Tools => tools::empty(model),
         Screen::Rules => rules::empty(model),
-        Screen::Servers => servers::empty(),
+        Screen::Servers => servers::empty(model),
     }
 }
 

@@ -163,9 +163,10 @@ pub fn happened(line: &Line) -> Row {
 pub fn who(line: &Line) -> Option<&str> {
     let by = line.by?;
     match (&line.rule, by) {
+        // A rule that only asked has decided nothing.
+        _ if !line.who.is_empty() => Some(line.who.split(" (pid ").next().unwrap_or(&line.who)),
         (Some(rule), _) => Some(rule),
-        (None, _) if !line.who.is_empty() => Some(line.who.split(" (pid ").next().unwrap_or(&line.who)),
-        (None, by) => Some(by.word()),
+        (None, by) => Some(by.in_words()),
     }
 }
 
@@ -173,10 +174,10 @@ pub fn who(line: &Line) -> Option<&str> {
 pub fn sentence(line: &Line) -> Row {
     let mut row = happened(line);
     match (&line.rule, who(line)) {
-        (Some(rule), Some(_)) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
-        (None, Some(_)) if !line.who.is_empty() => {
+        (_, Some(_)) if !line.who.is_empty() => {
             row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
         }
+        (Some(rule), Some(_)) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
         (None, Some(by)) => row.push(Tone::Quiet, format!(" by {by}")),
         (_, None) => {}
     }
@@ -194,6 +195,8 @@ pub fn sentence(line: &Line) -> Row {
 fn note(line: &Line) -> &str {
     match (line.by, line.outcome) {
         (_, Some(Outcome::Ok)) => "",
+        // The row says so already; older records have it as their reason.
+        (Some(By::Operator), _) if line.note == "approved by the operator" => "",
         (Some(By::Default), _) if !line.explained.is_empty() => &line.explained,
         _ => &line.note,
     }

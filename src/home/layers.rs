@@ -12,7 +12,7 @@ use std::time::Duration;
 use similar::TextDiff;
 
 use super::accepted::Accepted;
-use super::places::Places;
+use super::places::{Places, under};
 use super::policy_file::{self, Broken, PolicyPlace, Why};
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
@@ -31,6 +31,8 @@ const COMPARING: Duration = Duration::from_millis(200);
 /// All files of one wrapper, as they were last read.
 #[derive(Debug)]
 pub struct Layers {
+    /// What `--home` named.
+    home: Option<PathBuf>,
     files: Vec<LayerFile>,
     accepted: Accepted,
     roots: Roots,
@@ -86,6 +88,7 @@ impl Layers {
         let accepted = Accepted::of(places);
         Self {
             files,
+            home: places.root().map(Path::to_path_buf),
             accepted,
             roots: policy_file::roots(),
             last: BTreeMap::new(),
@@ -105,7 +108,9 @@ impl Layers {
         self.stamps = self.look();
         let files = self.files.clone();
         let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
-        pool(&found, &self.roots)
+        let mut policy = pool(&found, &self.roots);
+        policy.banner = policy.banner.map(|banner| under(self.home.as_deref(), &banner));
+        policy
     }
 
     /// Pools the files as they are written, as if all of it were accepted: to try what is meant.

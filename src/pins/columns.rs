@@ -56,7 +56,7 @@ pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argumen
         }
         let differing = if differing.is_empty() { String::new() } else { format!(" ({})", differing.join(", ")) };
         return Some(format!(
-            "this server was started by another command before{differing}; accept it once in Tools, or by `tools review`"
+            "this server was started by another command before{differing}; accept it once in Tools (4)"
         ));
     };
     if program == trusted {
@@ -68,7 +68,7 @@ pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argumen
         .map(|line| line.split(" blake3:").next().unwrap_or(line))
         .collect();
     let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
-    Some(format!("the server's program changed since it was trusted ({files}); see Tools, or `tools review`"))
+    Some(format!("the server's program changed since it was trusted ({files}); see Tools (4)"))
 }
 
 /// The word for how far a server is trusted.

@@ -88,7 +88,7 @@ pub fn proposals(origin: &Origin<'_>, roots: &Roots) -> Result<Vec<Proposal>, Ca
     let Value::Object(arguments) = origin.arguments else {
         return Err(Cannot::Arguments("they are not an object"));
     };
-    let scopes = scopes::of(arguments, roots);
+    let scopes = scopes::of(origin.tool, arguments, roots);
     Ok(scopes.into_iter().filter_map(|(scope, conditions)| made(origin, roots, scope, conditions)).collect())
 }
 

@@ -1,5 +1,6 @@
 //! `mcp-approve log stats`: the log in figures, on a terminal and as JSON. Counts nothing itself.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -124,7 +125,8 @@ fn add(object: &mut Value, count: &Count) {
     object["approved"] = count.approved().into();
     object["denied"] = count.denied().into();
     object["withdrawn"] = count.withdrawn.into();
-    object["by"] = json!(count.by());
+    let by: BTreeMap<&str, u64> = count.by().into_iter().map(|(by, count)| (by.word(), count)).collect();
+    object["by"] = json!(by);
     object["median_ms"] = json!(median_ms(count));
 }
 
@@ -144,7 +146,7 @@ fn text(
     let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), |at| time::date(at, look.clock.offset));
     writeln!(out, "{} from {} to {}", counted(all.calls(), "call"), time(tally.from), time(tally.to))?;
     let by = all.by();
-    let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();
+    let others: Vec<String> = by.iter().map(|(by, count)| format!("{count} by {}", by.in_words())).collect();
     let saved = all.approved_by(By::Rule);
     let median = all.median().map(|took| format!(", the median answer took {}", time::took(took))).unwrap_or_default();
     writeln!(out, "  approved   {}", all.approved())?;
@@ -153,7 +155,7 @@ fn text(
     writeln!(out, "  asked      {}{median}", all.asked)?;
     writeln!(out, "  withdrawn  {}", all.withdrawn)?;
     writeln!(out, "  saved      {}, by rules", counted(saved, "question"))?;
-    if saved == 0 && by.contains_key(By::Operator.word()) {
+    if saved == 0 && by.contains_key(&By::Operator) {
         let hint = look.hint("`mcp-approve rules --help`: a rule answers the same question for you");
         writeln!(out, "  {:10} ({hint})", "")?;
     }

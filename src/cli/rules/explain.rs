@@ -43,6 +43,7 @@ pub(super) fn run(
     call: &Call,
     json: bool,
     now: i64,
+    places: &Places,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let behavior = call.behavior();
@@ -62,8 +63,8 @@ pub(super) fn run(
         write_json(&explanation, accepted.as_ref(), &behavior, call, out)?;
     } else {
         write_text(&explanation, &behavior, out)?;
-        call.write_known(out)?;
-        write_pending(policy, accepted.as_ref(), out)?;
+        call.write_known(places, out)?;
+        write_pending(policy, accepted.as_ref(), places, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -130,7 +131,7 @@ impl Call {
     }
 
     /// Whose word the tool's behavior is; what was said of the call then, and what its record does not tell.
-    fn write_known(&self, out: &mut dyn Write) -> Result<(), Error> {
+    fn write_known(&self, places: &Places, out: &mut dyn Write) -> Result<(), Error> {
         let call = match &self.known {
             Known::Past(call) => call,
             Known::Names => {
@@ -139,12 +140,13 @@ impl Call {
                 return Ok(());
             }
             Known::Remembered(_) => {
-                writeln!(out, "The tool is judged as its server described it last (mcp-approve tools show).")?;
+                let shows = places.command("tools show");
+                writeln!(out, "The tool is judged as its server described it last ({shows}).")?;
                 return Ok(());
             }
             Known::Definition(_) | Known::Request => return Ok(()),
         };
-        writeln!(out, "Then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
+        writeln!(out, "Then, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
         if is_obscured(&call.arguments) {
             writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
         }
@@ -305,11 +307,16 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
 }
 
 /// What waits to be accepted, and what it would make of the call: a rule that waits is no rule yet.
-fn write_pending(policy: &Policy, accepted: Option<&Ruling>, out: &mut dyn Write) -> Result<(), Error> {
+fn write_pending(
+    policy: &Policy,
+    accepted: Option<&Ruling>,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let Some(accepted) = accepted else { return Ok(()) };
     for one in &policy.pending {
         for loosens in &one.loosens {
-            writeln!(out, "Not accepted yet (mcp-approve rules accept): {}", visible(loosens))?;
+            writeln!(out, "Not accepted yet ({}): {}", places.command("rules accept"), visible(loosens))?;
         }
     }
     writeln!(out, "Once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))?;

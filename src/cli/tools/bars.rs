@@ -63,7 +63,7 @@ impl Bars<'_> {
     }
 
     fn standing(&self, known: &Known) -> Option<Bar> {
-        let why = "the operator refused this definition (mcp-approve tools review)".to_owned();
+        let why = "the operator refused this definition (see `tools review`)".to_owned();
         (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }
 

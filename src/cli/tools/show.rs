@@ -68,7 +68,9 @@ fn confidence(known: &Known) -> &'static str {
             "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), \
              once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
         }
-        Confidence::None => "none: its calls ask; say what it is with `tools pin`",
+        Confidence::None => {
+            "no proof that it only reads: its calls ask, unless a rule decides; `tools pin` says what it is"
+        }
     }
 }
 

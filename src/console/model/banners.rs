@@ -42,7 +42,11 @@ impl Model {
         }
         if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
             let words = format!(" ▲ and {}: ", counted(more, "more error"));
-            rows.push(Row::of(Tone::Warn, words).and(Tone::Key, "mcp-approve doctor").and(Tone::Warn, " lists them"));
+            rows.push(
+                Row::of(Tone::Warn, words)
+                    .and(Tone::Key, self.hint("mcp-approve doctor"))
+                    .and(Tone::Warn, " lists them"),
+            );
         }
         if let Some(trouble) = &self.trouble {
             rows.push(Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, trouble));

@@ -1,5 +1,7 @@
 //! What is fixed for one run of the console, and what of it a person may change while it runs.
 
+use std::path::PathBuf;
+
 use super::Confirmation;
 use crate::console::keymap::Keys;
 use crate::console::theme::Palette;
@@ -14,6 +16,8 @@ pub struct Settings {
     pub version: String,
     /// The operator's home, for rules about paths.
     pub home: Option<String>,
+    /// What `--home` named.
+    pub root: Option<PathBuf>,
     /// The keys as the operator has bound them.
     pub keys: Keys,
     /// Whether this is the first console that this operator opens.

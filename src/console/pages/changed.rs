@@ -43,7 +43,7 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
     }
     if is_beyond_reading(tool) {
         rows.push(caption("what changed", &size(length(tool)), width));
-        let words = "▲ too long to be read here, and so not to be accepted here: mcp-approve tools review";
+        let words = "▲ too long to be read here, and so not to be accepted here: `tools review` shows it";
         rows.extend(entry("", Row::of(Tone::Danger, words), width));
     } else {
         rows.extend(differences(tool, width));

@@ -38,7 +38,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     figures.extend(median);
     figures.extend([
         number(all.approved_by(By::Rule), "saved by rules"),
-        number(all.approved_by(By::Default), "by default"),
+        number(all.approved_by(By::Default), "by policy default"),
     ]);
     // As many as have room.
     let mut row = Row::default();
@@ -65,7 +65,9 @@ pub(super) fn foot(model: &Model) -> Row {
     match &model.browse.checked {
         Some(checked) => match (&checked.broken, checked.until) {
             (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
-            (None, _) if checked.lost => row.push(Tone::Danger, "  RECORDS ARE MISSING: mcp-approve log verify"),
+            (None, _) if checked.lost => {
+                row.push(Tone::Danger, model.hint("  RECORDS ARE MISSING: mcp-approve log verify"))
+            }
             (None, Some(until)) => {
                 let (holds, until) = (grouped(checked.holds), grouped(until));
                 row.push(Tone::Warn, format!("  checking the chain: {holds} of {until}"));
@@ -86,7 +88,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
         return vec![
             Row::of(Tone::Strong, "There is no audit log yet."),
             Row::of(Tone::Ours, "The first wrapped server begins it:"),
-            Row::of(Tone::Key, "  mcp-approve install"),
+            Row::of(Tone::Key, model.hint("  mcp-approve install")),
             Row::of(Tone::Ours, "Each call gets a row: when, verdict, who, tool, target."),
         ];
     }

@@ -22,13 +22,13 @@ pub(super) fn heading(_: &Model) -> Row {
     Row::of(Tone::Quiet, " ● running ◌ opening ○ ended ✗ not wrapped · Enter tells more")
 }
 
-pub(super) fn empty() -> Vec<Row> {
+pub(super) fn empty(model: &Model) -> Vec<Row> {
     vec![
         Row::of(Tone::Strong, "No server is wrapped yet."),
         Row::of(Tone::Ours, "Wrap the servers of your hosts:"),
-        Row::of(Tone::Key, "  mcp-approve install"),
+        Row::of(Tone::Key, model.hint("  mcp-approve install")),
         Row::of(Tone::Ours, "Or by hand, in a host's own file:"),
-        Row::of(Tone::Key, "  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
+        Row::of(Tone::Key, model.hint("  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
     ]
 }
 
@@ -186,7 +186,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         }
         ServerLine::Unwrapped(at) => {
             if let Some(one) = model.browse.unwrapped.get(*at) {
-                rows.extend(unwrapped(one, width));
+                rows.extend(unwrapped(model, one, width));
             }
             return rows;
         }
@@ -213,12 +213,12 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
 }
 
 /// A server that is no concern of ours yet.
-fn unwrapped(one: &Unwrapped, width: usize) -> Vec<Row> {
+fn unwrapped(model: &Model, one: &Unwrapped, width: usize) -> Vec<Row> {
     let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
     let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
     rows.extend(foreign("host", &one.host, width));
     rows.extend(foreign("list", &one.list, width));
-    let hint = Row::of(Tone::Ours, "run ").and(Tone::Key, "mcp-approve install");
+    let hint = Row::of(Tone::Ours, "run ").and(Tone::Key, model.hint("mcp-approve install"));
     rows.extend(entry("to fix", hint, width));
     rows
 }
@@ -258,7 +258,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let refused = counted(status.refused_lines, "line");
     rows.extend(ours(
         "errors",
-        format!("{} failed; {refused} lines of the host refused", counted(status.failed, "answer")),
+        format!("{} failed; {refused} of the host refused", counted(status.failed, "answer")),
         width,
     ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {

@@ -175,9 +175,7 @@ fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
             Subject::Pinned(_) => {
                 Row::of(Tone::Key, "Enter").and(Tone::Quiet, " reads what changed, to accept or refuse it")
             }
-            Subject::Tool | Subject::Program(_) => {
-                Row::of(Tone::Quiet, "what changed is being read; `mcp-approve tools review` shows it, too")
-            }
+            Subject::Tool | Subject::Program(_) => Row::of(Tone::Quiet, "what changed is being read"),
         };
         rows.extend(entry("", row, width));
     }

@@ -103,7 +103,8 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
             vec![Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]
         }
         Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
-            note(model, Tone::Warn, "It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
+            let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
+            note(model, Tone::Warn, words);
             Vec::new()
         }
         Change::Policy { session, pending } if sure => {

@@ -77,14 +77,14 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
         rows.push(row);
         let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).and(word(*now), now.word());
         let by = match by.as_str() {
-            "" => now.and(Tone::Quiet, " by default"),
+            "" => now.and(Tone::Quiet, " by policy default"),
             rule => now.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
         };
         rows.push(by.clipped(width));
     }
     let more = found.changed.saturating_sub(most.min(found.changes.len()));
     if more > 0 {
-        let words = format!(" and {} more: mcp-approve rules replay lists them", grouped(more));
+        let words = model.hint(&format!(" and {} more: mcp-approve rules replay lists them", grouped(more)));
         rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
     }
     rows

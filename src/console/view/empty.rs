@@ -33,13 +33,13 @@ fn unwrapped(model: &Model) -> Vec<Row> {
         Row::of(Tone::Strong, "  No server is wrapped yet."),
         Row::default(),
         Row::of(Tone::Ours, "  Wrap the servers of your hosts:"),
-        Row::of(Tone::Key, "    mcp-approve install"),
+        Row::of(Tone::Key, model.hint("    mcp-approve install")),
         Row::default(),
         Row::of(Tone::Ours, "  Or by hand, in a host's own file:"),
-        Row::of(Tone::Key, "    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
+        Row::of(Tone::Key, model.hint("    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
         Row::default(),
         Row::of(Tone::Ours, "  Then restart the host. The server appears here at its first message."),
-        Row::of(Tone::Quiet, "  To see it work first: mcp-approve demo"),
+        Row::of(Tone::Quiet, model.hint("  To see it work first: mcp-approve demo")),
     ]
 }
 

@@ -267,7 +267,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     let found = seen.found.as_ref();
     let mut wanted = Look::default();
     let ruling = if described.is_some_and(|known| known.pin_state == PinState::Refused) {
-        let reason = "the operator refused this definition of the tool; `mcp-approve tools review` shows it";
+        let reason = "the operator refused this definition of the tool; Tools (4) in the console shows it";
         Ruling { decision: Decision::Deny, rule: None, reason: reason.into() }
     } else {
         wanted.real = paths_wanted(policy, question);

@@ -211,23 +211,20 @@ impl PinState {
             Self::Trusted => return None,
             Self::Changed { version, was: Some(was) } if *was != now => format!(
                 "the definition changed since it was trusted (now version {version}), and with it the behavioral \
-                 identity: {was} was approved, this is {now}; see Tools, or `tools review`"
+                 identity: {was} was approved, this is {now}; see Tools (4)"
             ),
             Self::Changed { version, .. } => {
-                format!(
-                    "the definition changed since it was trusted (now version {version}); see Tools, or `tools review`"
-                )
+                format!("the definition changed since it was trusted (now version {version}); see Tools (4)")
             }
             Self::Unreviewed => {
-                "this definition is not reviewed yet, and its server is not trusted; see Tools, or `tools review`"
-                    .to_owned()
+                "this definition is not reviewed yet, and its server is not trusted; see Tools (4)".to_owned()
             }
             Self::New => {
                 let what = "the server added this tool after its first session, and it is not reviewed yet; see \
-                     Tools, or `tools review`";
+                     Tools (4)";
                 return Some(Hazard { kind: HazardKind::NewDefinition, what: what.to_owned() });
             }
-            Self::Refused => "you refused this definition; see Tools, or `tools review`".to_owned(),
+            Self::Refused => "you refused this definition; see Tools (4)".to_owned(),
         };
         Some(Hazard { kind: HazardKind::ChangedDefinition, what })
     }

@@ -104,11 +104,11 @@ const LONGEST_CALL: usize = 8 * 1024;
 const ABOVE: usize = 2;
 
 /// Every scope with its conditions, the narrowest first.
-pub(super) fn of(arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Scope, Vec<String>)> {
+pub(super) fn of(tool: &str, arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Scope, Vec<String>)> {
     let mut found = Vec::new();
     found.extend(exactly(arguments).map(|conditions| (Scope::ThisCall, conditions)));
     found.extend(naming(arguments));
-    found.extend(folders(arguments, roots));
+    found.extend(folders(tool, arguments, roots));
     found.extend(addresses(arguments));
     if found.len() <= 1 {
         found.extend(each(arguments));
@@ -170,16 +170,28 @@ fn is_path(name: &str, value: &Value) -> bool {
     text.starts_with('/') || text.starts_with("~/") || (is_named && !text.is_empty() && !text.contains("://"))
 }
 
-/// The nearest folder that all path arguments lie in, and a few above it.
-fn folders(arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Scope, Vec<String>)> {
+/// Whether a path is a folder itself, as far as its call tells.
+fn is_folder(tool: &str, name: &str, path: &str) -> bool {
+    let is_word = |word: &str| matches!(word, "dir" | "directory" | "directories" | "folder" | "folders" | "cwd");
+    let says = |name: &str| name.to_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
+    path.ends_with('/') || says(tool) || says(name)
+}
+
+/// The nearest folder that all path arguments lie in, or that the only one names, and a few above it.
+fn folders(tool: &str, arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Scope, Vec<String>)> {
     let paths = arguments.iter().filter(|(name, value)| is_path(name, value));
-    let paths: Vec<(&String, String)> =
-        paths.filter_map(|(name, value)| Some((name, absolute(value.as_str()?, roots)?))).collect();
+    let mut whole = None;
+    let paths: Vec<(&String, String)> = paths
+        .filter_map(|(name, value)| {
+            let path = absolute(value.as_str()?, roots)?;
+            whole = Some(path.clone()).filter(|_| is_folder(tool, name, value.as_str().unwrap_or_default()));
+            Some((name, path))
+        })
+        .collect();
+    let whole = whole.filter(|_| paths.len() == 1);
     let parent = |path: &str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-    let Some(mut folder) = paths.iter().filter_map(|(_, path)| parent(path)).reduce(|one, other| common(&one, &other))
-    else {
-        return Vec::new();
-    };
+    let nearest = || paths.iter().filter_map(|(_, path)| parent(path)).reduce(|one, other| common(&one, &other));
+    let Some(mut folder) = whole.or_else(nearest) else { return Vec::new() };
     let mut found = Vec::new();
     while found.len() <= ABOVE && !is_too_wide(&folder, found.is_empty(), roots) {
         let shown = at_home(&folder, roots);
