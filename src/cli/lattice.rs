@@ -18,6 +18,7 @@ use super::manifest::Manifest;
 use crate::audit::moment::Since;
 use crate::capability::codegen::{self, Language};
 use crate::home::places::{PlaceError, Places};
+use crate::policy::glob::Glob;
 
 /// What to do with capabilities.
 #[derive(Clone, Debug, Subcommand)]
@@ -91,6 +92,9 @@ pub struct CapsOptions {
     /// With --from-log: only this server
     #[arg(long, value_name = "NAME", requires = "from_log")]
     pub server: Option<String>,
+    /// With --from-log: count only what this agent used, as `log list agent:NAME` finds it
+    #[arg(long, value_name = "NAME", requires = "from_log", value_parser = Glob::new)]
+    pub agent: Option<Glob>,
     /// With --from-log: print the smallest scope that would have been enough, for `--scope`
     #[arg(long, requires = "from_log")]
     pub scope: bool,

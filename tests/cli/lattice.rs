@@ -213,7 +213,8 @@ fn used(server: &Server, name: &str) -> Home {
     let home = Home::new();
     let mut host = Host::wrapping(&home.path(""), &["--name", name], &server.command());
     host.handshake("2025-06-18");
-    host.call(1, "read", &json!({}));
+    let params = json!({ "name": "read", "arguments": {}, "_meta": { "agentName": "planner", "user": "ada" } });
+    host.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string());
     host.answer(1);
     host.hang_up();
     host.wait();
@@ -300,7 +301,11 @@ fn a_running_server_is_asked_and_what_was_used_is_the_smallest_scope() {
 
     let home = used(&server, "s");
     let used = home.run(&["lattice", "caps", "--from-log"]);
+    assert!(used.out.contains("s: 1 of 2 tools were used\n  planner/ada used read\n"), "{used:?}");
+    let used = home.run(&["lattice", "caps", "--from-log", "--agent", "planner"]);
     assert!(used.out.contains("s: 1 of 2 tools were used"), "{used:?}");
+    let used = home.run(&["lattice", "caps", "--from-log", "--agent", "eve"]);
+    assert!(used.out.contains("s: 0 of 2 tools were used"), "{used:?}");
     let scope = home.run(&["lattice", "caps", "--from-log", "--server", "s", "--scope"]).out;
     let scope: Value = serde_json::from_str(&scope).unwrap();
     let names: Vec<&Value> = scope["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();

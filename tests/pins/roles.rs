@@ -81,6 +81,7 @@ fn a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::with(&[
         tool("weather_far", json!({ "cost_tier": "high" })),
+        tool("weather_slow", json!({ "cost_tier": "low", "estimated_latency_ms": 900 })),
         tool("weather_own", json!({ "required_entitlements": ["admin:system"] })),
         tool("weather_now", json!({ "cost_tier": "low" })),
     ]);
@@ -89,8 +90,12 @@ fn a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs() {
         let rows = rows(home.path(), &["search", "weather", "--role", role]);
         names(&rows).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(found("viewer"), ["weather_now", "weather_far"]);
+    assert_eq!(found("viewer"), ["weather_now", "weather_slow", "weather_far"]);
     assert!(found("admin").contains(&"weather_own".to_owned()));
+    let (_, out, _) = tools(home.path(), &["search", "weather", "--role", "viewer", "--wide"]);
+    assert!(out.contains("never called, low, 900 ms according to its server"), "{out}");
+    let (_, out, _) = tools(home.path(), &["show", "weather_slow"]);
+    assert!(out.contains("low, 900 ms, says its server"), "{out}");
 }
 
 #[test]

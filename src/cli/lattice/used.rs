@@ -1,15 +1,18 @@
-//! `lattice caps --from-log`: what each server was granted against what was used, and the smallest scope that was enough.
+//! `lattice caps --from-log`: what each server was granted against what was used, by which agent, and the smallest scope that
+//! was enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::CapsOptions;
-use crate::audit::query;
+use crate::audit::chain;
+use crate::audit::fields::{Field, Fields};
 use crate::audit::search::Search;
-use crate::audit::store::Reader;
+use crate::audit::store::{Order, Reader};
 use crate::capability::types;
 use crate::cli::error::Error;
 use crate::cli::log::LogError;
@@ -26,8 +29,14 @@ use crate::wire::number::{counted, grouped};
 /// One tool of one server.
 struct Granted {
     tool: Tool,
-    /// Calls of it that ran.
-    used: u64,
+    /// Calls of it that ran, by who asked within the host; `""` where the host did not name anybody.
+    by: BTreeMap<String, u64>,
+}
+
+impl Granted {
+    fn used(&self) -> u64 {
+        self.by.values().sum()
+    }
 }
 
 /// Compares and prints.
@@ -42,7 +51,7 @@ pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dy
             .iter()
             .flat_map(|(server, tools)| {
                 tools.values().map(move |one| {
-                    json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used })
+                    json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used(), "by": one.by })
                 })
             })
             .collect();
@@ -53,11 +62,16 @@ pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dy
         writeln!(out, "No server of that name was wrapped here yet.")?;
     }
     for (server, tools) in &servers {
-        let used = tools.values().filter(|one| one.used > 0).count();
+        let used = tools.values().filter(|one| one.used() > 0).count();
         writeln!(out, "{}: {used} of {} used", visible(server), counted(tools.len(), "tool was|tools were"))?;
+        let agents: BTreeSet<&String> = tools.values().flat_map(|one| one.by.keys()).collect();
+        for agent in agents.into_iter().filter(|agent| !agent.is_empty()) {
+            let used = tools.iter().filter(|(_, one)| one.by.contains_key(agent)).map(|(name, _)| visible(name));
+            writeln!(out, "  {} used {}", visible(agent), used.collect::<Vec<_>>().join(", "))?;
+        }
         let mut rows: Vec<&Granted> = tools.values().collect();
-        rows.sort_by_key(|one| std::cmp::Reverse(one.used));
-        let used = |one: &Granted| if one.used == 0 { "unused".to_owned() } else { grouped(one.used) };
+        rows.sort_by_key(|one| std::cmp::Reverse(one.used()));
+        let used = |one: &Granted| if one.used() == 0 { "unused".to_owned() } else { grouped(one.used()) };
         let row = |one| [Row::of(Tone::Ours, used(one)), cell(Tone::Ours, &types::signature(&one.tool))];
         look.list([">CALLS", "CAPABILITY"], &rows.into_iter().map(row).collect::<Vec<_>>(), out)?;
         writeln!(out)?;
@@ -82,22 +96,28 @@ fn granted(
     for known in memory.tools()? {
         let server = rules_name(&known.server.name).to_owned();
         if is_wanted(&server) {
-            let tool = Granted { tool: known.tool, used: 0 };
+            let tool = Granted { tool: known.tool, by: BTreeMap::new() };
             servers.entry(server).or_default().insert(tool.tool.name.clone(), tool);
         }
     }
     let db = places.audit_db();
-    let search = Search::default().from(options.since.map(|since| since.moment(local(now))));
+    let search = Search::default()
+        .from(options.since.map(|since| since.moment(local(now))))
+        .with(Field::Kind, Some("decision"))
+        .with(Field::Verdict, Some("approve"))
+        .with_part(Field::Agent, options.agent.as_ref());
+    let mut count = |fields: &Fields<'_>| {
+        let tools = servers.get_mut(rules_name(&fields.server))?;
+        let agent = fields.text(Field::Agent).unwrap_or_default().into_owned();
+        *tools.get_mut(fields.tool.as_deref()?)?.by.entry(agent).or_default() += 1;
+        Some(())
+    };
     if let Some(reader) = Reader::open(&db).map_err(LogError::from)? {
-        let tally = query::decisions(&reader, None, &search).map_err(LogError::from)?;
-        for (server, tools) in &tally.tools {
-            let Some(known) = servers.get_mut(rules_name(server)) else { continue };
-            for (name, of) in tools {
-                if let Some(one) = known.get_mut(name.as_str()) {
-                    one.used += of.count.approved();
-                }
-            }
-        }
+        let mut each = |row: chain::Row<'_>| {
+            Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
+            ControlFlow::Continue(())
+        };
+        reader.each(Order::OldestFirst, &mut each).map_err(LogError::from)?;
     }
     Ok(servers)
 }
@@ -112,7 +132,7 @@ fn scope(servers: &BTreeMap<String, BTreeMap<String, Granted>>, out: &mut dyn Wr
             hint: "name it: --server NAME".to_owned(),
         });
     }
-    let tools = servers.values().flat_map(BTreeMap::values).filter(|one| one.used > 0);
+    let tools = servers.values().flat_map(BTreeMap::values).filter(|one| one.used() > 0);
     let tools: Vec<&Value> = tools.map(|one| &one.tool.definition).collect();
     writeln!(out, "{:#}", json!({ "tools": tools }))?;
     Ok(ExitCode::SUCCESS)
