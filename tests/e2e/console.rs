@@ -33,10 +33,16 @@ pub fn wrapped() -> (TempDir, Server, Host) {
     let danger = json!({ "name": "delete_folder", "description": "Deletes a folder and everything in it.",
         "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
         "annotations": { "readOnlyHint": false, "destructiveHint": true } });
-    let server = Server::with(&[reader("read"), note(), danger]);
-    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
-    host.handshake("2025-06-18");
+    let (server, host) = wrapping(home.path(), &[reader("read"), note(), danger]);
     (home, server, host)
+}
+
+/// A server with these tools, wrapped as `s` and ready to be called.
+pub fn wrapping(home: &Path, tools: &[Value]) -> (Server, Host) {
+    let server = Server::with(tools);
+    let mut host = Host::wrapping(home, &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    (server, host)
 }
 
 pub fn console(home: &Path) -> Terminal {

@@ -38,7 +38,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     figures.extend(median);
     figures.extend([
         number(all.approved_by(By::Rule), "saved by rules"),
-        number(all.approved_by(By::Default), "by policy default"),
+        number(all.approved_by(By::Default), "by policy"),
     ]);
     // As many as have room.
     let mut row = Row::default();
