@@ -59,7 +59,8 @@ pub fn arms(terminal: &Terminal) {
 fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     let mut terminal = console(home.path());
-    terminal.shows(&["No server is wrapped yet", "mcp-approve -- npx", "? help"]);
+    let install = format!("mcp-approve --home {} install", home.path().display());
+    terminal.shows(&["No server is wrapped yet", &install, "-- npx", "? help"]);
     assert!(terminal.is_alternate());
     terminal.types("?");
     terminal.shows(&["Keys", "Approves the call on screen"]);
