@@ -325,3 +325,27 @@ fn a_file_that_is_not_there_is_made_with_one_key_and_one_that_is_takes_two() {
         assert_eq!(danger.is_some(), dangerous, "{path}: {danger:?}");
     }
 }
+
+#[test]
+fn a_server_s_progress_passes_as_it_is_where_the_host_heard_nothing_yet() {
+    let report = |progress: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":9,"progress":{progress}}}}}"#
+        )
+    };
+    for (waits, passes) in [(0, true), (2, false)] {
+        let mut world = World::new().ready();
+        let line = call("7", "write_file", r#"{"path":"/a","content":"x"},"_meta":{"progressToken":9}"#);
+        world.host(&line);
+        if waits > 0 {
+            world.wait(waits);
+        }
+        world.approve("files-1");
+        let did = world.server(&report("0"));
+        let is_as_sent = did == [Did::ToHost(report("0"))];
+        assert_eq!(is_as_sent, passes, "after {waits} s: {did:?}");
+        let risen = [world.server(&report("0")), world.server(&report("5"))];
+        assert_eq!(risen[1], [Did::ToHost(report("5"))]);
+        assert!(passes || matches!(&risen[0][..], [Did::Answer(_)]) && risen[0] != did, "{risen:?}");
+    }
+}

@@ -36,10 +36,10 @@ impl Exact {
         self.0.is_empty()
     }
 
-    /// The number that `percent` of all numbers do not exceed; `None` when there is none.
+    /// The least of the numbers that `percent` of all do not exceed, as a [`Histogram`] counts; `None` when there is none.
     pub fn quantile(&self, percent: usize) -> Option<u64> {
-        let last = self.0.len().checked_sub(1)?;
-        Some(self.at((last * percent).div_ceil(100)))
+        let rank = (self.0.len() * percent).div_ceil(100).max(1);
+        (!self.is_empty()).then(|| self.at(rank - 1))
     }
 
     /// The one in the middle, or the mean of the two there; `None` when there is none.
@@ -108,7 +108,10 @@ mod tests {
     #[test]
     fn quantiles_are_numbers_that_were_taken_and_a_median_is_the_middle() {
         let exact = Exact((1..=100).rev().collect());
-        assert_eq!((exact.quantile(50), exact.quantile(95), exact.median()), (Some(51), Some(96), Some(50.5)));
+        assert_eq!((exact.quantile(50), exact.quantile(95), exact.median()), (Some(50), Some(95), Some(50.5)));
+        let mut histogram = Histogram::default();
+        [8, 32].into_iter().for_each(|number| histogram.take(number));
+        assert_eq!((Exact(vec![8, 32]).quantile(50), histogram.quantile(50)), (Some(8), Some(8)));
         assert_eq!((Exact(vec![7]).quantile(95), Exact(vec![7, 9, 8]).median()), (Some(7), Some(8.0)));
         assert_eq!((Exact::default().quantile(50), Exact::default().median()), (None, None));
     }

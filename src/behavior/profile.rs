@@ -48,6 +48,8 @@ pub struct Profile {
     pub idempotence: Idempotence,
     /// `None` where the server does not say.
     pub cost: Option<CostTier>,
+    /// How long a call takes, as the server says; `None` where it does not.
+    pub latency_ms: Option<u64>,
     /// The tags that the server gives the tool: for people, granted by nothing. Foreign text.
     pub capabilities: Vec<String>,
     /// What its server declares, as [`required`], and what our list of well-known servers says.
@@ -81,9 +83,17 @@ impl Profile {
                 (_, _, None) => Idempotence::Unknown,
             },
             cost: says("cost_tier").into_iter().filter_map(|word| CostTier::from_word(word.as_str()?)).max(),
+            latency_ms: says("estimated_latency_ms").into_iter().filter_map(Value::as_u64).max(),
             capabilities: says("capabilities").into_iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect(),
             requires: required(tool).into_iter().chain(behavior.requires.map(|one| one.word().to_owned())).collect(),
         }
+    }
+
+    /// What the server says that a call costs, in words: `medium, 500 ms`.
+    pub fn said(&self) -> Option<String> {
+        let parts = [self.cost.map(|tier| tier.word().to_owned()), self.latency_ms.map(|ms| format!("{ms} ms"))];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Some(parts.join(", ")).filter(|said| !said.is_empty())
     }
 }
 
@@ -157,10 +167,11 @@ mod tests {
         };
         let delete = profile(
             json!({ "capabilities": ["knowledge_packs:delete"], "required_entitlements": "admin:system",
-                "cost_tier": "medium", "idempotent": true, "side_effects": "none" }),
+                "cost_tier": "medium", "estimated_latency_ms": 500, "idempotent": true, "side_effects": "none" }),
             "MUTATES|DELETE|DATA",
         );
         assert_eq!((delete.side_effects, delete.cost), (SideEffects::Delete, Some(CostTier::Medium)));
+        assert_eq!(delete.latency_ms, Some(500));
         assert_eq!(
             (delete.capabilities, delete.requires),
             (vec!["knowledge_packs:delete".into()], vec!["admin:system".into()])

@@ -21,7 +21,7 @@
 //! | 001 §7 | `mcp::lifecycle`, `mcp::session`; `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
 //! | 001 §8.1 | no call without its guardrail: `gate::data::token` | `a_token_is_minted_only_from_proofs_of_this_very_call` |
 //! | 001 §8.2 | `typed::GuardrailToken`, made by `typed::CallbackRunner` alone | `src/capability/typed.rs:E0423` |
-//! | 001 §8.3 | in C# the gate alone keeps the evidence: none is generated | `a_token_is_minted_only_from_proofs_of_this_very_call` |
+//! | 001 §8.3 | `codegen::csharp`: `GuardrailEvidence<T>`, made by running the guardrail, for one call | `a_call_in_csharp_asks_for_its_evidence` |
 //! | 001 §8.4 | each wrapper mints its own tokens and decides by itself, under the scope of those above it | `whoever_is_started_underneath_a_viewer_stays_one` |
 //! | 001 §8.5 | `typed::NoGuardrailRequired`, sealed | `src/capability/typed.rs:E0271` |
 //! | 001 §8.6 | `typed::safe`: all three proofs or no call | `src/capability/typed.rs:E0308` |

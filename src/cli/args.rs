@@ -35,7 +35,7 @@ use crate::behavior::taxonomy::Mutability;
 
 `mcp-approve help` lists topics: hosts, keys, rules, hazards and others.
 `mcp-approve wrap --help` lists the options of wrapping.
-Exit codes: 0 done, 1 a check failed or something waits, 2 wrong usage or configuration;
+Exit codes: 0 done, 1 a check failed or something waits, 2 wrong usage or configuration; \
 of a wrapped server, the server's own."
 )]
 pub struct Cli {
@@ -120,12 +120,9 @@ Examples:
     Waiting(WaitingOptions),
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(
-        after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list.
-A host reads its file when it starts: restart it afterwards. Servers reached over the network are left alone,
+        after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list. \
+A host reads its file when it starts: restart it afterwards. Servers reached over the network are left alone, \
 unless --remote is given.
-
-Hosts: claude-code claude-desktop cursor vscode copilot windsurf zed codex gemini qwen goose cline continue
-opencode junie lm-studio kiro
 
 Examples:
   mcp-approve install                        lists servers, and what each may do
@@ -135,7 +132,7 @@ Examples:
     )]
     Install(InstallOptions),
     /// Takes mcp-approve away from the servers that your hosts start
-    #[command(after_help = "`uninstall` restores a file that has not changed since `install`, byte for byte.
+    #[command(after_help = "`uninstall` restores a file that has not changed since `install`, byte for byte. \
 In a file that has changed, it restores only the servers' command lines and keeps every other change.")]
     Uninstall(ChangeOptions),
     /// Checks the setup, and says how to fix what is wrong
@@ -182,7 +179,7 @@ Examples:
     Search(ToolsSearchOptions),
     /// Lists tools that are unconfirmed, new, changed, disputed or look alike; at a terminal you decide on each
     #[command(
-        after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for
+        after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for \
 its server, until you accept it here. Calls of a refused definition are denied."
     )]
     Review(ToolsReviewOptions),

@@ -197,7 +197,7 @@ impl LogError {
                  --audit-db"
             }
             Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
-            Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
+            Self::Nothing(_) => "`mcp-approve log list --wide` lists them with SEQ and TICKET",
             Self::Output(_) => "look at where the output goes",
         }
     }

@@ -47,7 +47,7 @@ pub fn entries(model: &Model, text: &str) -> Vec<Entry> {
         .filter_map(|entry| {
             // What it is called counts more than what is said of it.
             let by_name = score(&entry.name, text).map(|score| score * 4);
-            by_name.or_else(|| score(&entry.help, text)).map(|score| (score, entry))
+            by_name.or_else(|| mentions(&entry.help, text).then_some(i32::MIN)).map(|score| (score, entry))
         })
         .collect();
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
@@ -136,6 +136,14 @@ fn score(name: &str, text: &str) -> Option<i32> {
     Some(score * 8 - i32::try_from(name.len().min(100)).unwrap_or(0))
 }
 
+/// Whether each word of `text` begins a word of this sentence: scattered letters are in every sentence, and Enter would
+/// run a command that was not typed.
+fn mentions(help: &str, text: &str) -> bool {
+    let words = |text: &str| text.to_lowercase().split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let said = words(help);
+    words(text).iter().all(|wanted| said.iter().any(|word| word.starts_with(wanted)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +157,8 @@ mod tests {
         let found: Vec<String> = ["qui", "ver", "thl", "tcb", "log", "sort", "den"].into_iter().map(first).collect();
         assert_eq!(found, ["quit", "verify", "theme light", "theme colour-blind", "log", "sort", "deny"]);
         assert_eq!(first("quiet"), "quiet");
-        assert_eq!(first("zzz"), "");
+        assert_eq!(first("bell"), "quiet");
+        assert_eq!(["zzz", "nosuch", "undoo"].map(first), ["", "", ""]);
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
-            elicited: Elicited::new(&config.nonce),
+            elicited: Elicited::new(&config.secret),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
             rules: Rules::new(policy),

@@ -19,6 +19,7 @@ impl Gate {
         }
         self.record(entry, out);
         self.rejudge(now, out);
+        self.recall(now, None, out);
     }
 
     /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.

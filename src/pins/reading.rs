@@ -134,19 +134,34 @@ impl Memory {
     /// # Errors
     /// Why they could not be read.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
-        let words: Vec<String> = profile::asked(query).into_iter().map(|word| format!("\"{word}\"")).collect();
-        if words.is_empty() {
-            return Ok(Vec::new());
-        }
+        let words: std::collections::BTreeSet<String> = profile::asked(query).into_iter().collect();
         let read = || -> rusqlite::Result<Vec<(i64, f64)>> {
+            let all: u32 = self.db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
             // A word of the name tells more than one of a long description.
-            let mut rows = self.db.prepare(
-                "SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1 ORDER BY 2 DESC, 1",
-            )?;
-            rows.query_map([words.join(" OR ")], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            let mut rows = self
+                .db
+                .prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
+            let mut found = std::collections::BTreeMap::new();
+            for word in &words {
+                let hits = rows.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
+                let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
+                let weight = rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
+                hits.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score * weight);
+            }
+            let mut found: Vec<_> = found.into_iter().collect();
+            found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+            Ok(found)
         };
         read().map_err(|error| self.fault(&error))
     }
+}
+
+/// How much a word tells that so many of all tools have, against what SQLite takes it for: next to nothing once half of them have
+/// it (`bm25` never goes below 1e-6), which in a small catalogue is every word that fits. Here it is 1 or more.
+fn rarity(all: u32, having: u32) -> f64 {
+    let (all, having) = (f64::from(all), f64::from(having));
+    let sqlite = ((all - having + 0.5) / (having + 0.5)).ln();
+    (1.0 + ((all + 1.0) / (having + 1.0)).ln()) / if sqlite > 0.0 { sqlite } else { 1e-6 }
 }
 
 /// Marks names that pass for those of other servers.

@@ -48,6 +48,14 @@ words! {
 }
 
 impl PastCall {
+    /// How it ended, and who or what decided that, where the log says.
+    pub fn outcome(&self) -> String {
+        match (self.ended.word(), self.by.as_str()) {
+            (ended, "") => ended.to_owned(),
+            (ended, by) => format!("{ended} by {by}"),
+        }
+    }
+
     /// The call as a question of that time.
     pub fn question<'a>(&'a self, recent: Option<&'a Recent>) -> Question<'a> {
         Question {

@@ -67,6 +67,36 @@ fn c20_a_server_cannot_put_a_question_of_its_own_under_our_id() {
     world.finish();
 }
 
+/// The same before ours is open, under an id made of all that the server has seen of us: our own `tools/list` has the nonce.
+#[test]
+fn c20_a_server_cannot_tell_the_id_of_a_question_before_it_is_put() {
+    let id = |nonce: &str| {
+        let config = Config { unattended: Unattended::Elicit, nonce: nonce.into(), ..config() };
+        let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+        world.call("7", "write_file", WRITE);
+        world.forms[0].0.clone()
+    };
+    assert_eq!(id("nonce"), id("another"), "the id says nothing of the nonce, nor the nonce of the id");
+    let config = Config { unattended: Unattended::Elicit, secret: "another".into(), ..config() };
+    let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+    world.call("7", "write_file", WRITE);
+    assert_ne!(world.forms[0].0, id("nonce"), "it is made from what no one else knows");
+    world.finish();
+}
+
+/// White space is no hazard in a JSON text, and a screenful of it hides what follows.
+#[test]
+fn c20_a_call_that_hides_an_argument_behind_spaces_is_not_put_in_a_form() {
+    for gap in [8, 500] {
+        let config = Config { unattended: Unattended::Elicit, ..config() };
+        let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+        let spaces = " ".repeat(gap);
+        world.call("7", "write_file", &format!(r#"{{"path":"/a",{spaces}"content":"x"}}"#));
+        assert_eq!(world.forms.len(), usize::from(gap == 8), "{gap} spaces");
+        world.finish();
+    }
+}
+
 /// A server may ask its host's user what it likes, in our words too: the answer is the server's, and approves nothing.
 #[test]
 fn c20_an_imitation_of_our_question_approves_nothing() {

@@ -143,3 +143,18 @@ fn what_is_generated_in_csharp_is_csharp() {
         assert_eq!(faults(&manifest.code(Language::CSharp)), [""; 0], "{server}");
     }
 }
+
+#[test]
+fn a_call_in_csharp_asks_for_its_evidence() {
+    let mut total = 0;
+    for manifest in real().into_iter().chain(odd()) {
+        let code = manifest.code(Language::CSharp);
+        let [tools, calls, uses] =
+            [">.Name => ", "> evidence,", "evidence.Use(Runner, args);"].map(|part| code.matches(part).count());
+        assert_eq!((calls, uses), (tools, tools), "{}: each tool", manifest.server);
+        let made = ["new GuardrailEvidence<", "    private GuardrailEvidence("].map(|part| code.matches(part).count());
+        assert_eq!(made, [usize::from(tools > 0); 2], "{}: in one place, by itself", manifest.server);
+        total += tools;
+    }
+    assert!(total > 60, "{total}");
+}

@@ -52,6 +52,20 @@ fn a_command_has_its_help_and_a_slip_gets_a_suggestion() {
     }
 }
 
+/// clap breaks lines at the terminal's width: a line that was broken by hand is broken twice.
+#[test]
+fn what_a_commands_help_adds_is_broken_by_the_terminal_alone() {
+    fn walk(command: &clap::Command) {
+        let added = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for (line, next) in added.lines().zip(added.lines().skip(1)) {
+            let goes_on = !line.is_empty() && !line.starts_with(' ') && next.starts_with(char::is_lowercase);
+            assert!(!goes_on, "{}: {line}\n{next}", command.get_name());
+        }
+        command.get_subcommands().for_each(walk);
+    }
+    walk(&Cli::command());
+}
+
 #[test]
 fn the_topics_name_every_option_and_every_field() {
     let cli = Cli::command();

@@ -307,6 +307,20 @@ fn a_search_finds_words_of_names_before_words_of_descriptions() {
 }
 
 #[test]
+fn a_word_that_every_tool_has_still_ranks_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let tools = [tool("read_file", "Reads."), tool("write_file", "Writes."), tool("stat", "What a file is.")];
+    session(&path, &launch, &tools, 1);
+    let memory = Memory::open(&path).unwrap();
+    let hits = memory.search("file").unwrap();
+    assert!(hits.len() == 3 && hits.iter().all(|(_, relevance)| *relevance > 0.5), "{hits:?}");
+    assert!(hits[1].1 > hits[2].1, "a name tells more than a description: {hits:?}");
+    let both = memory.search("file write").unwrap();
+    assert!(both[0].1 > 2.0 * both[1].1, "and a rare word more than a common one: {both:?}");
+}
+
+#[test]
 fn a_file_that_is_not_ours_alone_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");

@@ -1,6 +1,7 @@
 //! Calls that keep the order in which the host sent them: which one waits for which, and what ends that.
 
 use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Order};
 
 use super::{WRITE, answer};
@@ -106,4 +107,43 @@ fn a_call_that_waited_for_its_turn_is_looked_at_again() {
         assert!(format!("{did:?}").contains(why), "{did:?}");
         world.finish();
     }
+}
+
+#[test]
+fn what_nobody_approved_does_not_run_once_the_policy_would_ask_or_its_grant_has_ended() {
+    let ask = "version = 1\n[[rule]]\nid = \"look\"\ndecision = \"ask\"\ntool = \"*\"\n";
+    let mut world = ordered("");
+    world.call("1", "write_file", WRITE);
+    world.call("2", "read_file", READ);
+    let write = call("3", "write_file", r#"{"path":"/b","content":"x"}"#);
+    world.host(&write);
+    world.approve("files-3");
+    assert!(answer(&world.policy(ask)).contains("NOT executed"), "the host hears of it at once");
+    let did = world.deny("files-1", "no");
+    assert_eq!(forwarded(&did), [write.as_str()], "an operator approved the last, whatever the policy");
+    world.finish();
+
+    let mut world = ordered("");
+    world.call("1", "write_file", WRITE);
+    assert_eq!(forwarded(&world.grant("files-1", Covers::Tool, Lasts::Calls(1))).len(), 1);
+    world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
+    for ended in [false, true] {
+        world.call("2", "delete_file", r#"{"path":"/b"}"#);
+        world.call("3", "write_file", WRITE);
+        if ended {
+            world.step(Event::GrantEnded { grant: "grant:2".into(), who: "ann".into(), console: 1 });
+        } else {
+            // It has no calls left, and another policy rules: this call has its approval all the same.
+            world.policy("version = 1\n[[rule]]\nid = \"none\"\ndecision = \"deny\"\ntool = \"other\"\n");
+        }
+        let ticket = world.cards.keys().rfind(|ticket| ticket.as_str() != "files-1").cloned().expect("a card");
+        assert_eq!(forwarded(&world.deny(&ticket, "no")).len(), usize::from(!ended), "ended: {ended}");
+        if !ended {
+            world.server(r#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#);
+            world.call("4", "write_file", WRITE);
+            world.grant("files-4", Covers::Tool, Lasts::Session);
+            world.server(r#"{"jsonrpc":"2.0","id":4,"result":{"content":[]}}"#);
+        }
+    }
+    world.finish();
 }

@@ -157,6 +157,18 @@ fn a_missing_log_is_not_asked_for_without_rest() {
 }
 
 #[test]
+fn a_search_that_leaves_no_waiting_call_says_so_and_how_to_drop_it() {
+    let mut desk = Desk::connected(80, 24);
+    desk.model.tour = Tour::Dismissed;
+    desk.hold(overwrite("filesystem-1", "a\n", "b\n"));
+    desk.keys("/zzz");
+    desk.press(Key::Enter);
+    assert!(desk.line("No matches.").contains("Esc drops the search"));
+    desk.press(Key::Esc);
+    assert!(!desk.screen().contains("No matches.") && desk.screen().contains("write_file"));
+}
+
+#[test]
 fn esc_in_a_search_brings_back_the_last_one() {
     let mut desk = Desk::connected(80, 24);
     desk.keys("3/tool:read");

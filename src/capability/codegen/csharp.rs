@@ -12,13 +12,21 @@ use crate::capability::shape::Format;
 /// Names that the generated text uses itself.
 pub const RESERVED: &[&str] = &[
     "Activator",
+    "CallbackRunner",
     "CancellationToken",
     "DateOnly",
     "DateTimeOffset",
     "Dictionary",
     "Exception",
+    "Func",
+    "GuardrailBlocked",
+    "GuardrailEvidence",
     "Guid",
+    "INoGuardrailRequired",
     "IReadOnlyList",
+    "IToolCap",
+    "Interlocked",
+    "InvalidOperationException",
     "JsonDocument",
     "JsonElement",
     "JsonException",
@@ -65,6 +73,10 @@ public sealed class McpException : Exception
     public static McpException PermissionDenied(string what) => new(-32000, $"Permission denied: {what}");
 }
 "#;
+
+/// What makes a call impossible without its guardrail (capability lattice, section 8.3). Two things differ from the section, where
+/// internal is no wall within one assembly: running the guardrail is what makes the evidence, and it serves one call, once.
+const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
 
 const UNION: &str = r#"
 /// <summary>Reads one of several types by trying them in order.</summary>
@@ -327,6 +339,7 @@ fn interfaces(plan: &Plan, out: &mut String) {
         "\n/// <summary>All that the server can do.</summary>\npublic interface I{name}Caps :\n    {}\n{{\n}}",
         all.join(",\n    ")
     );
+    guarded(plan, out);
     let _ = writeln!(
         out,
         "\n/// <summary>\n/// What the server's tools need. Register it as Scoped where it holds anything of one call (a permitted \
@@ -352,6 +365,41 @@ fn interfaces(plan: &Plan, out: &mut String) {
             csharp_literal(&described),
             result(tool),
             tool.pascal,
+            rendered(&tool.arguments),
+        );
+    }
+    out.push_str("}\n");
+}
+
+/// Each tool as a type, and the calls that ask for its guardrail's evidence.
+fn guarded(plan: &Plan, out: &mut String) {
+    let name = &plan.name;
+    out.push_str(GUARDRAIL);
+    for tool in &plan.tools {
+        let args = rendered(&tool.arguments);
+        let _ = writeln!(
+            out,
+            "\n/// <summary>The tool <c>{}</c>.</summary>\npublic sealed partial class {} : IToolCap<{args}>\n{{\n    static \
+             string IToolCap<{args}>.Name => {};\n}}",
+            xml(&plain(&tool.wire)),
+            tool.pascal,
+            csharp_literal(&tool.wire),
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n/// <summary>One agent's calls: none without the evidence that its guardrail ran for that very \
+         call.</summary>\npublic sealed class {name}Guarded\n{{\n    private readonly I{name}Caps caps;\n\n    public \
+         {name}Guarded(I{name}Caps caps) => this.caps = caps;\n\n    public CallbackRunner Runner {{ get; }} = new();"
+    );
+    for tool in &plan.tools {
+        let pascal = &tool.pascal;
+        let _ = writeln!(
+            out,
+            "\n    public Task<{}> {pascal}Async(\n        {} args,\n        GuardrailEvidence<{pascal}> evidence,\n        \
+             CancellationToken ct = default)\n    {{\n        evidence.Use(Runner, args);\n        return \
+             caps.{pascal}Async(args, ct);\n    }}",
+            result(tool),
             rendered(&tool.arguments),
         );
     }

@@ -96,6 +96,7 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
     let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
     for part in [
         format!("{name}Caps"),
+        format!("{name}Guarded"),
         format!("{name}Handlers"),
         format!("{name}Tools"),
         format!("I{name}Caps"),

@@ -111,6 +111,12 @@ pub(super) fn pick(
     let (command, done) = if way == Way::In { ("install", "wrap") } else { ("uninstall", "unwrap") };
     if numbered.is_empty() {
         writeln!(out, "There is no server to {done} (files read: {}).", lists.files)?;
+        if lists.files == 0 {
+            writeln!(
+                out,
+                "`mcp-approve help hosts` says which files are read, and how to wrap a server in any other host."
+            )?;
+        }
         return Ok(None);
     }
     if !person::is_here() {

@@ -146,7 +146,7 @@ impl Call {
             }
             Known::Definition(_) | Known::Request => return Ok(()),
         };
-        writeln!(out, "Then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
+        writeln!(out, "Then, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
         if is_obscured(&call.arguments) {
             writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
         }

@@ -22,8 +22,8 @@ pub enum RulesCommand {
     },
     /// Shows how the policy decides a call, and whether each rule matches it
     #[command(
-        after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper
-would, the tool's `definition` as in tools/list. Without it, mcp-approve judges the tool as
+        after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper \
+would, the tool's `definition` as in tools/list. Without it, mcp-approve judges the tool as \
 its server last described it, or else as an unknown tool.
 
 Example:
@@ -43,7 +43,7 @@ Example:
     },
     /// Shows what a changed policy newly allows, and accepts it (at a terminal only)
     #[command(
-        after_help = "A change that makes the policy stricter takes effect at once. What it newly allows (a new allow, a removed
+        after_help = "A change that makes the policy stricter takes effect at once. What it newly allows (a new allow, a removed \
 ask or deny) takes effect once you accept it, here or in the console."
     )]
     Accept,
@@ -85,7 +85,7 @@ pub struct ListOptions {
 
 /// A rule to add.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "From a call of the log, `--record` alone shows what a rule could cover; `--scope` chooses.
+#[command(after_help = "From a call of the log, `--record` alone shows what a rule could cover; `--scope` chooses. \
 Conditions are written as in the file.
 
 Examples:
@@ -172,7 +172,7 @@ pub struct SwitchOptions {
 
 /// The policy in an editor, or keys of a rule to change.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back,
+#[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back, \
 and shows the change and what it means for past calls before it is written.
 
 Examples:

@@ -43,7 +43,7 @@ pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
     past::call_of(&found, &of_ticket).ok_or_else(|| Error::Wrong {
         what: format!("record {} is not about a call that the policy decided", found.seq),
-        hint: "`mcp-approve log list --kind decision` names calls by SEQ and TICKET".to_owned(),
+        hint: "`mcp-approve log list --wide` lists calls with SEQ and TICKET".to_owned(),
     })
 }
 

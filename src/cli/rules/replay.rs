@@ -79,7 +79,7 @@ pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> 
         writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
     }
     for Change { call, now } in replayed.changes.iter().rev().take(limit) {
-        let then = format!("{} then, {} by {}", call.ruling.word(), call.ended.word(), call.by);
+        let then = format!("{} then, {}", call.ruling.word(), call.outcome());
         writeln!(out, "\n{}", past::line(call))?;
         writeln!(out, "        {}; now {}: {}", visible(&then), now.decision.word(), visible(&now.reason))?;
     }

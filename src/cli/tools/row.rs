@@ -36,6 +36,7 @@ pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
         "side_effects": profile.side_effects.word(),
         "idempotent": profile.idempotence.word(),
         "declared_cost": profile.cost.map(CostTier::word),
+        "declared_latency_ms": profile.latency_ms,
         "declared_capabilities": profile.capabilities,
         "requires": profile.requires,
         "version": known.pin.version,

@@ -68,7 +68,7 @@ pub(super) fn run(
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(answers, Profile::of(&known.tool, &known.behavior).cost);
+        let (cost, price) = cost(answers, &Profile::of(&known.tool, &known.behavior));
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let bar = bars.of(&known);
         Hit { known, relevance, cost, why, answers, bar }
@@ -106,25 +106,27 @@ fn policy(places: &Places) -> Result<Policy, Error> {
 }
 
 /// What a call costs, between 0 and 1, and in words: time observed, calls that came to nothing, and what its server says.
-fn cost(answers: Answers<'_>, says: Option<CostTier>) -> (f64, String) {
+fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
     let factor = |tier: CostTier| match tier {
         CostTier::Free => 1.0,
         CostTier::Low => 0.95,
         CostTier::Medium => 0.85,
         CostTier::High => 0.7,
     };
-    let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
-        let said = says.map_or_else(String::new, |tier| format!(", {} according to its server", tier.word()));
-        return (says.map_or(0.95, factor), format!("never called{said}"));
-    };
-    let seen = match p50 {
+    let of_time = |ms: f64| match ms {
         ..50.0 => CostTier::Free,
         ..500.0 => CostTier::Low,
         ..5_000.0 => CostTier::Medium,
         _ => CostTier::High,
     };
-    // Money does not show in the time it takes: the dearer of the two counts.
-    (factor(says.map_or(seen, |says| says.max(seen))) * (1.0 - errors / 2.0), answers.line())
+    // Money does not show in the time it takes: the dearer of the two counts. Time observed counts before time declared.
+    let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
+        let said = says.said().map_or_else(String::new, |said| format!(", {said} according to its server"));
+        #[expect(clippy::cast_precision_loss, reason = "which of four tiers it is")]
+        let tier = says.cost.max(says.latency_ms.map(|ms| of_time(ms as f64)));
+        return (tier.map_or(0.95, factor), format!("never called{said}"));
+    };
+    (factor(says.cost.max(Some(of_time(p50))).unwrap_or(CostTier::High)) * (1.0 - errors / 2.0), answers.line())
 }
 
 /// Where each of the query's words matched.

@@ -68,7 +68,9 @@ fn confidence(known: &Known) -> &'static str {
             "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), \
              once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
         }
-        Confidence::None => "none: its calls ask; say what it is with `tools pin`",
+        Confidence::None => {
+            "no proof that it only reads: its calls ask, unless a rule decides; `tools pin` says what it is"
+        }
     }
 }
 
@@ -95,8 +97,8 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     if !profile.requires.is_empty() {
         line("requires", &visible(&profile.requires.join(", ")))?;
     }
-    if let Some(cost) = profile.cost {
-        line("cost", &format!("{}, says its server", cost.word()))?;
+    if let Some(said) = profile.said() {
+        line("cost", &format!("{said}, says its server"))?;
     }
     let mut label = "evidence";
     for evidence in &behavior.evidence {

@@ -258,7 +258,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let refused = counted(status.refused_lines, "line");
     rows.extend(ours(
         "errors",
-        format!("{} failed; {refused} lines of the host refused", counted(status.failed, "answer")),
+        format!("{} failed; {refused} of the host refused", counted(status.failed, "answer")),
         width,
     ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {

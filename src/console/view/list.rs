@@ -22,12 +22,15 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Re
 }
 
 fn title(model: &Model, batch: &Batch, width: usize) -> Row {
-    let all = counted(batch.members.len(), "call");
+    let all = match batch.members.len() {
+        1 => "this call".to_owned(),
+        many => format!("these {}", counted(many, "call")),
+    };
     let left = match &batch.fate {
-        Fate::Approve(Reading::Read) => Row::of(Tone::Danger, format!(" Approve these {all}?")),
-        Fate::Approve(Reading::Unread) => Row::of(Tone::Danger, format!(" Approve these {all} UNREAD?")),
+        Fate::Approve(Reading::Read) => Row::of(Tone::Danger, format!(" Approve {all}?")),
+        Fate::Approve(Reading::Unread) => Row::of(Tone::Danger, format!(" Approve {all} UNREAD?")),
         Fate::Deny { reason } => {
-            Row::of(Tone::Strong, format!(" Deny these {all}, because ")).and_foreign(Tone::Ours, reason)
+            Row::of(Tone::Strong, format!(" Deny {all}, because ")).and_foreign(Tone::Ours, reason)
         }
     };
     let over = batch.members.iter().filter(|armed| model.stands(batch, armed).is_none()).count();

@@ -49,6 +49,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         };
         rows.push(row.unwrap_or_default().padded(width));
     }
+    if all.is_empty() {
+        rows.push(Row::of(Tone::Strong, "  No matches.").and(Tone::Ours, " Esc drops the search, / changes it."));
+    }
     paint.rows(area, rows);
     if let Some(line) = selected {
         paint.highlight(area, line);

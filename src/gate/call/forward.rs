@@ -54,7 +54,12 @@ impl Gate {
         }
         self.show_decision(now, &held, VerdictWord::Approve, &verdict, Some(&judged), out);
         let told = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
-        let told = told.zip(held.beat.map(|beat| beat.progress()).or((!held.legs.later.is_empty()).then_some(0.0)));
+        let told = told.zip(
+            held.beat
+                .filter(|beat| beat.sent > 0)
+                .map(|beat| beat.progress())
+                .or((!held.legs.later.is_empty()).then_some(0.0)),
+        );
         let call = held.call;
         match call.origin() {
             Origin::Host => {}

@@ -53,6 +53,7 @@ impl Gate {
         };
         let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
         self.record(entry.with("operator", who).with("grant", json!(card)), out);
+        self.recall(now, Some(grant), out);
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool that is not what it was.

@@ -14,6 +14,8 @@ use crate::wire::call::Origin;
 const ARGUMENTS: usize = 1_000;
 /// As much of its effect and target.
 const EFFECT: usize = 300;
+/// So many spaces in a row could move what follows out of a host's form.
+const GAP: &str = "                ";
 
 /// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that a
 /// person has edited, or one that does not fit.
@@ -42,10 +44,10 @@ pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option
     Some(text)
 }
 
-/// A text in a code block of a host's; `None` where it is too long.
+/// A text in a code block of a host's; `None` where it is too long, or has a gap that could hide what follows.
 fn shown(text: &str, most: usize) -> Option<String> {
     let out = written_out(text);
-    (out.len() <= most).then_some(out)
+    (out.len() <= most && !out.contains(GAP)).then_some(out)
 }
 
 /// A text for a place that we do not draw: what does not show itself there is written as JSON writes it, and so is what could

@@ -2,7 +2,7 @@
 //! before it; and where its host is to come back for it, until it does. Decides nothing.
 
 use crate::audit::record::{By, Receipt};
-use crate::gate::call::held::{Approval, Approved, Asking, Forwarding, Held};
+use crate::gate::call::held::{Approval, Approved, Asking, Forwarding, Held, Verdict};
 use crate::gate::call::{judgement, replies};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
@@ -69,6 +69,34 @@ impl Gate {
         }
     }
 
+    /// The policy has changed, or an operator has ended the grant of this name: what waits for its turn without an approval of
+    /// its own, and would be asked now, does not run.
+    pub(in crate::gate) fn recall(&mut self, now: Now, ended: Option<&str>, out: &mut Vec<Effect>) {
+        for number in self.calls.waiting::<Approved>() {
+            let why = self.calls.get::<Approved>(number).and_then(|(held, approved)| {
+                let Approval { case, verdict, .. } = &approved.approval;
+                let judged = &case.judged;
+                match ended {
+                    Some(grant) => (verdict.rule.as_deref() == Some(grant)).then(|| format!("{grant} was ended")),
+                    None if judged.ruling.decision != Decision::Allow || is_by_grant(verdict) => None,
+                    None => {
+                        let described = judged.described.clone();
+                        let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen).ruling;
+                        // What it denies is stopped when its turn comes.
+                        (anew.decision == Decision::Ask)
+                            .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
+                    }
+                }
+            });
+            if let Some(why) = why
+                && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
+            {
+                let reply = replies::changed(&held.call, &why);
+                self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+            }
+        }
+    }
+
     /// What was looked at is looked at once more, just before the call runs.
     fn run(&mut self, now: Now, held: Held, approval: Approval, receipt: Receipt, out: &mut Vec<Effect>) {
         if held.looks_again() && approval.verdict.by != By::Observe {
@@ -92,4 +120,9 @@ impl Gate {
         let anew = judgement::judge(now, &held.call, judged.described.clone(), self.judge_input(), &held.seen);
         (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
     }
+}
+
+/// Whether an operator gave the approval beforehand. What ends it is its own end, and a policy that denies the call.
+fn is_by_grant(verdict: &Verdict) -> bool {
+    verdict.rule.as_deref().is_some_and(|rule| rule.starts_with("grant:"))
 }

@@ -96,7 +96,7 @@ impl Gate {
                 if method == "notifications/progress" {
                     match self.flights.progress(&line) {
                         Progress::Passes => {}
-                        Progress::Renamed(line) => return out.push(Effect::Answer(line)),
+                        Progress::Changed(line) => return out.push(Effect::Answer(line)),
                         Progress::Drops => return,
                     }
                 }

@@ -59,9 +59,9 @@ impl Flight {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     Passes,
-    /// It goes to the request that is open now, under that one's token.
-    Renamed(Line),
-    /// Its host knows of more already, or does not want to hear.
+    /// It goes to the request that is open now, under that one's token, or as a little more than the host was told.
+    Changed(Line),
+    /// Its host does not want to hear.
     Drops,
 }
 
@@ -106,6 +106,9 @@ pub struct Continued {
 const CONTINUATIONS: usize = 64;
 /// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
 const FLIGHTS: usize = 20_000;
+
+/// By how much a report of progress is more than the one before it, where the server's number is not.
+const STEP: f64 = 1e-6;
 
 /// All calls in flight.
 #[derive(Debug, Default)]
@@ -160,8 +163,8 @@ impl Flights {
         self.calls.get(id).is_some_and(|flight| !flight.later.is_empty())
     }
 
-    /// What becomes of a report of progress: it reaches the request that is open now, and never goes back.
-    pub fn progress(&self, line: &Line) -> Progress {
+    /// What becomes of a report of progress: it reaches the request that is open now, and what it reports never goes back.
+    pub fn progress(&mut self, line: &Line) -> Progress {
         #[derive(serde::Deserialize)]
         struct Report {
             params: Params,
@@ -177,16 +180,22 @@ impl Flights {
         }
         let Ok(Report { params }) = serde_json::from_slice(line.content()) else { return Progress::Passes };
         let first = Id::from_token(&params.token.to_string()).and_then(|token| self.tokens.get(&token));
-        let Some(flight) = first.and_then(|first| self.calls.get(first)) else { return Progress::Passes };
-        let told = flight.told.as_ref().map_or(0.0, |(_, told)| *told);
-        match flight.later.last() {
-            _ if params.progress <= told => Progress::Drops,
+        let Some(flight) = first.and_then(|first| self.calls.get_mut(first)) else { return Progress::Passes };
+        let mut changed = None;
+        if let Some((_, told)) = &mut flight.told
+            && params.progress <= *told
+        {
+            *told += STEP;
+            changed = Some(rename::with_param(line, "progress", &told.to_string()));
+        }
+        if let Some(later) = flight.later.last() {
+            let line = changed.as_ref().map_or(Some(line), Option::as_ref);
+            let token = line.zip(later.token.as_deref());
+            changed = Some(token.and_then(|(line, token)| rename::with_param(line, "progressToken", token)));
+        }
+        match changed {
             None => Progress::Passes,
-            Some(later) => {
-                let token = later.token.as_deref();
-                let renamed = token.and_then(|token| rename::with_param(line, "progressToken", token));
-                renamed.map_or(Progress::Drops, Progress::Renamed)
-            }
+            Some(line) => line.map_or(Progress::Drops, Progress::Changed),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::wire::id::Id;
 /// Our questions to the host.
 #[derive(Debug)]
 pub struct Elicited {
-    /// What every id of ours begins with. The server has seen the nonce, and cannot tell it from that.
+    /// What every id of ours begins with. A server that could tell it would put a question of its own under it, before ours.
     prefix: String,
     asked: u64,
     open: Option<Open>,
@@ -26,10 +26,10 @@ pub struct Open {
 }
 
 impl Elicited {
-    /// No question yet.
-    pub fn new(nonce: &str) -> Self {
-        let secret = Digest::of(format!("elicitation\0{nonce}").as_bytes());
-        Self { prefix: format!("mcp-approve:{secret}:"), asked: 0, open: None }
+    /// No question yet. `secret` makes that nobody can guess its id.
+    pub fn new(secret: &str) -> Self {
+        let hidden = Digest::of(format!("elicitation\0{secret}").as_bytes());
+        Self { prefix: format!("mcp-approve:{hidden}:"), asked: 0, open: None }
     }
 
     /// Opens a question, and gives its id.
