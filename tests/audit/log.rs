@@ -186,7 +186,7 @@ fn the_table() {
       1 10:00:00 ○ approved policy read_file  /tmp/1
       2 10:00:00 ○ approved policy read_file  /tmp/2
       3 10:00:00 ● approved ada    write_file /tmp/3  fine by me
-      4 10:30:00   ended            git#2
+      4 10:30:00   ended           git#2
     ");
 }
 
