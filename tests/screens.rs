@@ -16,6 +16,7 @@ mod matrix;
 mod past;
 mod plain;
 mod previews;
+mod queries;
 mod reviews;
 mod rulemaker;
 mod scale;

@@ -67,7 +67,7 @@ words! {
 impl By {
     /// As a person reads it. Searches and exports have the word.
     pub fn in_words(self) -> &'static str {
-        if self == Self::Default { "policy default" } else { self.word() }
+        if self == Self::Default { "policy" } else { self.word() }
     }
 }
 

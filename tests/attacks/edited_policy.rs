@@ -95,7 +95,9 @@ fn e3_a_loosened_policy_waits_for_the_operator_and_a_tightened_one_does_not() {
     let status = scene.status("the change", waits);
     assert_eq!(status.pending[0].loosens, ["allows: sneaked"]);
     assert!(status.pending[0].diff.contains("+id = \"sneaked\""), "{}", status.pending[0].diff);
-    assert!(status.banner.is_some_and(|banner| banner.contains("mcp-approve rules accept")));
+    assert!(
+        status.banner.is_some_and(|banner| banner.contains("mcp-approve --home ") && banner.contains(" rules accept"))
+    );
     scene.is_asked("write");
 
     // The deny that another edit drops stands on; what it adds is denied at once.

@@ -176,17 +176,17 @@ fn the_table() {
     let (_folder, db) = folder();
     mixed(&db);
     insta::assert_snapshot!(so(&db, "log list"), @r"
-    SEQ TIME       VERDICT  WHO     TOOL       TARGET
-      1 10:00:00 ○ approved default read_file  /tmp/1
-      2 10:00:00 ○ approved default read_file  /tmp/2
-      3 10:00:00 ● approved ada     write_file /tmp/3  fine by me
+    SEQ TIME       VERDICT  WHO    TOOL       TARGET
+      1 10:00:00 ○ approved policy read_file  /tmp/1
+      2 10:00:00 ○ approved policy read_file  /tmp/2
+      3 10:00:00 ● approved ada    write_file /tmp/3  fine by me
     ");
     insta::assert_snapshot!(so(&db, "log list --records"), @r"
-    SEQ TIME       VERDICT  WHO     TOOL       TARGET
-      1 10:00:00 ○ approved default read_file  /tmp/1
-      2 10:00:00 ○ approved default read_file  /tmp/2
-      3 10:00:00 ● approved ada     write_file /tmp/3  fine by me
-      4 10:30:00   ended            git#2
+    SEQ TIME       VERDICT  WHO    TOOL       TARGET
+      1 10:00:00 ○ approved policy read_file  /tmp/1
+      2 10:00:00 ○ approved policy read_file  /tmp/2
+      3 10:00:00 ● approved ada    write_file /tmp/3  fine by me
+      4 10:30:00   ended           git#2
     ");
 }
 
@@ -229,7 +229,7 @@ fn one_record_and_all_of_a_ticket() {
     insta::assert_snapshot!(so(&db, "log show 3"), @r#"
     filesystem-3  write_file on filesystem: /tmp/3
     2026-11-21 10:00:00  approved by ada (pid 7): fine by me
-    2026-11-21 10:00:00  approved by default
+    2026-11-21 10:00:00  approved by policy
 
     record 3
       time       2026-11-21T10:00:00.003Z

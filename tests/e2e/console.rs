@@ -33,10 +33,16 @@ pub fn wrapped() -> (TempDir, Server, Host) {
     let danger = json!({ "name": "delete_folder", "description": "Deletes a folder and everything in it.",
         "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
         "annotations": { "readOnlyHint": false, "destructiveHint": true } });
-    let server = Server::with(&[reader("read"), note(), danger]);
-    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
-    host.handshake("2025-06-18");
+    let (server, host) = wrapping(home.path(), &[reader("read"), note(), danger]);
     (home, server, host)
+}
+
+/// A server with these tools, wrapped as `s` and ready to be called.
+pub fn wrapping(home: &Path, tools: &[Value]) -> (Server, Host) {
+    let server = Server::with(tools);
+    let mut host = Host::wrapping(home, &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    (server, host)
 }
 
 pub fn console(home: &Path) -> Terminal {
@@ -53,7 +59,8 @@ pub fn arms(terminal: &Terminal) {
 fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     let mut terminal = console(home.path());
-    terminal.shows(&["No server is wrapped yet", "mcp-approve -- npx", "? help"]);
+    let install = format!("mcp-approve --home {} install", home.path().display());
+    terminal.shows(&["No server is wrapped yet", &install, "-- npx", "? help"]);
     assert!(terminal.is_alternate());
     terminal.types("?");
     terminal.shows(&["Keys", "Approves the call on screen"]);

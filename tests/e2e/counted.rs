@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::e2e::console::{arms, console, text};
+use crate::e2e::console::{arms, console, text, wrapping};
 use crate::fake::host::Host;
 use crate::fake::log;
 use crate::fake::server::Server;
@@ -25,9 +25,7 @@ fn wrapped() -> (TempDir, Server, Host, String) {
         tool("create_note", "Creates a note.", false),
         tool("write_file", "Overwrites a file with new content.", true),
     ];
-    let server = Server::with(&tools);
-    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
-    host.handshake("2025-06-18");
+    let (server, host) = wrapping(home.path(), &tools);
     (home, server, host, folder.display().to_string())
 }
 
@@ -39,6 +37,7 @@ fn a_write_takes_one_key_and_a_replacement_two() {
     terminal.shows(&["s-1", "all shown · armed"]);
     terminal.types("a");
     assert_eq!(text(&host.answer(1)), "done");
+    assert_eq!(terminal.keys_but(""), 1);
     terminal.shows(&["Approved: ", "· s-1"]);
     host.call(2, "write_file", &json!({ "path": format!("{folder}/old.md"), "content": "eggs\n" }));
     terminal.shows(&["s-2", "REPLACES", "- milk", "+ eggs", "all shown · armed"]);
@@ -46,7 +45,23 @@ fn a_write_takes_one_key_and_a_replacement_two() {
     terminal.shows(&["Approve this dangerous call?"]);
     terminal.types("y");
     assert_eq!(text(&host.answer(2)), "done");
+    assert_eq!(terminal.keys_but(""), 2);
     assert_eq!(server.executed().len(), 2);
+}
+
+#[test]
+fn a_denial_takes_two_keys_and_its_reason() {
+    let (home, server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "create_note", &json!({ "path": format!("{folder}/new.md"), "content": "eggs\n" }));
+    terminal.shows(&["s-1", "all shown · armed"]);
+    let why = "not in this folder";
+    terminal.types("d");
+    terminal.shows(&["Deny, because"]);
+    terminal.types(&format!("{why}\r"));
+    assert!(text(&host.answer(1)).contains(why));
+    assert_eq!(terminal.keys_but(why), 2);
+    assert!(server.executed().is_empty());
 }
 
 #[test]
@@ -77,6 +92,7 @@ fn this_folder_and_fifteen_minutes_take_three_keys_each() {
     arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done");
+    assert_eq!(terminal.keys_but(""), 3);
     host.call(2, "create_note", &note("b"));
     assert_eq!(text(&host.answer(2)), "done", "within the fifteen minutes it is not asked");
     // A rule for the folder, on another server's run.
@@ -93,6 +109,7 @@ fn this_folder_and_fifteen_minutes_take_three_keys_each() {
     arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done", "it holds for the call that waits");
+    assert_eq!(terminal.keys_but(""), 3);
     host.call(2, "create_note", &note("b"));
     assert_eq!(text(&host.answer(2)), "done");
 }

@@ -53,14 +53,16 @@ fn who_approved_a_path_yesterday_takes_three_keys_and_the_text() {
     terminal.shows(&["No server is wrapped yet"]);
     terminal.types("3");
     terminal.shows(&["Log", "README.md", "denied"]);
+    let words = "README.md verdict:approved since:yesterday until:yesterday";
     terminal.types("/");
-    terminal.types("README.md verdict:approved since:yesterday until:yesterday");
+    terminal.types(words);
     terminal.types("\r");
     terminal.awaits("who approved it", |screen| {
         let row =
             |line: &str| ["approved", "ada", "write_file", "notes/README.md"].iter().all(|one| line.contains(one));
         screen.lines().any(row) && !screen.contains("denied  ")
     });
+    assert_eq!(terminal.keys_but(words), 3);
     // The same words where no console is.
     let words = ["log", "list", "README.md", "verdict:approved", "since:yesterday", "until:yesterday"];
     let list = said(&run(home.path(), &words));
@@ -82,18 +84,22 @@ fn why_something_passed_by_itself_takes_one_key_from_its_row() {
     log::awaits(home.path(), "its answer is in the log", |record| record["kind"] == "outcome");
     let mut terminal = console(home.path());
     terminal.shows(&["No call waits for you", "· s"]);
-    let why = ["approved by default", "it only reads", "the whole call", "answered"];
+    let why = ["approved by policy", "it only reads", "the whole call", "answered"];
     // From Activity, then from the Log itself.
     terminal.types("2");
     terminal.shows(&["answered", "read"]);
+    terminal.keys_but("");
     terminal.types("\r");
     terminal.shows(&why[2..]);
-    terminal.shows(&["approved by default"]);
+    terminal.shows(&["approved by policy"]);
+    assert_eq!(terminal.keys_but(""), 1);
     terminal.types("\x1b");
     terminal.types("3");
     terminal.shows(&["newest first", "answered"]);
+    terminal.keys_but("");
     terminal.types("\r");
-    terminal.shows(&["the whole call", "approved by default"]);
+    terminal.shows(&["the whole call", "approved by policy"]);
+    assert_eq!(terminal.keys_but(""), 1);
 }
 
 #[test]

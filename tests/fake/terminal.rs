@@ -17,6 +17,8 @@ pub struct Terminal {
     /// All that was ever written to it.
     bytes: Arc<Mutex<Vec<u8>>>,
     keys: Box<dyn Write + Send>,
+    /// How many keys were typed since this was asked last.
+    typed: usize,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
 }
@@ -52,7 +54,7 @@ impl Terminal {
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        Self { parser, bytes, keys, master: pair.master, child }
+        Self { parser, bytes, keys, typed: 0, master: pair.master, child }
     }
 
     /// How often this was written to it so far.
@@ -78,8 +80,14 @@ impl Terminal {
 
     /// Types these keys.
     pub fn types(&mut self, keys: &str) {
+        self.typed += keys.chars().count();
         self.keys.write_all(keys.as_bytes()).unwrap();
         self.keys.flush().unwrap();
+    }
+
+    /// How many keys were typed since this was asked last, those of a text aside.
+    pub fn keys_but(&mut self, text: &str) -> usize {
+        std::mem::take(&mut self.typed) - text.chars().count()
     }
 
     /// Waits until the screen shows all of these at once.

@@ -69,6 +69,21 @@ fn scopes_go_from_this_call_to_this_tool() {
 }
 
 #[test]
+fn a_path_that_is_a_folder_itself_is_offered_before_what_it_lies_in() {
+    let narrowest = |tool: &str, arguments: &Value| made("s", tool, "MUTATES UPDATE", arguments)[1].scope.says();
+    let path = json!({ "path": "/srv/a/b/c" });
+    assert_eq!(narrowest("create_directory", &path), "this tool with path under /srv/a/b/c");
+    assert_eq!(narrowest("write_file", &path), "this tool with path under /srv/a/b");
+    assert_eq!(narrowest("t", &json!({ "path": "/srv/a/b/c/" })), "this tool with path under /srv/a/b/c");
+    assert_eq!(
+        narrowest("t", &json!({ "working_dir_path": "/srv/a/b/c" })),
+        "this tool with working_dir_path under /srv/a/b/c"
+    );
+    let pair = json!({ "source": "/srv/a/b/1", "destination": "/srv/a/c/2" });
+    assert_eq!(narrowest("move_directory", &pair), "this tool with source and destination under /srv/a");
+}
+
+#[test]
 fn what_is_written_can_be_read_by_a_person() {
     let arguments = json!({ "path": "/home/me/work/n\u{202e}/a.txt", "n": 1.50 });
     let all = made("files#2", "mcp__write*", "MUTATES UPDATE sensitive-read", &arguments);

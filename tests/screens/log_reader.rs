@@ -15,7 +15,6 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
-use mcp_approve::console::update::Msg;
 use mcp_approve::home::places::Places;
 
 use crate::desk::NINE;
@@ -53,14 +52,14 @@ fn write(db: &Path, calls: i64) {
     }
 }
 
-struct Desk {
-    ask: Sender<Task>,
+pub(super) struct Desk {
+    pub(super) ask: Sender<Task>,
     told: Receiver<Finding>,
     pages: u64,
 }
 
 impl Desk {
-    fn over(db: &Path) -> Self {
+    pub(super) fn over(db: &Path) -> Self {
         let (tell, told) = mpsc::channel();
         let places = Places::under(db.parent().unwrap()).unwrap();
         let sources = Sources { log: db.to_path_buf(), places, now: || NINE };
@@ -68,7 +67,7 @@ impl Desk {
         Self { ask, told, pages: 0 }
     }
 
-    fn hear(&self) -> Finding {
+    pub(super) fn hear(&self) -> Finding {
         self.told.recv_timeout(Duration::from_secs(60)).expect("the log reader says something")
     }
 
@@ -115,32 +114,14 @@ fn pages_of_the_log_are_read_from_either_end() {
     assert_eq!(seqs, [4, 3, 2, 1]);
 }
 
-/// The console's Log and `log list` have the same rows for the same search, and count what people decided alike.
+/// The console's Log and `log stats` count what people decided alike.
 #[test]
-fn the_log_has_the_rows_and_figures_of_the_command_line() {
+fn the_log_has_the_figures_of_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("audit.db");
     write(&db, 300);
-    let mut desk = Desk::over(&db);
+    let desk = Desk::over(&db);
     let reader = Reader::open(&db).unwrap().unwrap();
-    for find in ["", "verdict:deny", "by:rule", "write_file", "since:1s tool:read", "reason:150"] {
-        let search = Search::read(find, Clock::utc(NINE)).unwrap();
-        let listed = query::last_calls(&reader, None, &search, 10_000).unwrap();
-        let listed: Vec<u64> = listed.iter().rev().map(|record| u64::try_from(record.seq).unwrap()).collect();
-        desk.pages += 1;
-        let (id, from, rows) = (desk.pages, Edge::Newest, LogRows::Calls);
-        desk.ask.send(Task::Page(Wanted { id, search, rows, from, most: 10_000 })).unwrap();
-        let mut screen = crate::desk::Desk::connected(80, 24);
-        screen.keys(&format!("3/{find}"));
-        let mine = screen.model.browse.window.awaits.unwrap();
-        while screen.model.browse.window.awaits.is_some() {
-            let Finding::Page(page) = desk.hear() else { continue };
-            screen.send(Msg::Found(Finding::Page(Page { id: mine, ..page })));
-        }
-        let shown: Vec<u64> = screen.model.browse.window.lines.iter().map(|line| line.seq).collect();
-        assert_eq!(shown, listed, "{find}");
-        assert!(!shown.is_empty(), "{find}");
-    }
     desk.ask.send(Task::Count).unwrap();
     let counts = loop {
         match desk.hear() {

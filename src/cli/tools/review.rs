@@ -84,11 +84,8 @@ pub(super) fn run(
                     writeln!(out, "    {}  {}: {}", text("identity"), text("now"), text("because"))?;
                 }
             }
-            writeln!(
-                out,
-                "Run `{}` at a terminal to accept or refuse; `tools show` explains one.",
-                places.command("tools review")
-            )
+            writeln!(out, "To accept or refuse, run this at a terminal: {}", places.command("tools review"))?;
+            writeln!(out, "To see why one is here: {}", places.command("tools show"))
         })?;
         return Ok(ExitCode::SUCCESS);
     }

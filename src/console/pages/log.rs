@@ -38,7 +38,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     figures.extend(median);
     figures.extend([
         number(all.approved_by(By::Rule), "saved by rules"),
-        number(all.approved_by(By::Default), "by policy default"),
+        number(all.approved_by(By::Default), "by policy"),
     ]);
     // As many as have room.
     let mut row = Row::default();
@@ -66,7 +66,7 @@ pub(super) fn foot(model: &Model) -> Row {
         Some(checked) => match (&checked.broken, checked.until) {
             (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
             (None, _) if checked.lost => {
-                row.push(Tone::Danger, model.hint("  RECORDS ARE MISSING: mcp-approve log verify"))
+                row.push(Tone::Danger, model.hint("  RECORDS ARE MISSING: mcp-approve log verify"));
             }
             (None, Some(until)) => {
                 let (holds, until) = (grouped(checked.holds), grouped(until));

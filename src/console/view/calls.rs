@@ -77,7 +77,7 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
         rows.push(row);
         let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).and(word(*now), now.word());
         let by = match by.as_str() {
-            "" => now.and(Tone::Quiet, " by policy default"),
+            "" => now.and(Tone::Quiet, " by policy"),
             rule => now.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
         };
         rows.push(by.clipped(width));

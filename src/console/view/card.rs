@@ -87,7 +87,7 @@ fn ended(settled: &Settled) -> Row {
 /// Who or what decided, as the end of a sentence.
 pub(super) fn by(by: By) -> &'static str {
     match by {
-        By::Default => "by policy default",
+        By::Default => "by policy",
         By::Rule => "by a rule",
         By::Operator => "by an operator",
         By::Approver => "by an approver",
