@@ -183,6 +183,7 @@ struct Detail {
     name: Option<String>,
     /// Of a definition, from the gate.
     definition: Option<String>,
+    edited_from: Option<String>,
     /// A host's own word, or a definition's number.
     version: Option<Value>,
 }
@@ -209,7 +210,8 @@ impl Line {
                     1 => "shown in 1 console".to_owned(),
                     more => format!("shown in {more} consoles"),
                 });
-                [detail.why, shown].into_iter().flatten().reduce(|why, shown| format!("{why}; {shown}"))
+                let edited = detail.edited_from.map(|_| "with edited arguments".to_owned());
+                [detail.why, edited, shown].into_iter().flatten().reduce(|why, more| format!("{why}; {more}"))
             }
             Some(Kind::Fault) => {
                 [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))

@@ -85,8 +85,8 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
     let heading = match members {
         [armed] if model.waits(armed).is_none() => return vec![over(armed)],
         [armed] => heading(Tone::Ours, "Deny, because", armed),
-        many => Row::of(Tone::Ours, format!(" Deny {} calls, because ", many.len()))
-            .and(Tone::Quiet, " each is listed before anything is sent"),
+        many => Row::of(Tone::Ours, format!(" Deny {} calls, because", many.len()))
+            .and(Tone::Quiet, "  · each is listed before anything is sent"),
     };
     // What is being written stays in sight: a long reason is shown from its end.
     let mut shown = Row::default().and_foreign(Tone::Strong, text);

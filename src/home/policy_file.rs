@@ -72,7 +72,7 @@ impl Broken {
             Why::NoText => {
                 "save it as plain UTF-8 text, or move it away: without a file the built-in default applies".to_owned()
             }
-            Why::Problems(_) => "fix it; `mcp-approve rules check` shows every line".to_owned(),
+            Why::Problems(_) => "`mcp-approve rules check` shows every line to fix".to_owned(),
         }
     }
 

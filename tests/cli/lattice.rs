@@ -310,5 +310,10 @@ fn a_running_server_is_asked_and_what_was_used_is_the_smallest_scope() {
     let scope: Value = serde_json::from_str(&scope).unwrap();
     let names: Vec<&Value> = scope["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["read"]);
-    assert!(home.run(&["lattice", "caps", "--from-log", "--server", "other"]).out.contains("No server of that name"));
+    let other = ["lattice", "caps", "--from-log", "--server", "other"];
+    assert!(home.run(&other).out.contains("no server of that name"));
+    let scope = home.run(&[&other[..], &["--scope"]].concat());
+    assert!(scope.code == 2 && scope.out.is_empty() && scope.err.contains("no server of that name"), "{}", scope.err);
+    let list = home.run(&["tools", "list", "--server", "other"]).out;
+    assert!(list.contains("`mcp-approve --home HOME tools list`"), "{list}");
 }

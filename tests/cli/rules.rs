@@ -69,7 +69,11 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
     assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("\n  hint: fix it; `mcp-approve --home HOME rules check`"), "{}", list.err);
+    assert!(
+        list.err.contains("\n  hint: `mcp-approve --home HOME rules check` shows every line to fix"),
+        "{}",
+        list.err
+    );
 }
 
 #[test]

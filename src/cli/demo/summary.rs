@@ -48,7 +48,8 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
         Chained::Verifies(words) => (Log::Verifies, words),
         Chained::Broken(words) => (Log::Broken, words),
     };
-    for line in words.lines() {
+    // How to check a log that has grown is of no use here: this one is whole.
+    for line in words.lines().take_while(|line| !line.starts_with("Not checked: ")) {
         writeln!(out, "  {line}")?;
     }
     Ok(log)

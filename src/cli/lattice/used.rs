@@ -43,7 +43,14 @@ impl Granted {
 pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let servers = granted(options, places, now)?;
     let look = Look::here(now, places).whole_in_a_pipe().wide(options.wide);
+    let (none, next) = match options.server {
+        Some(_) => ("no server of that name was wrapped here yet", "`mcp-approve tools` names those that were"),
+        None => ("no server was wrapped here yet", "put `mcp-approve --` before a server's command"),
+    };
     if options.scope {
+        if servers.is_empty() {
+            return Err(Error::Wrong { what: none.to_owned(), hint: next.to_owned() });
+        }
         return scope(&servers, out);
     }
     if options.json {
@@ -59,7 +66,7 @@ pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dy
         return Ok(ExitCode::SUCCESS);
     }
     if servers.is_empty() {
-        writeln!(out, "No server of that name was wrapped here yet.")?;
+        writeln!(out, "{}", look.hint(&format!("{none}: {next}")))?;
     }
     for (server, tools) in &servers {
         let used = tools.values().filter(|one| one.used() > 0).count();

@@ -67,10 +67,10 @@ pub(super) fn run(
         [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers]
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
+    if rows.is_empty() && policy.pending.is_empty() {
         let hint = look.hint("`mcp-approve rules add --record TICKET` makes one from a call of the log");
         writeln!(out, "There are no rules yet: r on a waiting call makes one, and {hint}.")?;
-    } else {
+    } else if !rows.is_empty() {
         look.wide(options.look.wide).list(["RULE", "DOES", "COVERS"], &rows, out)?;
     }
     for one in &policy.pending {

@@ -32,7 +32,11 @@ pub(super) fn run(
     let tally = answers(places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
-    print(options.output, &rows, &look.hint(NONE), out, |out| table(&tools, &seen, look, places, out))?;
+    let none = match &options.server {
+        Some(_) => "No tool of such a server was seen: `mcp-approve tools list` names those that were.",
+        None => NONE,
+    };
+    print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, places, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
