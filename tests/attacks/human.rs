@@ -185,7 +185,7 @@ fn shown(screen: &str) -> Vec<String> {
         format!("filesystem-{number}")
     };
     let card = screen.lines().filter_map(|line| line.strip_prefix("━ filesystem-")).map(ticket);
-    let is_list = screen.contains(" these ");
+    let is_list = screen.contains(" these ") || screen.contains(" this call");
     let list = screen.lines().filter(|_| is_list).filter_map(|line| line.split_once(" filesystem-"));
     card.chain(list.map(|(_, rest)| ticket(rest))).collect()
 }
