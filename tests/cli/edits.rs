@@ -90,7 +90,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     assert!(run.out.contains("takes effect once you accept it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
-    assert!(after.contains("Not accepted yet (mcp-approve rules accept): "), "{after}");
+    assert!(after.contains("Not accepted yet (mcp-approve --home HOME rules accept): "), "{after}");
     assert!(after.contains("Once all of it is accepted: allow: rule create-entities allows it"), "{after}");
     let file = home.path("config/policy.toml");
     Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
