@@ -333,8 +333,10 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
                 && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
         })
     };
-    // `password = ask()` calls something for it.
-    let is_call = bytes[start..end].last() == Some(&b'(') && bytes.get(end) == Some(&b')');
+    // `password = ask()` calls something for it; `password=ask()2` does not.
+    let is_call = bytes[start..end].last() == Some(&b'(')
+        && bytes.get(end) == Some(&b')')
+        && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
     (end - start >= 3 && !is_call).then_some(start..end)
 }
 
@@ -386,6 +388,7 @@ mod tests {
             assert!(spans(code).is_empty(), "{code}");
         }
         assert_eq!(spans("password = hunter2(ab"), std::slice::from_ref(&(11..21)));
+        assert_eq!(spans("password=hunter2()xyz"), std::slice::from_ref(&(9..17)));
         for (prefix, least) in PREFIXES {
             let token = format!("{prefix}{}", "1".repeat(*least));
             assert_eq!(spans(&token), std::slice::from_ref(&(0..token.len())), "{token}");
