@@ -1,7 +1,7 @@
 //! What a wrapper hands on: each tells those that are started underneath it what it may use, and one of them finds it by its own
 //! ancestors, whatever its environment says (capability lattice, section 4.3). Joins no scopes itself.
 //!
-//! The record is told over a socket in the runtime folder, and the kernel names the process that listens there: another process
+//! A wrapper serves the record over a socket in the runtime folder, and the kernel names the process that listens: another process
 //! of the same user can remove that socket or put its own in the place, and then nothing may be used. To be told more, a server
 //! would have to trace the wrapper (which the system refuses: see `interpose/secrecy`), keep the listening socket of an ended
 //! process whose number a wrapper gets later, or leave the tree of processes. A process whose parents have all ended has left it,
@@ -46,7 +46,7 @@ pub struct Record {
     pub above: Vec<String>,
 }
 
-/// A record that is told to whoever asks; no one can ask once this is dropped.
+/// A record that is served to every process that asks, until this is dropped.
 #[derive(Debug)]
 pub struct Handed {
     place: PathBuf,

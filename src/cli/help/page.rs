@@ -91,7 +91,7 @@ pub fn laid_out(blocks: &[Block], width: usize, ink: Ink) -> String {
     out
 }
 
-/// Lines of code; where one is too wide, what is said beside each stands above it.
+/// Lines of code; where one is too wide, the comment beside each moves above it.
 fn code(lines: &[String], width: usize) -> Vec<String> {
     if lines.iter().all(|line| line.width() <= width) {
         return lines.to_vec();

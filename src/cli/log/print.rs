@@ -91,7 +91,7 @@ struct Explained {
     explained: String,
 }
 
-/// Records in full, one after the other: what several of them have in common stands before them, once.
+/// Records in full, one after the other: what several of them have in common comes first, once.
 pub(super) fn whole(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     let all: Vec<Vec<(&str, String)>> = records.iter().map(entries).collect();
     let is_common = |entry: &(&str, String)| {

@@ -63,7 +63,7 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// What the host was told last: rising, and so small that what the server reports later is more.
+    /// What was last reported to the host: rising, and so small that what the server reports later is more.
     pub fn progress(self) -> f64 {
         f64::from(self.sent) / 1e6
     }
@@ -206,7 +206,7 @@ pub enum Withdrawal {
     Stopping,
     /// The host did not come back with the state it was given.
     NoReturn,
-    /// The host came back with another call, and was told.
+    /// The host came back with another call, and has its answer.
     OtherReturn,
 }
 

@@ -37,7 +37,7 @@ pub fn is_possible(call: &Call) -> bool {
         && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.text())
 }
 
-/// A state for one wait: `secret` makes that nobody can guess it.
+/// A state for one wait: `secret` makes it impossible to guess.
 pub fn state(secret: &str, ticket: &str, nth: usize) -> Arc<str> {
     format!("{PREFIX}{}", Digest::of(format!("{secret}\0{ticket}\0{nth}").as_bytes())).into()
 }

@@ -36,7 +36,7 @@ pub struct Flight {
     pub repeated: Option<Digest>,
     /// The requests that its host came back with while it was held: the answer goes to the last one.
     pub later: Vec<Later>,
-    /// Its progress token, and the progress that its host was told while it was held.
+    /// Its progress token, and the progress last reported to its host while it was held.
     pub told: Option<(Id, f64)>,
 }
 
@@ -59,7 +59,7 @@ impl Flight {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     Passes,
-    /// It goes to the request that is open now, under that one's token, or as a little more than the host was told.
+    /// It goes to the request that is open now, under that one's token, or with a little more than was last reported to it.
     Changed(Line),
     /// Its host does not want to hear.
     Drops,

@@ -26,7 +26,7 @@ pub struct Open {
 }
 
 impl Elicited {
-    /// No question yet. `secret` makes that nobody can guess its id.
+    /// No question yet. `secret` makes its id impossible to guess.
     pub fn new(secret: &str) -> Self {
         let hidden = Digest::of(format!("elicitation\0{secret}").as_bytes());
         Self { prefix: format!("mcp-approve:{hidden}:"), asked: 0, open: None }

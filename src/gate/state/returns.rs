@@ -70,7 +70,7 @@ impl Returns {
         }
     }
 
-    /// What nobody came back for by `now`.
+    /// The calls whose host has not come back for them by `now`.
     pub fn due(&mut self, now: u64) -> Vec<Return> {
         self.by_state.extract_if(|_, what| what.until <= now).map(|(_, what)| what).collect()
     }

@@ -170,7 +170,7 @@ fn is_path(name: &str, value: &Value) -> bool {
     text.starts_with('/') || text.starts_with("~/") || (is_named && !text.is_empty() && !text.contains("://"))
 }
 
-/// Whether a path is a folder itself, as far as its call tells.
+/// Whether the call itself says that its path is a folder.
 fn is_folder(tool: &str, name: &str, path: &str) -> bool {
     let is_word = |word: &str| matches!(word, "dir" | "directory" | "directories" | "folder" | "folders" | "cwd");
     let says = |name: &str| name.to_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
