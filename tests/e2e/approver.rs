@@ -95,7 +95,8 @@ fn an_approver_that_fails_or_takes_too_long_asks() {
         host.hang_up();
         let start = std::time::Instant::now();
         host.wait();
-        assert!(start.elapsed() < Duration::from_secs(4), "it outlived its host");
+        // The script would sleep for a minute.
+        assert!(start.elapsed() < Duration::from_secs(30), "it outlived its host");
         until("the chain", || log::run(home.path(), &["verify"]).status.success().then_some(()));
     }
 }

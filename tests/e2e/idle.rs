@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, writer};
@@ -41,7 +41,7 @@ fn a_wrapper_with_nothing_to_do_sleeps_and_wakes_with_a_change() {
     assert!(woken == 0, "it woke {woken} times in three seconds in which nothing happened");
     // The folder of the policy was not even there: everything on the way to it counts.
     fs::create_dir(home.path().join("config")).unwrap();
-    counts_within_a_second(home.path(), || fs::write(home.path().join("config/policy.toml"), denying("a")).unwrap());
+    counts_at_once(home.path(), || fs::write(home.path().join("config/policy.toml"), denying("a")).unwrap());
     host.call("1", "write", &serde_json::json!({}));
     assert!(host.answer("1").to_string().contains("Denied by policy"));
 }
@@ -51,13 +51,12 @@ fn denying(rule: &str) -> String {
     format!("version = 1\n[[rule]]\nid = \"{rule}\"\ndecision = \"deny\"\ntool = \"write\"\n")
 }
 
-fn counts_within_a_second(home: &Path, change: impl FnOnce()) {
+/// Makes a change and waits until it counts. Without a report of it the wrapper would look after ten minutes: `until` gives
+/// up long before.
+fn counts_at_once(home: &Path, change: impl FnOnce()) {
     let before = log::of_kind(home, "policy").len();
-    let changed = Instant::now();
     change();
     until("the new policy counts", || (log::of_kind(home, "policy").len() > before).then_some(()));
-    // And what a busy machine needs to read the log.
-    assert!(changed.elapsed() < Duration::from_secs(3), "it took {:?}", changed.elapsed());
 }
 
 #[test]
@@ -73,7 +72,7 @@ fn a_policy_behind_links_is_watched_wherever_they_lead() {
     let server = Server::with(&[reader("read"), writer("write")]);
     let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
     host.handshake("2025-06-18");
-    let changed = |change: &dyn Fn()| counts_within_a_second(home.path(), change);
+    let changed = |change: &dyn Fn()| counts_at_once(home.path(), change);
     changed(&|| fs::write(at("one/rules.toml"), denying("b")).unwrap());
     changed(&|| {
         fs::write(at("one/draft"), denying("c")).unwrap();

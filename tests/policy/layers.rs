@@ -163,5 +163,6 @@ fn a_file_of_many_rules_is_compared_in_no_time() {
     assert_eq!(loosened(&was, &was), [""; 0]);
     assert_eq!(loosened(&was, &now).len(), 5_000);
     assert_eq!(changed(was, now).rules.len(), 5_000, "the denies of both");
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    // What compares each rule with each takes minutes.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
