@@ -11,6 +11,7 @@ mod legs;
 mod methods;
 mod proven;
 mod scoped;
+mod tasks;
 mod touched;
 mod turns;
 

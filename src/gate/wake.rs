@@ -45,6 +45,7 @@ impl Gate {
         }
         self.expire_turns(now, out);
         self.end_legs(now, out);
+        self.expire_tasks(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
@@ -120,7 +121,7 @@ impl Gate {
                 Beats::Checks
             };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            if held.legs.away.is_some() {
+            if held.legs.away.is_some() || held.legs.task.is_some() {
                 continue;
             }
             let token = held.open_token().map(str::to_owned);
@@ -155,7 +156,8 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
-        let times = [Some(held.deadline), held.beat.map(|beat| beat.next), held.legs.ends];
+        let beat = held.beat.filter(|_| held.legs.task.is_none());
+        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.legs.ends];
         if let Some(first) = times.into_iter().flatten().min() {
             self.wake_by(first, out);
         }

@@ -33,11 +33,13 @@ impl Gate {
         if self.consoles.attached > 0 || self.host.forms == Forms::No {
             return;
         }
-        let ask = |(held, asking): (&Held, &Asking)| Some((held.number, asking.entry, self.form(held, asking)?));
-        if let Some((number, entry, text)) = self.calls.iter::<Asking>().find_map(ask) {
+        let ask = |(held, asking): (&Held, &Asking)| {
+            Some((held.number, asking.entry, self.form(held, asking)?, held.legs.task.clone()))
+        };
+        if let Some((number, entry, text, task)) = self.calls.iter::<Asking>().find_map(ask) {
             let message = text.clone();
             let id = self.elicited.ask(number, entry, text);
-            out.push(Effect::Answer(reply::elicit(id, &message)));
+            out.push(Effect::Answer(reply::elicit(id, &message, task.as_deref())));
         }
     }
 

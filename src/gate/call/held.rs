@@ -208,6 +208,8 @@ pub enum Withdrawal {
     NoReturn,
     /// The host came back with another call, and has its answer.
     OtherReturn,
+    /// The task that the host was given is not kept any longer.
+    TaskOver,
 }
 
 impl Held {

@@ -26,6 +26,8 @@ pub struct Legs {
     pub later: Vec<Later>,
     /// The state that the host was given and has not brought back: no request is open.
     pub away: Option<Arc<str>>,
+    /// The task that the host was given: its request is answered.
+    pub task: Option<Arc<str>>,
     /// What every later request must repeat, where the operator has edited the call since.
     pub repeated: Option<Digest>,
 }

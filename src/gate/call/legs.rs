@@ -37,7 +37,11 @@ impl Gate {
     /// When the open request is answered with a state; `None` where it waits until the call's deadline.
     pub(in crate::gate) fn leg_ends(&self, held: &Held) -> Option<u64> {
         let legs = &held.legs;
-        if !leg::is_possible(&held.call) || legs.away.is_some() || legs.later.len() as u64 >= MOST {
+        if !leg::is_possible(&held.call)
+            || legs.task.is_some()
+            || legs.away.is_some()
+            || legs.later.len() as u64 >= MOST
+        {
             return None;
         }
         let ends = legs.opened.saturating_add(self.held_per_request(&held.call, held.open_token().is_some())?);
@@ -137,8 +141,9 @@ impl Gate {
         self.record(entry.with("what", what), out);
     }
 
-    /// Answers whoever waits for a held call: under the open request, or once its host comes back.
-    pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line, out: &mut Vec<Effect>) {
+    /// Answers whoever waits for a held call: by its task, under the open request, or once its host comes back.
+    pub(in crate::gate) fn answer(&mut self, now: Now, held: &Held, reply: Line, out: &mut Vec<Effect>) {
+        let Some(reply) = self.answer_by_task(now, held, reply, out) else { return };
         match (&held.legs.away, held.call.origin()) {
             (Some(state), _) => self.returns.answer(state, reply),
             (None, Origin::Host | Origin::Answer) => {

@@ -31,6 +31,7 @@ pub mod request;
 pub mod retry;
 pub mod table;
 pub mod target;
+pub mod tasks;
 pub mod touched;
 pub mod turn;
 pub mod withdraw;
