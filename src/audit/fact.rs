@@ -93,7 +93,8 @@ impl<'a> What<'a> {
                 | Kind::Tools
                 | Kind::Policy
                 | Kind::Forward
-                | Kind::Leg
+                | Kind::RoundTrip
+                | Kind::Task
                 | Kind::Passed
                 | Kind::Session
                 | Kind::Checkpoint,

@@ -26,7 +26,9 @@ words! {
         Decision = "decision",
         Forward = "forward",
         /// A host that waits for a held call was asked to come back, or did.
-        Leg = "leg",
+        RoundTrip = "round-trip",
+        /// A host was given a task for a held call, and polls.
+        Task = "task",
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
@@ -195,7 +197,8 @@ impl Entry {
             | Kind::Tools
             | Kind::Policy
             | Kind::Forward
-            | Kind::Leg
+            | Kind::RoundTrip
+            | Kind::Task
             | Kind::Outcome
             | Kind::Withdrawn
             | Kind::Fault

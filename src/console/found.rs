@@ -231,7 +231,8 @@ impl Line {
                 | Kind::Detach
                 | Kind::Decision
                 | Kind::Forward
-                | Kind::Leg
+                | Kind::RoundTrip
+                | Kind::Task
                 | Kind::Withdrawn
                 | Kind::Passed
                 | Kind::Session

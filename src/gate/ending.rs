@@ -19,7 +19,8 @@ impl Gate {
         }
         for number in self.calls.waiting::<Approved>() {
             // Its host cannot come back for it.
-            let is_gone = |(held, _): (&Held, &Approved)| held.legs.away.is_some() || held.legs.task.is_some();
+            let is_gone =
+                |(held, _): (&Held, &Approved)| held.round_trips.away.is_some() || held.round_trips.task.is_some();
             if self.calls.get::<Approved>(number).is_some_and(is_gone) {
                 self.withdraw(now, number, Withdrawal::HostGone, out);
             }

@@ -44,7 +44,7 @@ impl Gate {
             self.expire(now, number, out);
         }
         self.expire_turns(now, out);
-        self.end_legs(now, out);
+        self.end_round_trips(now, out);
         self.expire_tasks(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
@@ -94,7 +94,7 @@ impl Gate {
     /// Answers an approved call whose turn has not come in time.
     fn expire_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.waiting::<Approved>() {
-            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.legs.away.is_some());
+            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
             if let Some((held, Approved { approval, .. })) = self.due(now, number, out) {
                 let earlier =
                     self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
@@ -121,7 +121,7 @@ impl Gate {
                 Beats::Checks
             };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            if held.legs.away.is_some() || held.legs.task.is_some() {
+            if held.round_trips.away.is_some() || held.round_trips.task.is_some() {
                 continue;
             }
             let token = held.open_token().map(str::to_owned);
@@ -156,8 +156,8 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
-        let beat = held.beat.filter(|_| held.legs.task.is_none());
-        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.legs.ends];
+        let beat = held.beat.filter(|_| held.round_trips.task.is_none());
+        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
         if let Some(first) = times.into_iter().flatten().min() {
             self.wake_by(first, out);
         }

@@ -64,7 +64,7 @@ fn a_host_of_2026_07_28_polls_until_the_call_is_decided() {
     );
     assert!(ended.to_string().contains("not today"), "{ended}");
     assert_eq!(server.executed().len(), 1);
-    let given = log::of_kind(home.path(), "leg");
+    let given = log::of_kind(home.path(), "task");
     assert_eq!(given.len(), 2, "{given:?}");
     log::verifies(home.path());
 }
@@ -107,7 +107,7 @@ fn a_wrapper_that_is_killed_leaves_a_truthful_log() {
     host.send(&call(1));
     host.answer(1);
     operator.asked("write");
-    log::awaits(home.path(), "the task is in the log", |record| record["kind"] == "leg");
+    log::awaits(home.path(), "the task is in the log", |record| record["kind"] == "task");
     host.signal("KILL");
     host.wait();
     assert!(server.executed().is_empty());

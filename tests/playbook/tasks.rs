@@ -69,8 +69,8 @@ fn an_approval_past_any_limit_of_the_host_ends_in_its_result() {
         let result = r#","result":{"content":[{"n":1.0,"n":2.0}],"resultType":"complete"}}}"#;
         assert!(text.ends_with(result), "as the server wrote it, and twice if wanted: {text}");
     }
-    use Kind::{Decision, DecisionAsked, Forward, Leg, Outcome};
-    assert_eq!(kinds(&world), [DecisionAsked, Leg, Decision, Forward, Outcome]);
+    use Kind::{Decision, DecisionAsked, Forward, Outcome, Task};
+    assert_eq!(kinds(&world), [DecisionAsked, Task, Decision, Forward, Outcome]);
     world.finish();
 }
 
@@ -213,7 +213,7 @@ fn only_a_request_that_declares_it_becomes_a_task() {
     let retry = modern_call("7", "write_file", WRITE, r#","requestState":"s","inputResponses":{}"#);
     assert!(held(&polled().host(&taking_tasks(&retry))), "the server asked for more and has made no task");
     let config = Config { polling: mcp_approve::gate::Polling::Declared, ..config() };
-    assert!(held(&World::with(config.clone(), "").ready().host(&task)), "the server makes no tasks of calls");
+    assert!(held(&World::with(config, "").ready().host(&task)), "the server makes no tasks of calls");
     assert!(held(&polled().host(&task.replace("\"task\":{}", "\"task\":null"))), "it asks for none");
     // What needs no decision passes as it is, task or not.
     let read = task_call("7", "read_file", r#"{"path":"/a"}"#);

@@ -65,7 +65,7 @@ impl Gate {
             runs_after: self.runs_after(held).map(|earlier| earlier.ticket.to_string()),
             occurrence: past.times + 1,
             earlier: past.lines,
-            silence: match &held.legs.task {
+            silence: match &held.round_trips.task {
                 Some(_) => Some("it has a task for this call and polls until you decide"),
                 None => self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)),
             }

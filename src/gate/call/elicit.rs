@@ -34,7 +34,7 @@ impl Gate {
             return;
         }
         let ask = |(held, asking): (&Held, &Asking)| {
-            Some((held.number, asking.entry, self.form(held, asking)?, held.legs.task.clone()))
+            Some((held.number, asking.entry, self.form(held, asking)?, held.round_trips.task.clone()))
         };
         if let Some((number, entry, text, task)) = self.calls.iter::<Asking>().find_map(ask) {
             let message = text.clone();

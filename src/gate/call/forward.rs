@@ -59,7 +59,7 @@ impl Gate {
             held.beat
                 .filter(|beat| beat.sent > 0)
                 .map(|beat| beat.progress())
-                .or((!held.legs.later.is_empty() || held.legs.task.is_some()).then_some(0.0)),
+                .or((!held.round_trips.later.is_empty() || held.round_trips.task.is_some()).then_some(0.0)),
         );
         let call = held.call;
         match call.origin() {
@@ -71,7 +71,7 @@ impl Gate {
                 return out.push(Effect::Forward(token, call));
             }
         }
-        if let Some(task) = &held.legs.task {
+        if let Some(task) = &held.round_trips.task {
             self.tasks.advance(task, Progress::Runs(call.id().clone()), now.wall);
         }
         let flight = Flight {
@@ -88,10 +88,10 @@ impl Gate {
             wanted: Wanted::Yes,
             by: verdict.by,
             rule: verdict.rule,
-            repeated: (call.is_modern() && held.legs.task.is_none()).then(|| call.repeated()),
-            later: held.legs.later,
+            repeated: (call.is_modern() && held.round_trips.task.is_none()).then(|| call.repeated()),
+            later: held.round_trips.later,
             told,
-            task: held.legs.task,
+            task: held.round_trips.task,
         };
         self.flights.insert(call.id().clone(), flight);
         out.push(Effect::Forward(token, call));

@@ -45,7 +45,7 @@ impl Gate {
             let why = "this call no longer waits, or it has changed since it was shown".to_owned();
             return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         };
-        let longest = match &held.legs.task {
+        let longest = match &held.round_trips.task {
             Some(_) => u64::MAX,
             None => self.longest_wait(&held.call, held.arrived.mono),
         };
@@ -53,8 +53,8 @@ impl Gate {
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
-            held.legs.ends = self.leg_ends(&held);
-            if let Some(task) = held.legs.task.clone() {
+            held.round_trips.ends = self.round_trip_ends(&held);
+            if let Some(task) = held.round_trips.task.clone() {
                 self.keep_task(&task, &held, out);
             }
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));

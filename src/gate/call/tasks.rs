@@ -44,14 +44,14 @@ impl Gate {
     pub(in crate::gate) fn give_task(&mut self, now: Now, held: &mut Held, out: &mut Vec<Effect>) {
         let Some(form) = self.task_form(held) else { return };
         held.deadline = held.arrived.mono.saturating_add(self.config.approval_timeout);
-        held.legs.ends = None;
-        held.legs.task = Some(self.open_task(now, held, form, out));
+        held.round_trips.ends = None;
+        held.round_trips.task = Some(self.open_task(now, held, form, out));
     }
 
     /// Which form of task the host of a call takes; `None` where it has to wait otherwise, or waits otherwise already.
     fn task_form(&self, held: &Held) -> Option<Form> {
-        let (call, legs) = (&held.call, &held.legs);
-        let is_fresh = legs.task.is_none() && legs.away.is_none() && legs.later.is_empty();
+        let (call, trips) = (&held.call, &held.round_trips);
+        let is_fresh = trips.task.is_none() && trips.away.is_none() && trips.later.is_empty();
         let is_possible = self.config.polling == Polling::Declared
             && self.ends.host_gone.is_none()
             && call.origin() == Origin::Host
@@ -88,7 +88,7 @@ impl Gate {
         if let Some(created) = self.with_view(&id, |view| task::created(held.call.id(), view, &to_model)) {
             out.push(Effect::Answer(created));
         }
-        let mut entry = self.entry(now, Kind::Leg);
+        let mut entry = self.entry(now, Kind::Task);
         (entry.ticket, entry.tool) = (Some(held.ticket.to_string()), Some(held.call.name().to_owned()));
         entry.digest = Some(held.call.digest());
         self.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id), out);
@@ -113,7 +113,7 @@ impl Gate {
         reply: Line,
         out: &mut Vec<Effect>,
     ) -> Option<Line> {
-        let id = match (&held.legs.task, self.task_form(held)) {
+        let id = match (&held.round_trips.task, self.task_form(held)) {
             (Some(id), _) => Arc::clone(id),
             // Its host reads nothing else here.
             (None, Some(Form::Core)) if matches!(End::read(reply.content()), Some(End::Result(_))) => {

@@ -54,10 +54,10 @@ impl Gate {
             by,
             who: reason.into(),
         }));
-        if let (None, Some(task)) = (&reply, &held.legs.task) {
+        if let (None, Some(task)) = (&reply, &held.round_trips.task) {
             self.cancel_task(now, task, replies::cancelled_task(held.call.id()), out);
         }
-        match (reply, &held.legs.away) {
+        match (reply, &held.round_trips.away) {
             (Some(reply), _) => self.answer(now, held, reply, out),
             (None, Some(state)) => drop(self.returns.take(state)),
             (None, None) => {}
