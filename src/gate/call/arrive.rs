@@ -228,6 +228,7 @@ impl Gate {
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
+                    self.tasks.forget(&id);
                     if !self.config.scope.is_whole() {
                         self.catalog.host_cancels(&id);
                     }

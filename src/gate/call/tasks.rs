@@ -237,9 +237,13 @@ impl Gate {
     /// holds for a line of the host's holds for this one.
     fn ask_about_theirs(&mut self, now: Now, (ours, theirs): (&str, &str), request: &Plain, out: &mut Vec<Effect>) {
         let renamed = rename::with_text(request.line(), &["params", "taskId"], ours, theirs).map(message::sort);
-        if let (Some(Sorted::Plain(plain)), Gist::Request { id, .. }) = (renamed, request.gist()) {
-            self.tasks.forward(id.clone(), ours.into());
-            self.plain(now, plain, out);
+        let Gist::Request { id, .. } = request.gist() else { return };
+        match renamed {
+            Some(Sorted::Plain(plain)) if self.tasks.forward(id, ours) => self.plain(now, plain, out),
+            Some(Sorted::Plain(_) | Sorted::Call(_) | Sorted::Refused { .. } | Sorted::Blank) | None => {
+                let why = "too many requests about this task wait for the server";
+                out.push(Effect::Answer(reply::error(Some(id), INVALID_REQUEST, why)));
+            }
         }
     }
 

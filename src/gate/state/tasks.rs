@@ -146,9 +146,19 @@ impl Tasks {
         found
     }
 
-    /// A request goes to the server under its own id of this task.
-    pub fn forward(&mut self, request: Id, id: Arc<str>) {
-        self.forwarded.insert(request, id);
+    /// A request goes to the server under its own id of this task, unless too many have no answer yet.
+    #[must_use = "one request too many does not go"]
+    pub fn forward(&mut self, request: &Id, id: &str) -> bool {
+        let has_room = self.forwarded.len() < TASKS * WAITING;
+        if has_room {
+            self.forwarded.insert(request.clone(), id.into());
+        }
+        has_room
+    }
+
+    /// The host wants no answer to a request any more.
+    pub fn forget(&mut self, request: &Id) {
+        self.forwarded.remove(request);
     }
 
     /// Our id and the server's of the task that a request was about; it is answered now.
