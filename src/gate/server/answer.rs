@@ -7,14 +7,13 @@ use memchr::memmem::Finder;
 use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
 use crate::gate::Gate;
-use crate::gate::call::replies;
-use crate::gate::call::tasks::Changed;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
 use crate::gate::state::passed::Form;
+use crate::gate::state::tasks::Changed;
 use crate::gate::state::{Answered, ServerTasks};
 use crate::mcp::features;
 use crate::mcp::result::Answer;
@@ -278,7 +277,7 @@ impl Gate {
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
             if let Some(task) = &flight.task {
-                self.cancel_task(now, task, replies::cancelled_running_task(id), out);
+                self.cancel_running_task(now, task, id, out);
             }
         }
     }

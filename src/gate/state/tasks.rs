@@ -233,3 +233,11 @@ impl Task {
         }
     }
 }
+
+/// Whether a line of the server's is as the server wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    No,
+    /// A task in it is named by our id.
+    Id,
+}
