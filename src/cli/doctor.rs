@@ -20,6 +20,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
+use crate::wire::number::counted;
 
 /// What level 0 gives, and what it does not.
 const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
@@ -220,14 +221,20 @@ fn state(places: &Places) -> Check {
 fn log(places: &Places) -> Check {
     let path = places.audit_db();
     match File::options().read(true).write(true).open(&path) {
-        Ok(_) => good("audit log", format!("{}; `{}` checks its chain", path.display(), places.command("log verify"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            good("audit log", format!("none yet at {}", path.display()))
-        }
-        Err(error) => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let hint = "make it yours: without its log no call is forwarded";
-            broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()))
+            return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
         }
+        Ok(_) | Err(_) => {}
+    }
+    let newest = super::log::open(&path).and_then(|reader| Ok(reader.map(|reader| reader.newest()).transpose()?));
+    match newest {
+        Ok(None) => good("audit log", format!("none yet at {}", path.display())),
+        Ok(Some(newest)) => {
+            let (records, verify) = (counted(newest, "record"), places.command("log verify"));
+            good("audit log", format!("{} ({records}); `{verify}` checks its chain", path.display()))
+        }
+        Err(error) => broken("audit log", error.to_string(), Some(error.hint().to_owned())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `mcp-approve rules list`: the defaults and the rules, as text or JSON.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -11,8 +11,10 @@ use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
+use crate::console::time;
 use crate::home::layers::Layers;
 use crate::policy::rule::{Decision, Layer, Policy, Rule};
+use crate::policy::written;
 
 /// Lists the policy.
 ///
@@ -60,7 +62,7 @@ pub(super) fn run(
             (false, Decision::Deny) => Row::of(Tone::Danger, "deny"),
         };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
-        let mut covers = cell(Tone::Ours, &selects(rule));
+        let mut covers = cell(Tone::Ours, &selects(rule, look));
         if let Some(note) = &rule.note {
             covers = covers.and(Tone::Quiet, "  # ").and_foreign(Tone::Quiet, note);
         }
@@ -71,7 +73,7 @@ pub(super) fn run(
         let hint = look.hint("`mcp-approve rules add --record TICKET` makes one from a call of the log");
         writeln!(out, "There are no rules yet: r on a waiting call makes one, and {hint}.")?;
     } else if !rows.is_empty() {
-        look.wide(options.look.wide).list(["RULE", "DOES", "COVERS"], &rows, out)?;
+        table(&rows, look.wide(options.look.wide), out)?;
     }
     for one in &policy.pending {
         writeln!(out, "\nnot accepted yet in {} ({}):", visible(&one.file), look.hint("mcp-approve rules accept"))?;
@@ -80,6 +82,27 @@ pub(super) fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One row a rule; where one is too wide, what each covers is below its name, whole.
+fn table(rows: &[[Row; 3]], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    const INDENT: usize = 4;
+    let widest = |at: fn(&[Row; 3]) -> &Row| rows.iter().map(|row| at(row).width()).max().unwrap_or(0);
+    let [name, does, covers] = [widest(|row| &row[0]), widest(|row| &row[1]).max("DOES".len()), widest(|row| &row[2])];
+    if name + does + covers + 2 * "  ".len() <= look.width {
+        return look.list(["RULE", "DOES", "COVERS"], rows, out);
+    }
+    for [name, does, covers] in rows {
+        writeln!(
+            out,
+            "{}",
+            look.line(&does.clone().padded(does.width().max("allow".len())).and(Tone::Ours, "  ").joined(name.clone()))
+        )?;
+        for line in covers.clone().hung(look.width.saturating_sub(INDENT), 2) {
+            writeln!(out, "{}", look.line(&Row::of(Tone::Ours, " ".repeat(INDENT)).joined(line)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Every rule that is written, and whether it is switched off.
@@ -101,7 +124,7 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
-        "expires": rule.expires.and_then(time),
+        "expires": rule.expires.and_then(rfc3339),
         "note": rule.note,
         "disabled": disabled,
         "layer": rule.layer.word(),
@@ -111,14 +134,20 @@ fn row(rule: &Rule, disabled: bool) -> Value {
 }
 
 /// What a rule matches, on one line. Foreign text in it, raw.
-fn selects(rule: &Rule) -> String {
-    let until = rule.expires.and_then(time).map(|end| ("until", end));
+fn selects(rule: &Rule, look: Look<'_>) -> String {
+    let until = rule.expires.map(|end| ("until", until(end, look)));
     let part = |(key, words): (&str, String)| format!("{key} {words}");
     let parts: Vec<String> = rule.selects().into_iter().chain(until).map(part).collect();
     if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }
 
+/// The last day, or the minute of a local day, as the reader's clock has it.
+fn until(end: i64, look: Look<'_>) -> String {
+    let minute = || time::date(end, look.clock.offset).rsplit_once(':').map(|(minute, _)| minute.to_owned());
+    written::moment(end).filter(|day| day.len() == "2026-12-31".len()).or_else(minute).unwrap_or_default()
+}
+
 /// A time as RFC 3339, UTC.
-fn time(millis: i64) -> Option<String> {
+fn rfc3339(millis: i64) -> Option<String> {
     jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }

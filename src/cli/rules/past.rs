@@ -5,9 +5,8 @@ use std::path::Path;
 
 use crate::audit::past;
 use crate::audit::query;
-use crate::audit::store::Reader;
 use crate::cli::error::Error;
-use crate::cli::log::{LogError, progress};
+use crate::cli::log::{self, LogError, progress};
 use crate::console::plain::{self, visible};
 use crate::policy::past::PastCall;
 
@@ -16,7 +15,7 @@ use crate::policy::past::PastCall;
 /// # Errors
 /// The log cannot be read.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
-    let reader = Reader::open(db).map_err(LogError::from)?;
+    let reader = log::open(db)?;
     let calls = reader.map(|reader| past::calls(&reader, since)).transpose();
     Ok(calls.map_err(LogError::from)?)
 }
@@ -26,7 +25,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// # Errors
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
-    let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let reader = log::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     let index = progress::index(db, &reader).map_err(LogError::from)?;
     let of_ticket = |ticket: &str| query::of_ticket(&reader, index.as_ref(), ticket).map_err(LogError::from);
     let (found, of_ticket) = match what.parse() {

@@ -64,7 +64,7 @@ pub(super) fn run(
         None => HashMap::new(),
     };
     let tally = answers(places)?;
-    let bars = Bars { options, role: role.as_ref(), policy: &policy, now };
+    let bars = Bars { options, role: role.as_ref(), policy: &policy, now, places };
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
