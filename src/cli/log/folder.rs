@@ -88,14 +88,8 @@ mod tests {
         assert_eq!(
             targets.map(|target| folder.shorten(target)),
             [
-                "./README.md",
-                "./",
-                "./src/a.rs → ./src/b.rs",
-                "2 paths: ./x, /home/ada/engine-2/y",
-                "/etc/passwd",
-                "notes.md",
-                "./: topic/x",
-                "DELETE on people",
+                "./README.md", "./", "./src/a.rs → ./src/b.rs", "2 paths: ./x, /home/ada/engine-2/y", "/etc/passwd",
+                "notes.md", "./: topic/x", "DELETE on people",
             ]
         );
     }
