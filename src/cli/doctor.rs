@@ -163,7 +163,7 @@ fn policies(places: &Places) -> Vec<Check> {
         .present()
         .map(|file| match load(&file.place) {
             Err(error) => {
-                let what = format!("{error}: everything that is not denied asks");
+                let what = format!("{error}: mcp-approve asks about every call that is not denied");
                 broken("policy", what, Some(error.hint()))
             }
             Ok(policy) => {
@@ -195,12 +195,17 @@ fn pins(places: &Places) -> Check {
         Ok(Some((tools.len(), changed + waits.count())))
     };
     match read() {
-        Err(error) => broken("pins", format!("{error}: every call asks"), Some(error.hint())),
+        Err(error) => broken("pins", format!("{error}: mcp-approve asks about every call"), Some(error.hint())),
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
             fix: Some(Fix::Review),
-            ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
+            ..note(
+                "pins",
+                format!(
+                    "servers and tools that changed or were never reviewed: {waits}; mcp-approve asks about their calls"
+                ),
+            )
         },
     }
 }
@@ -210,7 +215,7 @@ fn state(places: &Places) -> Check {
     match places.check_state() {
         Err(error) => broken("state", error.to_string(), Some(error.hint())),
         Ok(()) if !may_write(dir) => {
-            let hint = "make it yours, or name another folder with --home DIR";
+            let hint = "give it to your user (chown), or name another folder with --home DIR";
             broken("state", format!("you may not write to {}", dir.display()), Some(hint.to_owned()))
         }
         Ok(()) if dir.exists() => good("state", dir.display().to_string()),
@@ -222,7 +227,7 @@ fn log(places: &Places) -> Check {
     let path = places.audit_db();
     match File::options().read(true).write(true).open(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let hint = "make it yours: without its log no call is forwarded";
+            let hint = "give it to your user (chown): without its log mcp-approve forwards no call";
             return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
         }
         Ok(_) | Err(_) => {}

@@ -293,6 +293,14 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         writeln!(out, "No matches.")?;
     } else {
         table(&found, look, out)?;
+        // Whoever names a number knows that there may be more.
+        if found.len() == options.limit && options.limit == LIMIT {
+            writeln!(
+                out,
+                "{}",
+                look.line(&Row::of(Tone::Quiet, format!("The newest {LIMIT}; --limit N lists more.")))
+            )?;
+        }
         if let Some(reader) = &reader {
             warn_of_changes(reader, &found, look, out)?;
         }
@@ -314,7 +322,7 @@ fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut 
     }
     if !changed.is_empty() {
         let more = changed.len().saturating_sub(MOST);
-        let more = if more > 0 { format!("{more} more are like that. ") } else { String::new() };
+        let more = if more > 0 { format!("{more} more are affected. ") } else { String::new() };
         writeln!(
             out,
             "{more}What is shown may be untrue: {}",

@@ -175,13 +175,22 @@ impl Look<'_> {
     }
 }
 
+/// Which end of a long list a pager shows first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    Top,
+    /// The end: the newest is the last.
+    Newest,
+}
+
 /// Runs a command whose output may be longer than the screen: at a terminal it goes through the pager.
 pub(super) fn paged(
     options: LookOptions,
+    first: First,
     out: &mut dyn Write,
     print: impl FnOnce(&mut dyn Write) -> Result<ExitCode, Error>,
 ) -> Result<ExitCode, Error> {
-    let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager() };
+    let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager(first) };
     let Some((mut child, mut input)) = pager else { return print(out) };
     let mut prose = Prose::new(&mut input, columns(&io::stdout()).filter(|_| !options.wide));
     let printed = print(&mut prose);
@@ -196,7 +205,7 @@ pub(super) fn paged(
 }
 
 /// The user's pager, started; `None` where they want none, or there is none: then the list is printed as it is.
-fn pager() -> Option<(Child, ChildStdin)> {
+fn pager(first: First) -> Option<(Child, ChildStdin)> {
     let named = env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
     let mut words = named.split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
@@ -204,6 +213,9 @@ fn pager() -> Option<(Child, ChildStdin)> {
     if env::var_os("LESS").is_none() {
         // A list that fits the screen stays on it, and colours are shown.
         command.env("LESS", "FRX");
+    }
+    if first == First::Newest && program == "less" {
+        command.arg("+G");
     }
     let mut child = command.args(words).stdin(Stdio::piped()).spawn().ok()?;
     let input = child.stdin.take()?;

@@ -38,7 +38,7 @@ use args::{Cli, Command, ToolsCommand};
 use error::Error;
 use lattice::LatticeCommand;
 use log::{Finding, LogCommand};
-use look::{Look, paged};
+use look::{First, Look, paged};
 use print::visible;
 use prose::Prose;
 use rules::options::RulesCommand;
@@ -184,7 +184,10 @@ fn review(
         })
     };
     match command.look() {
-        Some(look) => paged(look, out, run),
+        Some(look) => {
+            let first = if matches!(command, LogCommand::List(_)) { First::Newest } else { First::Top };
+            paged(look, first, out, run)
+        }
         None => run(out),
     }
 }

@@ -96,7 +96,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
-    assert!(after.contains("Then, in record ") && after.contains(": ask, approved by observe"), "{after}");
+    assert!(after.contains("At that time, in record ") && after.contains(": ask, approved by observe"), "{after}");
     let run = home.run(&["rules", "undo"]);
     assert!(run.out.starts_with("Taken back in HOME/config/policy.toml: changed rule ask-all\n"), "{}", run.out);
     assert_eq!(policy(&home), written);

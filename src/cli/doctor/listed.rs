@@ -34,7 +34,7 @@ fn of(lists: &Lists, is_strict: bool) -> Vec<Check> {
                 ..note("hosts", format!("{name} is NOT wrapped: none of its calls is held or recorded"))
             },
             Start::Observed => Check {
-                hint: Some("take `--observe` away once you have rules".to_owned()),
+                hint: Some("remove `--observe` once you have rules".to_owned()),
                 ..note("hosts", format!("{name} is only observed: every call passes"))
             },
         });

@@ -45,7 +45,7 @@ pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCo
         for one in checked.breaches.iter().take(SHOWN) {
             let line = format!("{} receives {}, which it may not have", one.agent, one.capability.name);
             let path = match one.path.as_slice() {
-                [_] | [] => "from its own servers: it starts on its own".to_owned(),
+                [_] | [] => "from its own servers: no other agent passes it on".to_owned(),
                 path => format!("by {}", path.join(" → ")),
             };
             writeln!(out, "{}\n  {}", visible(&line), visible(&path))?;

@@ -172,7 +172,7 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
         (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
         (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),
         (Start::Wrapped, Some(reach)) => format!(
-            "wrapped: {} of {} tools run unasked, {} for some arguments, {} ask, {} are denied",
+            "wrapped: of {1} tools {0} run unasked, {2} for some arguments; {3} wait for you, {4} are denied",
             reach.unasked.len(),
             reach.all(),
             reach.by_rule.len(),
@@ -210,8 +210,8 @@ mod tests {
         tell(&Lists { servers, files: 1, ..Lists::default() }, &reach, &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "Cursor (mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: wrapped: 1 of 6 \
-             tools run unasked, 1 for some arguments, 3 ask, 1 are denied\n    unasked: read⟨U+202E⟩\n    write by rule \
+            "Cursor (mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: wrapped: of 6 \
+             tools 1 run unasked, 1 for some arguments; 3 wait for you, 1 are denied\n    unasked: read⟨U+202E⟩\n    write by rule \
              notes, for some arguments\n  new: wrapped; it was not started yet, so its tools are not known\n  web: reached \
              over the network: mcp-approve does not see it\n"
         );

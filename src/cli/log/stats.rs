@@ -164,8 +164,12 @@ fn text(
         "  detected   {} disputed, {} of unexpected behavior, {} against the schema",
         found.disputed, found.unexpected, found.violations
     )?;
-    writeln!(out, "  defined    {} changed, {} new", found.changed, found.added)?;
-    writeln!(out, "  likely     {} confirmed as PURE, {} marked or refused", found.confirmed, found.refused)?;
+    writeln!(out, "  tools      {} changed their definition, {} new", found.changed, found.added)?;
+    writeln!(
+        out,
+        "  PURE?      {} confirmed as reads, {} marked as MUTATES or refused",
+        found.confirmed, found.refused
+    )?;
     for (at, (server, tool, calls)) in approved.iter().enumerate() {
         let label = if at == 0 { "by you" } else { "" };
         let calls = counted(*calls, "call");
@@ -176,7 +180,7 @@ fn text(
         writeln!(out, "  {:10} ({hint})", "")?;
     }
     if tally.refused_lines > 0 {
-        writeln!(out, "  refused    {} of hosts", counted(tally.refused_lines, "line"))?;
+        writeln!(out, "  refused    {} that hosts sent", counted(tally.refused_lines, "line"))?;
     }
     if tally.unreadable > 0 {
         let hint = look.hint("run `mcp-approve log verify`");

@@ -158,7 +158,7 @@ fn from_record(
     let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
-        hint: "such calls are asked each time".to_owned(),
+        hint: "mcp-approve asks about such calls each time".to_owned(),
     };
     // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
     let roots = Roots { folder: None, ..policy_file::roots() };

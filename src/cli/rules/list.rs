@@ -70,7 +70,7 @@ pub(super) fn run(
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() && policy.pending.is_empty() {
-        let hint = look.hint("`mcp-approve rules add --record TICKET` makes one from a call of the log");
+        let hint = look.hint("`mcp-approve rules add --record SEQ` makes one from a call of the log");
         writeln!(out, "There are no rules yet: r on a waiting call makes one, and {hint}.")?;
     } else if !rows.is_empty() {
         table(&rows, look.wide(options.look.wide), out)?;

@@ -33,7 +33,7 @@ pub(super) fn run(
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
     let none = match &options.server {
-        Some(_) => "No tool of such a server was seen: `mcp-approve tools list` names those that were.",
+        Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
     print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, places, out))?;

@@ -23,7 +23,7 @@ use crate::pins::diff::Argument;
 use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;
 
-const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
+const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
 
 /// Why a tool is on the review list; empty where it is not.

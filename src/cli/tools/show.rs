@@ -65,11 +65,11 @@ fn confidence(known: &Known) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
         Confidence::Likely => {
-            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`mcp-approve tools review`), \
+            "likely: it looks like a read, and mcp-approve asks about its first call; it is proven once you confirm it (`mcp-approve tools review`), \
              once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
         }
         Confidence::None => {
-            "no proof that it only reads: its calls ask, unless a rule decides; `mcp-approve tools pin` says what it is"
+            "no proof that it only reads: mcp-approve asks about its calls, unless a rule decides; `mcp-approve tools pin` says what it is"
         }
     }
 }

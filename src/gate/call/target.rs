@@ -188,7 +188,7 @@ fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
     let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
     RECIPIENTS.iter().chain(addresses).find_map(|name| match field(fields, name)? {
         Value::Array(items) => listed(items),
-        one => plain(one),
+        one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => plain(one),
     })
 }
 
