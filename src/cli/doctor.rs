@@ -114,7 +114,11 @@ fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) 
     let lines = check.what.lines().chain(hint.as_deref());
     for (at, line) in lines.enumerate() {
         let (state, about) = if at == 0 { (word(check.state), check.about) } else { ("", "") };
-        let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), cell(Tone::Ours, line)]);
+        // Our own indent is no hidden space of foreign text.
+        let text = line.trim_start_matches(' ');
+        let indent = Row::of(Tone::Ours, " ".repeat(line.len() - text.len()));
+        let text = indent.joined(cell(Tone::Ours, text));
+        let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), text]);
         writeln!(out, "{}", look.line(&row))?;
     }
     Ok(())

@@ -62,11 +62,10 @@ pub(super) fn run(
             (false, Decision::Deny) => Row::of(Tone::Danger, "deny"),
         };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
-        let mut covers = cell(Tone::Ours, &selects(rule, look));
-        if let Some(note) = &rule.note {
-            covers = covers.and(Tone::Quiet, "  # ").and_foreign(Tone::Quiet, note);
-        }
-        [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers]
+        let covers = cell(Tone::Ours, &selects(rule, look));
+        let note = |note: &String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, note);
+        let note = rule.note.as_ref().map(note).unwrap_or_default();
+        [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers, note]
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() && policy.pending.is_empty() {
@@ -84,22 +83,25 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// One row a rule; where one is too wide, what each covers is below its name, whole.
-fn table(rows: &[[Row; 3]], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
-    const INDENT: usize = 4;
-    let widest = |at: fn(&[Row; 3]) -> &Row| rows.iter().map(|row| at(row).width()).max().unwrap_or(0);
-    let [name, does, covers] = [widest(|row| &row[0]), widest(|row| &row[1]).max("DOES".len()), widest(|row| &row[2])];
-    if name + does + covers + 2 * "  ".len() <= look.width {
-        return look.list(["RULE", "DOES", "COVERS"], rows, out);
+/// One row a rule: its name, decision, what it covers and its note; where one is too wide, the last two are below, whole.
+fn table(rules: &[[Row; 4]], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    const INDENT: &str = "    ";
+    let joined = |[name, does, covers, note]: &[Row; 4]| {
+        let gap = if note.runs.is_empty() { "" } else { "  " };
+        [name.clone(), does.clone(), covers.clone().and(Tone::Ours, gap).joined(note.clone())]
+    };
+    let rows: Vec<[Row; 3]> = rules.iter().map(joined).collect();
+    let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(Row::width).max().unwrap_or(0);
+    if widest(0) + widest(1).max("DOES".len()) + widest(2) + 2 * "  ".len() <= look.width {
+        return look.list(["RULE", "DOES", "COVERS"], &rows, out);
     }
-    for [name, does, covers] in rows {
-        writeln!(
-            out,
-            "{}",
-            look.line(&does.clone().padded(does.width().max("allow".len())).and(Tone::Ours, "  ").joined(name.clone()))
-        )?;
-        for line in covers.clone().hung(look.width.saturating_sub(INDENT), 2) {
-            writeln!(out, "{}", look.line(&Row::of(Tone::Ours, " ".repeat(INDENT)).joined(line)))?;
+    for [name, does, covers, note] in rules {
+        let does = does.clone().padded("allow".len()).and(Tone::Ours, "  ");
+        writeln!(out, "{}", look.line(&does.joined(name.clone())))?;
+        let room = look.width.saturating_sub(INDENT.len());
+        let below = covers.clone().hung(room, 2).into_iter().chain(note.clone().hung(room, 2));
+        for line in below.filter(|line| !line.runs.is_empty()) {
+            writeln!(out, "{}", look.line(&Row::of(Tone::Ours, INDENT).joined(line)))?;
         }
     }
     Ok(())

@@ -20,6 +20,7 @@ use crate::console::time;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Change;
 use crate::pins::reading::Known;
+use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
 pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -117,7 +118,7 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, 
         line(label, &visible(&format!("{}: {}", hazard.kind.word(), hazard.what)))?;
         label = "";
     }
-    line("observed", &format!("{} (in the last {} records)", seen.line(), RECORDS))?;
+    line("observed", &format!("{} (in the last {} records)", seen.line(), grouped(RECORDS)))?;
     let mut pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
     if !known.pin.plain.is_empty() {
         pinned.push_str(&format!("; plain text: {}", visible(&known.pin.plain.join(", "))));
