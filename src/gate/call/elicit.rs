@@ -102,7 +102,7 @@ impl Gate {
             if let FormAnswer::Deny(why) = answer {
                 self.withdraw(now, form.number, Withdrawal::Declined(why), out);
             }
-            return self.elicited_in_vain(now, Some(form), "the call was decided or judged anew before", out);
+            return self.elicited_in_vain(now, Some(form), "the call was decided, or judged again, before", out);
         };
         let rule = asking.case.judged.ruling.rule.clone();
         let host = self
