@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
@@ -407,6 +408,7 @@ fn reads_in_a_folder_outside_the_declared_ones_can_be_granted_for_a_while() {
     let what = "a path outside of the folders that the host declared: /srv/shared/a.md".into();
     call.hazards = vec![Hazard { kind: HazardKind::OutsideRoots, what }];
     call.identity = Identity { mutability: Mutability::Pure, action: Action::Read, ..call.identity };
+    call.confidence = Confidence::Proven;
     call.danger = Some("outside-roots".into());
     desk.hold(call);
     desk.look();
