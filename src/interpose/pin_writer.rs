@@ -229,3 +229,25 @@ impl<F: FnMut(Reviewed)> Writer<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PinsError, patiently};
+
+    #[test]
+    fn what_is_busy_is_tried_again_and_what_is_broken_is_not() {
+        let path = || "pins.db".into();
+        let mut tries = 0;
+        let done = patiently(|| {
+            tries += 1;
+            if tries < 4 { Err(PinsError::Busy { path: path() }) } else { Ok(tries) }
+        });
+        assert_eq!(done.ok(), Some(4));
+        let mut tries = 0;
+        let broken = patiently(|| -> Result<(), _> {
+            tries += 1;
+            Err(PinsError::Unusable { path: path(), why: "it is no database".to_owned() })
+        });
+        assert!(matches!(broken, Err(PinsError::Unusable { .. })) && tries == 1, "{tries}");
+    }
+}
