@@ -56,20 +56,13 @@ pub fn last_calls(
     if limit == 0 {
         return Ok(found);
     }
-    // A decision that the search excludes excludes its call: the question before it would be a row that says less.
-    let wider = search.without_exclusions();
-    let walk = Walk::new(wider.clone(), Order::NewestFirst, reader.newest()?);
+    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
     walk.to_the_end(reader, index, &mut |row| {
-        let is_wanted = search.takes(row.body);
-        if !is_wanted && !wider.takes(row.body) {
+        if !search.takes(row.body) {
             return ControlFlow::Continue(());
         }
         let record = Record::new(&row);
         let known = record.fields().map(|fields| (fields.kind(), fields.call()));
-        if !is_wanted {
-            calls.leave_out(known);
-            return ControlFlow::Continue(());
-        }
         match calls.place(known) {
             Place::Row => found.push(record),
             Place::InsteadOf(at) => {
@@ -117,13 +110,6 @@ impl CallRows {
         }
         self.rows += 1;
         Place::Row
-    }
-
-    /// Leaves out the call of a decision that is not wanted.
-    fn leave_out(&mut self, known: Option<(Option<Kind>, Call)>) {
-        if let Some((Some(Kind::Decision), call)) = known {
-            self.calls.entry(call).or_insert(usize::MAX);
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod export;
 mod folder;
+mod named;
 mod print;
 pub(super) mod progress;
 pub mod stats;
@@ -18,11 +19,12 @@ use crate::audit::moment::{Clock, Since};
 use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Meaningless, Search};
-use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Reader, StoreError};
 use crate::console::row::{Row, Tone};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
+use named::Named;
+pub(super) use named::{named, open};
 use print::{table, timeline, whole};
 
 /// What to do with the log.
@@ -254,17 +256,6 @@ pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write)
     }
 }
 
-/// Opens the log; `None` where there was none yet.
-///
-/// # Errors
-/// The log cannot be read, or was removed.
-pub(super) fn open(db: &Path) -> Result<Option<Reader>, LogError> {
-    match Reader::open(db)? {
-        None if noted::read(db) != Noted::Nothing => Err(LogError::Gone(db.to_path_buf())),
-        reader => Ok(reader),
-    }
-}
-
 /// Lists records; none is no error.
 ///
 /// # Errors
@@ -344,24 +335,7 @@ fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// As [`run`].
 pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let look = look.utc(options.utc).wide(options.look.wide);
-    let reader = open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let of_ticket = |ticket: &str| query::of_ticket(&reader, progress::index(db, &reader)?.as_ref(), ticket);
-    let (found, call, others) = match options.what.parse() {
-        Ok(seq) => {
-            let found: Vec<Record> = query::at(&reader, seq)?.into_iter().collect();
-            let of = found.first().and_then(Record::fields).and_then(|of| Some((of.ticket?, of.session.into_owned())));
-            let call = of.map(|(ticket, session)| Ok::<_, StoreError>((of_ticket(&ticket)?, session))).transpose()?;
-            let call = call.map_or_else(Vec::new, |(all, session)| query::of_one_session(all, Some(&session)).0);
-            (found, call, Vec::new())
-        }
-        Err(_) => {
-            let (found, others) = query::of_one_session(of_ticket(&options.what)?, options.session.as_deref());
-            (found.clone(), found, others)
-        }
-    };
-    if found.is_empty() {
-        return Err(LogError::Nothing(visible(&options.what)));
-    }
+    let Named { reader, found, call, others } = named(&options.what, options.session.as_deref(), db)?;
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);

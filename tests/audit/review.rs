@@ -213,18 +213,6 @@ fn stats_of_nothing_say_what_to_do() {
     assert!(matches!(log(&folder().1, "log export").0, Err(LogError::NoLog(_))));
 }
 
-#[test]
-fn a_call_whose_decision_is_excluded_is_not_listed_by_its_question() {
-    let (_folder, db) = folder();
-    let asked = |n| Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(n) };
-    let denied = |n| Entry { verdict: Some(VerdictWord::Deny), ..write(n) };
-    append(&db, [asked(1), denied(1), asked(2), write(2), asked(3)]);
-    let rows = |line: &str| so(&db, line).lines().skip(1).map(|row| row[..3].trim().to_owned()).collect::<Vec<_>>();
-    assert_eq!(rows("log list"), ["2", "4", "5"]);
-    assert_eq!(rows("log list -- -verdict:deny"), ["4", "5"]);
-    assert_eq!(rows("log list -- -verdict:approve"), ["2", "5"]);
-}
-
 /// Paths that would be cut say their folder once; where nothing would be cut, they are whole.
 #[test]
 fn a_folder_that_most_paths_lie_in_is_named_once() {

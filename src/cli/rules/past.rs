@@ -28,22 +28,9 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// # Errors
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
-    let reader = log::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let index = progress::index(db, &reader).map_err(LogError::from)?;
-    let of_ticket = |ticket: &str| query::of_ticket(&reader, index.as_ref(), ticket).map_err(LogError::from);
-    let (found, of_ticket) = match what.parse() {
-        Ok(seq) => {
-            let found = query::at(&reader, seq).map_err(LogError::from)?;
-            let ticket = found.as_ref().and_then(|found| found.fields()?.ticket);
-            (found, ticket.map(|ticket| of_ticket(&ticket)).transpose()?.unwrap_or_default())
-        }
-        Err(_) => {
-            let all = of_ticket(what)?;
-            (all.last().cloned(), all)
-        }
-    };
-    let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
-    past::call_of(&found, &of_ticket).ok_or_else(|| Error::Wrong {
+    let named = log::named(what, None, db)?;
+    let found = named.found.last().ok_or_else(|| LogError::Nothing(visible(what)))?;
+    past::call_of(found, &named.call).ok_or_else(|| Error::Wrong {
         what: format!("record {} is not about a call that the policy decided", found.seq),
         hint: "`mcp-approve log list` lists calls by SEQ".to_owned(),
     })

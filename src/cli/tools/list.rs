@@ -14,6 +14,7 @@ use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
 use crate::pins::reading::Known;
+use crate::wire::number::counted;
 
 /// Told where nothing was ever seen.
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
@@ -75,17 +76,13 @@ fn table<'t>(
     }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
-        let what = if likely == 1 {
-            "looks like a read (PURE?) or is new: confirm it with"
-        } else {
-            "look like reads (PURE?) or are new: confirm them with"
-        };
-        writeln!(out, "{likely} of them {what} {}", places.command("tools review"))?;
+        let them = "of them looks like a read (PURE?) or is new: confirm it|of them look like reads (PURE?) or are new: confirm them";
+        writeln!(out, "{} with {}", counted(likely, them), places.command("tools review"))?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
-        let are = if waiting == 1 { "is" } else { "are" };
-        writeln!(out, "{waiting} of them {are} on the review list: {}", places.command("tools review"))?;
+        let them = counted(waiting, "of them is|of them are");
+        writeln!(out, "{them} on the review list: {}", places.command("tools review"))?;
     }
     Ok(())
 }
