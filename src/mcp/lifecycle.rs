@@ -8,7 +8,7 @@ use crate::wire::call::Call;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
 
-/// A session in whichever state it is, told by the lines that pass.
+/// A session in whichever state it is, known from the lines that pass.
 #[derive(Debug)]
 pub struct Lifecycle {
     stage: Stage,
@@ -243,8 +243,8 @@ mod tests {
             (&["x", ASKS, AGREES, CONFIRMS], Err(Phase::Closed)),
         ];
         for (transcript, expected) in table {
-            let told = after(transcript).call(&call("{}"));
-            assert_eq!(told.map(|proof| proof.revision()), *expected, "{transcript:?}");
+            let proof = after(transcript).call(&call("{}"));
+            assert_eq!(proof.map(|proof| proof.revision()), *expected, "{transcript:?}");
         }
     }
 
@@ -252,8 +252,8 @@ mod tests {
     fn a_stateless_call_needs_no_handshake() {
         let modern = call(r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#);
         for transcript in [&[][..], &[ASKS], &[ASKS, AGREES], &[ASKS, AGREES, CONFIRMS]] {
-            let told = after(transcript).call(&modern);
-            assert_eq!(told.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
+            let proof = after(transcript).call(&modern);
+            assert_eq!(proof.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
         }
         assert_eq!(after(&["x"]).call(&modern), Err(Phase::Closed));
     }

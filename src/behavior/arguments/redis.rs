@@ -1,44 +1,44 @@
 //! Redis commands in arguments: an allow list of those that read. Knows no keyspace.
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// What one command would do, given as its words.
-pub fn read(words: &[&str]) -> Found {
+pub fn read(words: &[&str]) -> Meaning {
     let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     let (name, sub) = (upper(0), upper(1));
     // A line end in a word ends the command for whoever joins the words.
     if words.iter().any(|word| word.contains(char::is_control)) {
-        return Found::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
+        return Meaning::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
     }
     let pair = format!("{name} {sub}");
     // The name and the key: what is set may be a secret.
     let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
     if name.is_empty() {
-        return Found::new(Effect::Unknown, Action::Unknown, span, "no command");
+        return Meaning::new(Effect::Unknown, Action::Unknown, span, "no command");
     }
     if among(&name, READS) {
-        return Found::new(Effect::ReadHere, Action::Read, span, on);
+        return Meaning::new(Effect::ReadHere, Action::Read, span, on);
     }
     if PAIRS.contains(&pair.as_str()) {
-        return Found::new(Effect::ReadHere, Action::Read, span, pair);
+        return Meaning::new(Effect::ReadHere, Action::Read, span, pair);
     }
     if among(&name, DELETES) {
         let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
-        return Found::new(Effect::Write, Action::Delete, span, says);
+        return Meaning::new(Effect::Write, Action::Delete, span, says);
     }
     if among(&name, WRITES) {
-        return Found::new(Effect::Write, Action::Update, span, on);
+        return Meaning::new(Effect::Write, Action::Update, span, on);
     }
     if among(&name, RUNS) {
-        return Found::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
+        return Meaning::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
     }
     if among(&name, ADMINISTERS) {
-        return Found::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
+        return Meaning::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
-    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
+    Meaning::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
 }
 
 /// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.

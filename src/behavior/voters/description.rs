@@ -93,12 +93,12 @@ pub fn vote(tool: &Tool) -> Vote {
         }
         let flat = plain(sentence, Hyphens::Kept);
         let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| flat.contains(word));
-        for (at, phrase, told) in PHRASES.found(&flat) {
+        for (at, phrase, assertion) in PHRASES.found(&flat) {
             let span = phrase.trim_end_matches('*').to_owned();
-            match told {
-                Told::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
-                Told::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
-                Told::Changes(_) | Told::OnlyReads => {}
+            match assertion {
+                Assertion::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
+                Assertion::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
+                Assertion::Changes(_) | Assertion::OnlyReads => {}
             }
         }
         if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) && !conditional {
@@ -111,7 +111,7 @@ pub fn vote(tool: &Tool) -> Vote {
         }
         heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
     }
-    let found = parameters::found(&tool.input_schema, description);
+    let found = parameters::read(&tool.input_schema, description);
     if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
     {
         return by(Says::Changes, action, span);
@@ -148,7 +148,7 @@ pub fn opened(tool: &Tool) -> Opened {
 /// The parameter that carries code or a statement, as words joined by `_`.
 pub fn runs(tool: &Tool) -> Option<String> {
     let description = tool.description.as_deref().unwrap_or_default();
-    parameters::found(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+    parameters::read(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
 }
 
 /// The verb that a sentence opens with, where it is one there.
@@ -258,16 +258,16 @@ fn verb(word: &str) -> Option<Verb> {
 }
 
 #[derive(Clone, Copy)]
-enum Told {
+enum Assertion {
     OnlyReads,
     Changes(Action),
 }
 
-static PHRASES: LazyLock<Phrases<Told>> = LazyLock::new(|| {
+static PHRASES: LazyLock<Phrases<Assertion>> = LazyLock::new(|| {
     Phrases::new(&[
-        (ONLY_READS, Told::OnlyReads),
-        (SAYS_CHANGES, Told::Changes(Action::Unknown)),
-        (SAYS_SAVES, Told::Changes(Action::Create)),
+        (ONLY_READS, Assertion::OnlyReads),
+        (SAYS_CHANGES, Assertion::Changes(Action::Unknown)),
+        (SAYS_SAVES, Assertion::Changes(Action::Create)),
     ])
 });
 

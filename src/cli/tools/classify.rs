@@ -24,7 +24,7 @@ use crate::pins::Memory;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hints {
     /// Annotations, declared fields and our list of well-known tools too.
-    Heard,
+    Used,
     /// The recogniser alone: no annotations, no declared fields.
     Hidden,
 }
@@ -38,7 +38,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let input = manifest::text(&options.file)?;
-    let hints = if options.no_annotations { Hints::Hidden } else { Hints::Heard };
+    let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let tools = list(&input, hints)?;
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(Error::from)?;
     let mut memory = match &verifier {
@@ -57,7 +57,7 @@ pub(super) fn run(
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool).map_err(Error::from)?;
             agreement.count(behavior.identity, theirs);
-            if let (Some(memory), Hints::Heard) = (&mut memory, hints) {
+            if let (Some(memory), Hints::Used) = (&mut memory, hints) {
                 memory.keep_view(&tool.digest(), theirs, behavior.identity)?;
             }
             row["verified"] = compared(behavior.identity, theirs);
@@ -117,7 +117,7 @@ fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
 /// Nothing is called here, so our list counts for exactly this definition, whichever server it came from.
 fn concluded(tool: &Tool, hints: Hints) -> Behavior {
     let curated = match hints {
-        Hints::Heard => curated::of_any_package(&tool.digest()),
+        Hints::Used => curated::of_any_package(&tool.digest()),
         Hints::Hidden => None,
     };
     conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
