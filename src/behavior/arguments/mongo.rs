@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../assets/words/mongo.txt");
 
 /// Operators that change something or run code wherever they stand, in whatever argument.
 pub fn operator(key: &str, value: &Value) -> Option<Meaning> {
@@ -160,27 +163,12 @@ fn unknown(span: &str, says: String) -> Meaning {
     Meaning::new(Effect::Unknown, Action::Unknown, span, says)
 }
 
-const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup $count $facet $addFields $set $unset $replaceRoot \
-    $replaceWith $sample $bucket $bucketAuto $sortByCount $graphLookup $geoNear $redact $unionWith $setWindowFields $densify \
-    $fill $search $searchMeta $vectorSearch $rankFusion $indexStats $collStats $planCacheStats $documents";
+const STAGES: &str = section(WORDS, "stages");
 
-const OPERATORS: &str = "$eq $ne $gt $gte $lt $lte $in $nin $and $or $not $nor $exists $type $regex $options $mod $all $elemMatch $size $text \
-    $search $language $caseSensitive $near $nearSphere $geoWithin $geoIntersects $geometry $maxDistance $minDistance $box $center \
-    $centerSphere $polygon $slice $meta $sum $avg $min $max $first $last $stdDevPop $cond $if $ifNull $switch $expr \
-    $add $subtract $multiply $divide $abs $ceil $floor $round $concat $substr $toLower $toUpper $toString $toInt $toDate $toObjectId \
-    $dateToString $dateFromString $year $month $dayOfMonth $hour $arrayElemAt $filter $map $reduce $range $concatArrays $mergeObjects \
-    $objectToArray $arrayToObject $cmp $literal $let $split $trim $oid $date $numberLong $numberDecimal $ref $defs $schema $id $value \
-    $select $top $skip $count $orderby $expand $filter $format";
+const OPERATORS: &str = section(WORDS, "operators");
 
-const COMMANDS_READ: &str = "find aggregate count distinct listcollections listdatabases listindexes dbstats collstats ping hello ismaster \
-    buildinfo serverstatus getmore hostinfo connectionstatus datasize top usersinfo rolesinfo listcommands whatsmyuri \
-    getparameter getcmdlineopts replsetgetstatus replsetgetconfig";
+const COMMANDS_READ: &str = section(WORDS, "commands-read");
 
-const COMMANDS_ADMINISTER: &str = "createuser updateuser dropuser dropallusersfromdatabase grantrolestouser revokerolesfromuser createrole \
-    updaterole droprole grantprivilegestorole revokeprivilegesfromrole shutdown fsync setparameter replsetinitiate \
-    replsetreconfig replsetstepdown shardcollection enablesharding addshard removeshard movechunk moveprimary killop killcursors \
-    killsessions killallsessions compact reindex profile setfeaturecompatibilityversion logrotate";
+const COMMANDS_ADMINISTER: &str = section(WORDS, "commands-administer");
 
-const SHELL_READS: &str = "find findone aggregate count countdocuments estimateddocumentcount distinct limit sort skip toarray pretty \
-    getcollection getcollectionnames getcollectioninfos getindexes stats getname objectid isodate projection hint batchsize \
-    getsiblingdb size hasnext next numberlong numberint";
+const SHELL_READS: &str = section(WORDS, "shell-reads");

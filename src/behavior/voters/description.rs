@@ -12,12 +12,15 @@ use super::{Says, Vote};
 use crate::behavior::evidence::Source;
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
 use crate::behavior::words::{self, Form, among};
 use crate::mcp::tool::Tool;
 use lists::{
     ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE,
     STEMS_READ,
 };
+
+const WORDS: &str = include_str!("../../../assets/words/description.txt");
 
 /// Sentences of a description, without its markup; no more than a reader would read.
 pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
@@ -188,9 +191,7 @@ fn answer(words: &[String]) -> Option<&String> {
 
 /// "Runs a search": what is run is only asked for.
 fn asks_only(words: &[String], verb: Verb) -> bool {
-    const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
-        diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
-        read-only";
+    const ASKED: &str = section(WORDS, "asked");
     // "Executes GET /orders", as frameworks write it of an interface that says no more.
     let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));
     among(verb.base, "run execute perform make call")
@@ -206,10 +207,7 @@ pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
 
 /// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
 fn opening(words: &[String]) -> usize {
-    const OPENERS: &str = "this tool the a an it will can to that which use used useful for allows allow lets let enables you users \
-        user us agent agents ability able helps help api endpoint function utility helper command method operation should when \
-        please simply be is provides provide way note beta experimental deprecated advanced : , ( ) model llm ai me mcp server \
-        need want wants if in order and unified start here";
+    const OPENERS: &str = section(WORDS, "openers");
     let is_verb = |at: usize| {
         words
             .get(at)
