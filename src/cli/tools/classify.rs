@@ -22,7 +22,7 @@ use crate::pins::Memory;
 
 /// Which words of the server count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hints {
+enum Hints {
     /// Annotations, declared fields and our list of well-known tools too.
     Used,
     /// The recogniser alone: no annotations, no declared fields.
@@ -97,17 +97,6 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
     let count = |badge: Badge| rows.iter().filter(|row| row["badge"] == badge.word()).count();
     let counts: Vec<_> = Badge::ALL.iter().map(|badge| format!("{} {}", count(*badge), badge.word())).collect();
     writeln!(out, "{} tools: {}", rows.len(), counts.join(", "))
-}
-
-/// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.
-///
-/// `input` is a JSON-RPC `tools/list` response, an object with `tools`, or an array; entries without a name are left out.
-///
-/// # Errors
-/// [`NotTools`] when `input` is none of these.
-pub fn classify(input: &str, hints: Hints) -> Result<String, NotTools> {
-    let rows: Vec<Value> = list(input, hints)?.iter().map(|tool| row(tool, &concluded(tool, hints))).collect();
-    Ok(format!("{:#}\n", Value::Array(rows)))
 }
 
 fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {

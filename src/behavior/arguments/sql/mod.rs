@@ -129,11 +129,6 @@ pub fn fingerprints(text: &str) -> Vec<String> {
     found
 }
 
-/// Judges one text as SQL of a dialect, or of any where it is not known.
-pub fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
-    read(text, dialect).judgement
-}
-
 /// Judges one text, says what it would do, and takes its fingerprint.
 pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
     match tokens(text, dialect) {
