@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use mcp_approve::console::card::Card;
-use mcp_approve::console::plain::decode;
 use mcp_approve::console::row::Row;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::desk::*;
+use crate::fake::shown::decode;
 
 fn card(arguments: &str, width: u16) -> Card {
     Card::lay(&Arc::new(with_arguments(write("filesystem-12"), arguments)), width, 0)

@@ -85,7 +85,7 @@ pub struct JournalFile {
 impl JournalFile {
     fn open(path: &Path) -> io::Result<Self> {
         let (db, wal) = (File::open(path)?, File::open(place::beside(path, "-wal"))?);
-        // Only to be told quickly that its wrapper lives; no other process may have it for longer than such a look.
+        // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
         Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })

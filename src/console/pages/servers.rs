@@ -9,6 +9,7 @@ use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::view::promise;
+use crate::mcp::lifecycle::Phase;
 
 pub(super) fn title(model: &Model) -> Row {
     let row = Row::of(Tone::Strong, " Servers").and(Tone::Quiet, format!(" · {} running", model.wrappers.len()));
@@ -133,9 +134,9 @@ fn mark(one: &Connected) -> Row {
     if one.wrapper.observe {
         return Row::of(Tone::Danger, " ◆ ");
     }
-    match one.status.phase.as_str() {
-        "Active" => Row::of(Tone::Good, " ● "),
-        "Closed" => Row::of(Tone::Quiet, " ○ "),
+    match one.status.phase {
+        Some(Phase::Active) => Row::of(Tone::Good, " ● "),
+        Some(Phase::Closed) => Row::of(Tone::Quiet, " ○ "),
         // A stateless host opens nothing.
         _ if !one.status.era.is_empty() => Row::of(Tone::Good, " ● "),
         _ => Row::of(Tone::Warn, " ◌ "),
@@ -232,14 +233,14 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
         era => era,
     };
     rows.extend(foreign("era", era, width));
-    let phase = match status.phase.as_str() {
-        "" => "not known yet",
-        "Opening" if !status.era.is_empty() => "stateless: each request is on its own",
-        phase => phase,
+    let phase = match status.phase {
+        None => "not known yet",
+        Some(Phase::Opening) if !status.era.is_empty() => "stateless: each request is on its own",
+        Some(phase) => phase.word(),
     };
-    rows.extend(foreign("lifecycle", phase, width));
-    let level = wrapper.assurance.as_str();
-    let assurance = Row::default().and_foreign(Tone::Ours, level).and(Tone::Quiet, format!(": {}", promise(level)));
+    rows.extend(ours("lifecycle", phase, width));
+    let level = wrapper.assurance;
+    let assurance = Row::of(Tone::Ours, level.word()).and(Tone::Quiet, format!(": {}", promise(level)));
     rows.extend(entry("assurance", assurance, width));
     if !status.scope.is_empty() {
         rows.extend(foreign("scope", &status.scope, width));

@@ -12,6 +12,7 @@ use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, FromWrapper, Settled, Status, Wrapper};
+use crate::mcp::lifecycle::Phase;
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;
@@ -54,7 +55,7 @@ fn gone(model: &mut Model, session: &str) {
     let ended: Vec<Connected> = ended;
     for mut one in ended {
         // Its last report may be from before its end.
-        one.status.phase = "Closed".to_owned();
+        one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
         model.browse.ended.push((one, now));
     }

@@ -102,7 +102,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
 /// The operator's own figures as they are shown.
 pub(super) fn told(figures: &Figures) -> Row {
     match figures.weight {
-        Weight::Told => Row::of(Tone::Quiet, figures.words()),
+        Weight::Plain => Row::of(Tone::Quiet, figures.words()),
         Weight::Warning => Row::of(Tone::Danger, format!("▲ {}", figures.words())),
     }
 }
