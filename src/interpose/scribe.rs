@@ -18,16 +18,16 @@ use std::time::{Duration, Instant};
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Commit, Journal, Large, StoreError};
+use crate::audit::store::{Commit, Journal, Large, Part, StoreError};
 use folding::{Fold, Folder};
 use syncing::Sync;
 
 /// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
-const FOLD_FROM: usize = 256 << 10;
+const FOLD_FROM: usize = 128 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
-const UNFOLDED: usize = 1 << 20;
+const UNFOLDED: usize = 512 << 10;
 /// Microseconds after which an entry that waits for that is tried again.
 const RETRY: u64 = 2_000;
 /// At most this many entries share a commit: the first of them waits for the last.
@@ -83,6 +83,8 @@ pub struct Scribe {
     syncs: Option<Sender<Sync>>,
     /// Starts the thread that syncs, with the first of its jobs.
     start_syncing: Box<dyn Fn(Receiver<Sync>) -> io::Result<JoinHandle<()>> + Send>,
+    /// Parts that are folded, for their memory.
+    folded: Receiver<Part>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
@@ -110,7 +112,8 @@ impl Scribe {
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
         let tell = move |what| on_done(Done(what));
-        let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), tell.clone());
+        let (give_back, folded) = mpsc::channel();
+        let folder = Folder::new(path, key_path, fold_jobs, (Arc::clone(&folding), give_back), tell.clone());
         let last = end.clone();
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
         match start("audit fold", last, move || folder.work()) {
@@ -128,6 +131,7 @@ impl Scribe {
             folds,
             syncs: None,
             start_syncing,
+            folded,
             ended,
             threads,
             place,
@@ -326,7 +330,7 @@ impl Scribe {
         if let Place::Here(open) = &mut self.place
             && open.journal.unfolded() > 0
         {
-            let part = open.journal.take();
+            let part = open.journal.take_and_reuse(self.folded.try_iter().last());
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
             // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));

@@ -154,9 +154,10 @@ impl Journal {
         let claim = || -> Result<Connection, Fault> {
             let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
-            // finished holds nothing, so it needs no rollback journal on the disk.
+            // finished holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and
+            // before they get their size: SQLite takes memory for twenty of them at once where it may.
             db.execute_batch(&format!(
-                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-128; PRAGMA locking_mode=EXCLUSIVE;
+                "PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
             ))?;
             Ok(db)
@@ -209,7 +210,12 @@ impl Journal {
 
     /// What was committed since the last time, to be folded into the log.
     pub fn take(&mut self) -> Part {
-        let next = Part::after(&self.unfolded);
+        self.take_and_reuse(None)
+    }
+
+    /// As [`Self::take`]; what is committed next is put into the memory of a part that is folded.
+    pub fn take_and_reuse(&mut self, folded: Option<Part>) -> Part {
+        let next = Part::after(&self.unfolded, folded);
         std::mem::replace(&mut self.unfolded, next)
     }
 

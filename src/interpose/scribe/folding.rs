@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use super::What;
@@ -39,6 +39,8 @@ pub(super) struct Folder<T> {
     jobs: Receiver<Fold>,
     /// Bytes that were sent and are not folded.
     folding: Arc<AtomicUsize>,
+    /// Where a part goes that is folded.
+    folded: Sender<Part>,
     tell: T,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
@@ -57,7 +59,7 @@ impl<T: Fn(What)> Folder<T> {
         path: Result<PathBuf, String>,
         key_path: PathBuf,
         jobs: Receiver<Fold>,
-        folding: Arc<AtomicUsize>,
+        (folding, folded): (Arc<AtomicUsize>, Sender<Part>),
         tell: T,
     ) -> Self {
         Self {
@@ -65,6 +67,7 @@ impl<T: Fn(What)> Folder<T> {
             key_path,
             jobs,
             folding,
+            folded,
             tell,
             log: None,
             parts: Vec::new(),
@@ -152,7 +155,7 @@ impl<T: Fn(What)> Folder<T> {
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
         }
-        let parts = std::mem::take(&mut self.parts);
+        let mut parts = std::mem::take(&mut self.parts);
         if let Err(why) = self.fold_parts(&parts) {
             self.log = None;
             self.parts = parts;
@@ -168,6 +171,10 @@ impl<T: Fn(What)> Folder<T> {
             } else {
                 journal.remove();
             }
+        }
+        if let Some((part, _)) = parts.pop() {
+            // The loop is gone at the end.
+            let _ = self.folded.send(part);
         }
         self.checkpoint(BUSY_BACKLOG);
         if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }
