@@ -256,7 +256,8 @@ impl Journal {
     }
 
     fn begin_anew(&self) -> Result<(), Fault> {
-        self.db.prepare_cached("DELETE FROM entry")?.execute([])?;
+        // Without the pages that are then free: a checkpoint would write all of them to the disk.
+        self.db.execute_batch("DELETE FROM entry; VACUUM")?;
         self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         // The first write after that begins the write-ahead log anew.
         let (n, link) = (number(self.head.seq)?, self.head.link);
