@@ -32,6 +32,8 @@ const UNFOLDED: usize = 512 << 10;
 const RETRY: u64 = 2_000;
 /// At most this many entries share a commit: the first of them waits for the last.
 const BATCH: usize = 128;
+/// So many bytes of arguments may wait with their entries before more calls are taken.
+const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
@@ -184,6 +186,12 @@ impl Scribe {
     /// Whether there is a journal, so that the next commit is made at once.
     pub fn is_open(&self) -> bool {
         matches!(self.place, Place::Here(_))
+    }
+
+    /// Whether there is room for more entries before those that wait are committed.
+    pub fn has_room(&self) -> bool {
+        let bytes = |(_, entry): &(u64, Box<Entry>)| entry.arguments.as_ref().map_or(0, |text| text.len());
+        self.waiting.len() < BATCH && self.waiting.iter().map(bytes).sum::<usize>() < ARGUMENTS
     }
 
     /// When [`Self::rest`] is due.
