@@ -7,8 +7,8 @@ use portable_pty::CommandBuilder;
 use serde_json::Value;
 
 use super::{Home, Run};
-use crate::fake::BINARY;
 use crate::fake::terminal::Terminal;
+use crate::fake::{BINARY, copy_binary};
 
 const CLAUDE: &str = include_str!("../fixtures/hosts/claude-code.json");
 const CODEX: &str = include_str!("../fixtures/hosts/codex.toml");
@@ -187,7 +187,7 @@ fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
     }
     let cached = home.path("_npx/1/mcp-approve");
     fs::create_dir_all(cached.parent().unwrap()).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_mcp-approve"), &cached).unwrap();
+    copy_binary(&cached);
     let run =
         std::process::Command::new(cached).args(["install", "--hosts-home"]).arg(home.path("user")).output().unwrap();
     assert!(String::from_utf8(run.stderr).unwrap().contains("lies in a cache"));
