@@ -27,7 +27,7 @@ const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
 const FOLD_FROM: usize = 128 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
-const UNFOLDED: usize = 512 << 10;
+const UNFOLDED: usize = 1 << 20;
 /// Microseconds after which an entry that waits for that is tried again.
 const RETRY: u64 = 2_000;
 /// At most this many entries share a commit: the first of them waits for the last.
