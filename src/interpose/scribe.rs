@@ -3,6 +3,7 @@
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
 //! other, started with its first job, seals large entries and syncs what must be on the disk before anything follows from it.
+//! The log itself is synced while folds go on, by a thread that lives as long as that takes.
 
 mod folding;
 mod syncing;
