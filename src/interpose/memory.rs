@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-/// By then the log is open; what that took of the program is not needed again.
-const OPEN: Duration = Duration::from_millis(50);
+/// By then the command line is read and the log is open, one after the other; what of the program that took is not needed
+/// again.
+const STARTED: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(40)];
 /// By then a server has started and was asked for its tools; what that took is free again.
 const SETTLED: Duration = Duration::from_secs(3);
 
@@ -19,8 +20,10 @@ pub fn share_heap() {
 
 /// Gives back what the start took, once it is over. Later growth stays: whoever needed it will need it again.
 pub async fn give_back() {
-    tokio::time::sleep(OPEN).await;
-    unmap_program();
+    for after in STARTED {
+        tokio::time::sleep(after).await;
+        unmap_program();
+    }
     tokio::time::sleep(SETTLED).await;
     unmap_program();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -153,11 +153,12 @@ impl Journal {
         place::prepare(&path)?;
         let claim = || -> Result<Connection, Fault> {
             let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
+            // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The
+            // exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
             // finished holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and
             // before they get their size: SQLite takes memory for twenty of them at once where it may.
             db.execute_batch(&format!(
-                "PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
+                "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
             ))?;
             Ok(db)
@@ -336,7 +337,6 @@ impl Drop for Journal {
 }
 
 fn set_up(db: &Connection) -> Result<(), Fault> {
-    db.execute_batch("PRAGMA synchronous=OFF")?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
