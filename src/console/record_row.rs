@@ -1,7 +1,7 @@
 //! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
 //! command line. Where there is little room every other column gives way before the target does.
 
-use super::columns::{Columns, cell, target, widest};
+use super::columns::{self, Columns, cell, target, widest};
 use super::found::Line;
 use super::row::{Row, Tone};
 use super::time;
@@ -27,7 +27,7 @@ pub struct RecordColumns {
     happened: usize,
     ticket: usize,
     who: usize,
-    tool: usize,
+    tool: columns::Names,
     rest: usize,
 }
 
@@ -74,6 +74,7 @@ impl RecordColumns {
             (0, 0)
         };
         let rest = room.saturating_sub(columns(who, tool));
+        let tool = columns::Names::within(lines.iter().copied().map(tool_of), tool);
         Self { seq, when, happened, ticket, who, tool, rest }
     }
 
@@ -86,18 +87,18 @@ impl RecordColumns {
     fn columns(&self) -> Columns {
         let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.when, "");
         let columns = columns.left(1, 2, "").left(0, self.happened, "").left(1, self.ticket, "");
-        columns.left(1, self.who, "").left(1, self.tool, "").rest(1)
+        columns.left(1, self.who, "").left(1, self.tool.width, "").rest(1)
     }
 
     /// One record; `when` is its time as the reader wants it.
     pub fn row(&self, line: &Line, when: &str) -> Row {
         let tool = match &line.tool {
-            Some(tool) => cell(Tone::Strong, tool),
-            None => cell(Tone::Quiet, &line.server),
+            Some(tool) => (Tone::Strong, tool),
+            None => (Tone::Quiet, &line.server),
         };
         let mut upon = match &line.target {
             Some(upon) => target(Tone::Ours, upon, self.rest),
-            None if self.tool == 0 => tool.clone().clipped(self.rest),
+            None if self.tool.width == 0 => cell(tool.0, tool.1).clipped(self.rest),
             None => Row::default(),
         };
         // How a read was explained fills a sheet, not a row.
@@ -113,7 +114,7 @@ impl RecordColumns {
             happened(line),
             cell(Tone::Quiet, ticket(line)),
             cell(Tone::Ours, who(line).unwrap_or_default()),
-            tool,
+            self.tool.cell(tool.0, tool.1),
             upon,
         ])
     }

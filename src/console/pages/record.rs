@@ -35,7 +35,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
     rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
     rows.extend(story(opened, model, width));
-    rows.push(steps(line));
+    rows.push(steps(line, width));
     rows.extend(rules_now(opened, width));
     rows.extend(fields(&opened.record.body, width));
     rows.extend(chain(opened, width));
@@ -43,8 +43,11 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
 }
 
 /// The keys from here to what else is known of it.
-fn steps(line: &Line) -> Row {
-    let step = |row: Row, key: &str, words: &str| row.and(Tone::Key, key).and(Tone::Quiet, format!(" {words}  "));
+fn steps(line: &Line, width: usize) -> Row {
+    let step = |row: Row, key: &str, words: &str| {
+        let longer = row.clone().and(Tone::Key, key).and(Tone::Quiet, format!(" {words}  "));
+        if longer.width() <= width + 2 { longer } else { row }
+    };
     let mut keys = Row::of(Tone::Ours, " ");
     if line.tool.is_some() {
         keys = step(keys, "4", "its tool");

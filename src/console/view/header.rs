@@ -1,7 +1,7 @@
 //! The first line: the product, what waits, and how much the assurance level promises.
 
 use super::ends;
-use crate::console::card::counted;
+use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -11,7 +11,7 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     let waiting = model.waiting();
     let mut name = Row::of(Tone::Strong, " mcp-approve");
     if waiting > 0 {
-        name.push(Tone::Warn, format!("  {waiting} waiting"));
+        name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
     } else {
         name.push(Tone::Quiet, "  none waiting");
     }
