@@ -93,7 +93,7 @@ impl<'a> What<'a> {
                 | Kind::Tools
                 | Kind::Policy
                 | Kind::Forward
-                | Kind::Leg
+                | Kind::RoundTrip
                 | Kind::Passed
                 | Kind::Session
                 | Kind::Checkpoint,

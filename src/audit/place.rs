@@ -163,15 +163,8 @@ fn network(folder: &Path) -> Option<String> {
 #[cfg(target_os = "linux")]
 fn remote_fuse(mountinfo: &str, device: &str) -> Option<String> {
     const REMOTE: &[&str] = &[
-        "fuse.sshfs",
-        "fuse.rclone",
-        "fuse.s3fs",
-        "fuse.glusterfs",
-        "fuse.davfs",
-        "fuse.curlftpfs",
-        "fuse.gcsfuse",
-        "fuse.ceph",
-        "fuse.juicefs",
+        "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fuse.davfs", "fuse.curlftpfs", "fuse.gcsfuse",
+        "fuse.ceph", "fuse.juicefs",
     ];
     mountinfo.lines().find_map(|line| {
         // proc_pid_mountinfo(5): the third field is the device; the type follows the lone dash.

@@ -26,7 +26,7 @@ words! {
         Decision = "decision",
         Forward = "forward",
         /// A host that waits for a held call was asked to come back, or did.
-        Leg = "leg",
+        RoundTrip = "round-trip",
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
@@ -195,7 +195,7 @@ impl Entry {
             | Kind::Tools
             | Kind::Policy
             | Kind::Forward
-            | Kind::Leg
+            | Kind::RoundTrip
             | Kind::Outcome
             | Kind::Withdrawn
             | Kind::Fault

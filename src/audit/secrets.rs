@@ -6,23 +6,8 @@ use std::ops::Range;
 
 /// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
 const IN_KEY: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "apikey",
-    "privatekey",
-    "accesskey",
-    "signingkey",
-    "encryptionkey",
-    "accountkey",
-    "sshkey",
-    "masterkey",
-    "credential",
-    "authorization",
-    "cookie",
-    "connectionstring",
-    "bearer",
+    "password", "passwd", "passphrase", "secret", "apikey", "privatekey", "accesskey", "signingkey", "encryptionkey",
+    "accountkey", "sshkey", "masterkey", "credential", "authorization", "cookie", "connectionstring", "bearer",
 ];
 
 /// Whole names of such keys.

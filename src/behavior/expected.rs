@@ -184,21 +184,8 @@ mod tests {
         let unknown = ContentType::Unknown;
         assert!(by_hash.fits(identity, unknown) && !by_hash.fits(Identity::UNKNOWN, unknown));
         for nonsense in [
-            "",
-            "readonly",
-            "pure",
-            "PURE|MUTATES",
-            "*|*|*",
-            "*|*|*|*",
-            "UNKNOWN",
-            "PURE|READ|DATA|X",
-            "READ|READ",
-            "PURE|READ|DATA|TEXT|TEXT",
-            "PURE,",
-            "PURE,nothing",
-            "session:",
-            "session:a b",
-            "TEXT",
+            "", "readonly", "pure", "PURE|MUTATES", "*|*|*", "*|*|*|*", "UNKNOWN", "PURE|READ|DATA|X", "READ|READ",
+            "PURE|READ|DATA|TEXT|TEXT", "PURE,", "PURE,nothing", "session:", "session:a b", "TEXT",
         ] {
             assert!(nonsense.parse::<Expected>().is_err(), "{nonsense:?}");
         }

@@ -231,7 +231,7 @@ impl Line {
                 | Kind::Detach
                 | Kind::Decision
                 | Kind::Forward
-                | Kind::Leg
+                | Kind::RoundTrip
                 | Kind::Withdrawn
                 | Kind::Passed
                 | Kind::Session

@@ -76,21 +76,8 @@ fn all(model: &Model) -> Vec<Entry> {
             Send, WriteRule,
         };
         let inside = [
-            Run,
-            Palette,
-            Send,
-            Confirm,
-            Back,
-            Seek,
-            NextHit,
-            PreviousHit,
-            Earlier,
-            Later,
-            WriteRule,
-            Accept,
-            Refuse,
-            Number,
-            Scope,
+            Run, Palette, Send, Confirm, Back, Seek, NextHit, PreviousHit, Earlier, Later, WriteRule, Accept, Refuse,
+            Number, Scope,
         ];
         !inside.contains(&binding.action)
     };

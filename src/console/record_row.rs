@@ -140,7 +140,7 @@ pub fn happened(line: &Line) -> Row {
         },
         Some(Kind::DecisionAsked) => (Tone::Warn, "asked"),
         Some(Kind::Forward) => (Tone::Ours, "forwarded"),
-        Some(Kind::Leg) => (Tone::Ours, "waits on"),
+        Some(Kind::RoundTrip) => (Tone::Ours, "waits on"),
         Some(Kind::Outcome) if line.outcome.is_some_and(Outcome::is_failure) => (Tone::Danger, "failed"),
         Some(Kind::Outcome) => (Tone::Ours, "answered"),
         Some(Kind::Withdrawn) => (Tone::Warn, "withdrawn"),

@@ -19,7 +19,7 @@ impl Gate {
         }
         for number in self.calls.waiting::<Approved>() {
             // Its host cannot come back for it.
-            if self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.legs.away.is_some()) {
+            if self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some()) {
                 self.withdraw(now, number, Withdrawal::HostGone, out);
             }
         }

@@ -44,7 +44,7 @@ impl Gate {
             self.expire(now, number, out);
         }
         self.expire_turns(now, out);
-        self.end_legs(now, out);
+        self.end_round_trips(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
@@ -93,7 +93,7 @@ impl Gate {
     /// Answers an approved call whose turn has not come in time.
     fn expire_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.waiting::<Approved>() {
-            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.legs.away.is_some());
+            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
             if let Some((held, Approved { approval, .. })) = self.due(now, number, out) {
                 let earlier =
                     self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
@@ -120,7 +120,7 @@ impl Gate {
                 Beats::Checks
             };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            if held.legs.away.is_some() {
+            if held.round_trips.away.is_some() {
                 continue;
             }
             let token = held.open_token().map(str::to_owned);
@@ -155,7 +155,7 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
-        let times = [Some(held.deadline), held.beat.map(|beat| beat.next), held.legs.ends];
+        let times = [Some(held.deadline), held.beat.map(|beat| beat.next), held.round_trips.ends];
         if let Some(first) = times.into_iter().flatten().min() {
             self.wake_by(first, out);
         }

@@ -32,20 +32,8 @@ use value::{check_name, mismatch, parsed, path};
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const KEYS: &[&str] = &[
-    "name",
-    "policy",
-    "scope",
-    "role",
-    "unattended",
-    "approval-timeout",
-    "host-timeout",
-    "ordered",
-    "inline",
-    "observe",
-    "audit-db",
-    "trust",
-    "expect",
-    "schema",
+    "name", "policy", "scope", "role", "unattended", "approval-timeout", "host-timeout", "ordered", "inline",
+    "observe", "audit-db", "trust", "expect", "schema",
 ];
 const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
 

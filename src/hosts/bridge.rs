@@ -10,25 +10,9 @@ pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 
 /// What an entry may say beside its address, and means the same of a server that is started.
 const KEPT: [&str; 19] = [
-    "type",
-    "name",
-    "description",
-    "enabled",
-    "disabled",
-    "timeout",
-    "trust",
-    "tools",
-    "alwaysAllow",
-    "autoApprove",
-    "disabledTools",
-    "includeTools",
-    "excludeTools",
-    "enabled_tools",
-    "disabled_tools",
-    "tool_timeout_sec",
-    "startup_timeout_sec",
-    "default_tools_approval_mode",
-    "bundled",
+    "type", "name", "description", "enabled", "disabled", "timeout", "trust", "tools", "alwaysAllow", "autoApprove",
+    "disabledTools", "includeTools", "excludeTools", "enabled_tools", "disabled_tools", "tool_timeout_sec",
+    "startup_timeout_sec", "default_tools_approval_mode", "bundled",
 ];
 
 /// The field that holds the address.

@@ -173,26 +173,8 @@ mod tests {
             let mut found = Vec::new();
             leaves(&text, &super::parse(&text).unwrap().unwrap(), &mut found);
             let wanted = [
-                "a",
-                "'x ''y'",
-                "\"b\"",
-                "\"q\\\"ü\"",
-                "c",
-                "plain word",
-                "ü",
-                "'f'",
-                "\"g\"",
-                "h",
-                "d",
-                "i",
-                "'j'",
-                "k",
-                "1",
-                "'l'",
-                "m",
-                "\"o\"",
-                "q",
-                "~",
+                "a", "'x ''y'", "\"b\"", "\"q\\\"ü\"", "c", "plain word", "ü", "'f'", "\"g\"", "h", "d", "i", "'j'",
+                "k", "1", "'l'", "m", "\"o\"", "q", "~",
             ];
             assert_eq!(found, wanted);
         }

@@ -53,22 +53,19 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
     use std::time::{Duration, Instant};
 
     use super::{Desktop, Now, PAUSE, Waiting};
+    use crate::link::desktop::write_program;
 
     #[test]
     fn a_burst_is_one_notice_on_the_desktop_that_says_what_waits_and_what_to_run() {
         let folder = tempfile::tempdir().unwrap();
         let said = folder.path().join("said");
         let program = folder.path().join("notify-send");
-        fs::write(
-            &program,
-            format!("#!/bin/sh\nfor word; do last=$word; done\nprintf '%s\\n' \"$last\" >> '{}'\n", said.display()),
-        )
-        .unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let script =
+            format!("#!/bin/sh\nfor word; do last=$word; done\nprintf '%s\\n' \"$last\" >> '{}'\n", said.display());
+        write_program(&program, &script);
         let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())));
         let at = |mono: u64| Now { mono, wall: i64::try_from(mono / 1000).unwrap() };
         waiting.say(at(0), "files-1", "files", "deletes content — /a\n\u{202e}x");

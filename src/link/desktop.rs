@@ -126,11 +126,19 @@ fn see_off(mut child: Child) {
     let _ = child.wait();
 }
 
+/// Writes a program for a test. Another process writes it: were it this one, a child of another test would have it open for
+/// a moment, and no system runs a file that is open for writing.
+#[cfg(test)]
+pub fn write_program(path: &Path, text: &str) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]).arg(path).arg(text);
+    assert!(shell.status().is_ok_and(|status| status.success()));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
     use std::time::Instant;
 
     /// A folder with a program of this name that writes down its arguments, one a line, then does `then`.
@@ -140,8 +148,7 @@ mod tests {
         let script =
             format!("#!/bin/sh\nsaid=$(printf '%s\\n' \"$@\")\necho \"$said\" >> '{}'\n{then}\n", told.display());
         let path = folder.path().join(name);
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&path, &script);
         let program = Program::in_folder(folder.path()).unwrap();
         (folder, program, told)
     }

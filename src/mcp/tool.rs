@@ -156,12 +156,8 @@ fn settle(value: &mut Value) {
 fn without_dates(text: &str) -> String {
     // Every form, the longest first; `0` is a digit.
     const FORMS: [&str; 6] = [
-        "0000-00-00T00:00:00.000",
-        "0000-00-00T00:00:00",
-        "0000-00-00 00:00:00",
-        "0000-00-00T00:00",
-        "0000-00-00 00:00",
-        "0000-00-00",
+        "0000-00-00T00:00:00.000", "0000-00-00T00:00:00", "0000-00-00 00:00:00", "0000-00-00T00:00",
+        "0000-00-00 00:00", "0000-00-00",
     ];
     let fits = |rest: &str, form: &str| {
         let digit = |(is, wanted): (u8, u8)| if wanted == b'0' { is.is_ascii_digit() } else { is == wanted };

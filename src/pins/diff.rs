@@ -145,11 +145,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                "/description \"Reads.\" \"Sends.\"",
-                "/annotations/a~1b true false",
-                "/annotations/gone 1 ",
-                "/e [1] [1,2]",
-                "/new  {}"
+                "/description \"Reads.\" \"Sends.\"", "/annotations/a~1b true false", "/annotations/gone 1 ",
+                "/e [1] [1,2]", "/new  {}"
             ]
         );
         assert_eq!(super::changes(&before, &before), []);

@@ -161,17 +161,7 @@ fn f7_shell_and_template_shapes_are_not_plain_words() {
         &json!({ "title": "Fish & chips? No: AT&T, R&D (2026) \"and more\"".replace("& c", "and c") })
     ));
     for shape in [
-        "; rm -rf x",
-        "| sh",
-        "&& id",
-        "& id",
-        "$(id)",
-        "`id`",
-        "> /etc/x",
-        "< /etc/x",
-        "${x}",
-        "{{x}}",
-        "<%= x %>",
+        "; rm -rf x", "| sh", "&& id", "& id", "$(id)", "`id`", "> /etc/x", "< /etc/x", "${x}", "{{x}}", "<%= x %>",
         "\nid",
     ] {
         for key in ["title", "path", "name", "query", "url", "pattern", "id"] {

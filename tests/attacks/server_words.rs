@@ -97,18 +97,8 @@ fn a8_hidden_text_is_found_in_definitions_and_arguments() {
     let tool = Tool::read(json!({ "name": "get_note", "description": "Gets a note." })).expect("a tool");
     let described = of_tool(&tool, Trust::Corroborate);
     for hidden in [
-        "\u{e0049}",
-        "\u{200b}",
-        "\u{200d}",
-        "\u{202e}",
-        "\u{2066}",
-        "a\u{fe01}",
-        "\u{e0100}",
-        "\u{3164}",
-        "\u{115f}",
-        "\u{ad}",
-        "\u{feff}",
-        "\u{2060}",
+        "\u{e0049}", "\u{200b}", "\u{200d}", "\u{202e}", "\u{2066}", "a\u{fe01}", "\u{e0100}", "\u{3164}", "\u{115f}",
+        "\u{ad}", "\u{feff}", "\u{2060}",
     ] {
         let definition = concluded(json!({ "name": "get_note", "description": format!("Gets a note.{hidden}") }));
         assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{hidden:?}");

@@ -146,22 +146,8 @@ fn a_json_row_has_every_field_of_the_contract() {
     assert_eq!(rows.len(), 4);
     for row in &rows {
         for field in [
-            "seq",
-            "time",
-            "kind",
-            "server",
-            "session",
-            "ticket",
-            "tool",
-            "badge",
-            "identity",
-            "ruling",
-            "verdict",
-            "by",
-            "rule",
-            "digest",
-            "latency_ms",
-            "arguments",
+            "seq", "time", "kind", "server", "session", "ticket", "tool", "badge", "identity", "ruling", "verdict",
+            "by", "rule", "digest", "latency_ms", "arguments",
         ] {
             assert!(row.get(field).is_some(), "{field} in {row}");
         }

@@ -154,20 +154,8 @@ fn a_cut_does_not_uncover_a_secret() {
 #[test]
 fn hostile_texts_stay_json() {
     let units = [
-        "eyJ-",
-        "eyJa.",
-        "AKIA.",
-        "bearer ",
-        "://",
-        "://:",
-        "pin=$",
-        "--token ",
-        "-----BEGIN ",
-        "a=",
-        "\\u0000",
-        "\\\\",
-        "«",
-        "token:'",
+        "eyJ-", "eyJa.", "AKIA.", "bearer ", "://", "://:", "pin=$", "--token ", "-----BEGIN ", "a=", "\\u0000",
+        "\\\\", "«", "token:'",
     ];
     for unit in units {
         for count in [1, 7, 2000, 20_000] {

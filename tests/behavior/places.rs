@@ -187,14 +187,8 @@ fn services_that_hand_out_credentials_ask_by_any_address() {
     );
     check(
         &[
-            "http://10.0.0.1/",
-            "version 1.25.4.169",
-            "2025-11-21T10:30:45Z",
-            "std::collections::HashMap",
-            "1700000000",
-            "http://[::1]:8080/",
-            "2001:db8::1",
-            "http://example.com/docs/metadata",
+            "http://10.0.0.1/", "version 1.25.4.169", "2025-11-21T10:30:45Z", "std::collections::HashMap",
+            "1700000000", "http://[::1]:8080/", "2001:db8::1", "http://example.com/docs/metadata",
         ],
         false,
     );

@@ -86,18 +86,8 @@ pub fn odd() -> Vec<Manifest> {
     let unions = vec![tool("Tools", &nested, &json!(false)), tool("tools", &untagged, &json!({ "enum": [] }))];
     // Names of types that the generated items around them have.
     let theirs = [
-        "read",
-        "read_args",
-        "ReadSuccess",
-        "read_result",
-        "can_read",
-        "i_can_read",
-        "as_text",
-        "file_caps",
-        "file_handlers",
-        "file_tools",
-        "i_file_caps",
-        "i_file_service",
+        "read", "read_args", "ReadSuccess", "read_result", "can_read", "i_can_read", "as_text", "file_caps",
+        "file_handlers", "file_tools", "i_file_caps", "i_file_service",
     ];
     let record =
         |name: &&str| ((*name).to_owned(), json!({ "type": "object", "properties": { *name: { "type": "string" } } }));

@@ -222,20 +222,8 @@ fn odd() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(5, 30, 4, |inner| {
         let key = prop::sample::select(vec![
-            "type",
-            "properties",
-            "items",
-            "prefixItems",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "if",
-            "$ref",
-            "additionalProperties",
-            "patternProperties",
-            "dependentSchemas",
-            "a",
-            "b",
+            "type", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "if", "$ref",
+            "additionalProperties", "patternProperties", "dependentSchemas", "a", "b",
         ]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),

@@ -2,15 +2,14 @@
 //! tried in `tests/real/`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use serde_json::json;
 
 use super::Home;
-use crate::fake::BINARY;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, says};
+use crate::fake::{BINARY, program};
 
 const SECRET: &str = "s3cret-of-ada";
 
@@ -37,8 +36,7 @@ fn a_url_is_reached_through_the_bridge_and_no_header_is_shown() {
     let words: Vec<String> = server.command().iter().map(|word| format!("'{word}'")).collect();
     let here = beside.path().display();
     let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{here}/words\nenv >{here}/env\nexec {}\n", words.join(" "));
-    fs::write(&npx, script).unwrap();
-    fs::set_permissions(&npx, fs::Permissions::from_mode(0o755)).unwrap();
+    program(&npx, &script);
     for (at, form) in [&["--url", "http://localhost:9/mcp"][..], &["--", "http://localhost:9/mcp"]].iter().enumerate() {
         let mut command = Command::new(BINARY);
         command.arg("--home").arg(home.path("")).args(["--header", "Authorization: Bearer ${ADAS}"]).args(*form);

@@ -1,7 +1,6 @@
 //! `[[approver]]`: a command of the operator's own that hears of each call, through a real wrapper.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,14 +10,13 @@ use tempfile::TempDir;
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
 use crate::fake::server::{Server, reader, writer};
-use crate::fake::{log, until};
+use crate::fake::{log, program, until};
 
 fn configured(script: &str, more: &str) -> (TempDir, Server, Host, Operator) {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("config")).unwrap();
-    let program = home.path().join("config/check");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let script_at = home.path().join("config/check");
+    program(&script_at, &format!("#!/bin/sh\n{script}\n"));
     let text = format!("[[approver]]\nname = \"check\"\ncommand = [\"./check\", \"word\"]\n{more}");
     fs::write(home.path().join("config/config.toml"), text).unwrap();
     let server = Server::with(&[reader("read"), writer("write")]);

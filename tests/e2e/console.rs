@@ -1,7 +1,6 @@
 //! The console in a real pseudo-terminal: what it shows, what its keys decide, and that it leaves the terminal as it was.
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,7 +11,7 @@ use tempfile::TempDir;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader};
 use crate::fake::terminal::Terminal;
-use crate::fake::{BINARY, log};
+use crate::fake::{BINARY, log, program};
 
 pub const END: &str = "\x1b[F";
 
@@ -207,8 +206,7 @@ fn a_dangerous_call_takes_two_keys() {
 fn an_edit_shows_both_and_sends_the_new_one() {
     let (home, server, mut host) = wrapped();
     let editor = home.path().join("editor");
-    fs::write(&editor, "#!/bin/sh\nprintf '{\"text\":\"after\"}' > \"$1\"\n").unwrap();
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    program(&editor, "#!/bin/sh\nprintf '{\"text\":\"after\"}' > \"$1\"\n");
     let editor = editor.to_str().unwrap();
     let mut terminal = Terminal::console(home.path(), (80, 24), &[("EDITOR", editor), ("VISUAL", "")]);
     host.call(1, "add_note", &json!({ "text": "before" }));

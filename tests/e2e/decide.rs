@@ -311,7 +311,7 @@ fn a_host_that_comes_back_gets_the_whole_answer_of_the_call_it_came_back_for() {
     operator.approve(&asked);
     assert_eq!(text(&host.answer("b")).len(), long.len());
     assert_eq!(server.executed(), [format!("{first}\n")]);
-    assert_eq!(log::of_kind(home.path(), "leg").len(), 2);
+    assert_eq!(log::of_kind(home.path(), "round-trip").len(), 2);
     log::verifies(home.path());
 }
 

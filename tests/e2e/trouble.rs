@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
 use crate::fake::server::{Server, reader, writer};
-use crate::fake::{BINARY, log};
+use crate::fake::{BINARY, log, program};
 
 const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 
@@ -47,8 +47,7 @@ fn a_command_that_cannot_run_says_why() {
     let plain = plain.to_str().unwrap();
     let scripts = ["#!/no/such/shell -x\ntrue\n", "#! /bin/sh\r\ntrue\r\n"].map(|text| {
         let script = home.path().join(format!("script{}", text.len()));
-        fs::write(&script, text).unwrap();
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        program(&script, text);
         script.to_str().unwrap().to_owned()
     });
     for (command, code, says) in [

@@ -75,20 +75,7 @@ fn rows() -> Vec<Row> {
         row("3,000 properties", json!({ "type": "object", "properties": properties }), "{}".to_owned()),
     ];
     for piece in [
-        "a",
-        " ",
-        "word ",
-        ";",
-        "'",
-        "(",
-        "/*",
-        "-- ",
-        "../",
-        "%25",
-        "\\u0041",
-        "\\n",
-        "\u{301}",
-        "SELECT 1;",
+        "a", " ", "word ", ";", "'", "(", "/*", "-- ", "../", "%25", "\\u0041", "\\n", "\u{301}", "SELECT 1;",
         "{\\\"a\\\":",
     ] {
         rows.push(Row { name: "16 MiB of", ..statements(piece) });

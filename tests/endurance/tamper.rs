@@ -65,16 +65,8 @@ fn dump(db: &Path) -> Option<Vec<u8>> {
 }
 
 const KINDS: [&str; 10] = [
-    "bit in a body",
-    "bit in a link",
-    "bit in a writer",
-    "delete",
-    "swap",
-    "insert",
-    "truncate",
-    "old backup",
-    "rewritten",
-    "bit in the file",
+    "bit in a body", "bit in a link", "bit in a writer", "delete", "swap", "insert", "truncate", "old backup",
+    "rewritten", "bit in the file",
 ];
 
 /// Changes the log in `db` in one way.

@@ -28,15 +28,9 @@ pub fn foreign(chance: &mut Chance) -> String {
     let mut text = String::new();
     for _ in 0..chance.below(9) {
         match chance.below(6) {
-            0 => text.push_str(chance.word(&[
-                "/home/ada",
-                "⟨U+0041⟩",
-                "⟨12 spaces⟩",
-                "\r\n",
-                "e\u{301}",
-                "\u{1b}[2J",
-                "x.com",
-            ])),
+            0 => text.push_str(
+                chance.word(&["/home/ada", "⟨U+0041⟩", "⟨12 spaces⟩", "\r\n", "e\u{301}", "\u{1b}[2J", "x.com"]),
+            ),
             1 => text.push_str(&" ".repeat(chance.below(24))),
             _ => {
                 let (from, to) = *chance.of(RANGES);

@@ -13,10 +13,12 @@ pub mod processes;
 pub mod server;
 pub mod terminal;
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// How long any one wait may take on a busy machine before the test fails.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The binary under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_mcp-approve");
@@ -31,4 +33,17 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         assert!(std::time::Instant::now() < deadline, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Writes a program that tests run. Another process writes it: were it this one, a child that another test starts meanwhile
+/// would have it open for a moment, and no system runs a file that is open for writing.
+pub fn program(path: &Path, text: &str) {
+    let write =
+        Command::new("sh").args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]).arg(path).arg(text).status();
+    assert!(write.unwrap().success());
+}
+
+/// Copies the binary under test, for the same reason by another process.
+pub fn copy_binary(path: &Path) {
+    assert!(Command::new("cp").args(["-p", BINARY]).arg(path).status().unwrap().success());
 }

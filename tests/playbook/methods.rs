@@ -153,14 +153,8 @@ fn a_file_outside_of_the_declared_folders_asks() {
         world.server(r#"{"jsonrpc":"2.0","id":"f","result":{}}"#);
     }
     for (at, outside) in [
-        "file:///etc/hosts",
-        "FILE:///etc/hosts",
-        "file:/etc/hosts",
-        "file:///work/../etc/hosts",
-        "file:///work/%2e%2e/etc/hosts",
-        "file://elsewhere/work/a",
-        "file:///workshop/a",
-        " file:///etc/hosts",
+        "file:///etc/hosts", "FILE:///etc/hosts", "file:/etc/hosts", "file:///work/../etc/hosts",
+        "file:///work/%2e%2e/etc/hosts", "file://elsewhere/work/a", "file:///workshop/a", " file:///etc/hosts",
     ]
     .iter()
     .enumerate()

@@ -120,20 +120,8 @@ fn paths_under_a_folder() {
 #[test]
 fn numbers_compare_by_their_text() {
     let ordered = [
-        "-1e400",
-        "-10.5",
-        "-10",
-        "-0.1",
-        "0",
-        "1e-400",
-        "0.1",
-        "0.12",
-        "1",
-        "9007199254740992",
-        "9007199254740993",
-        "1e16",
-        "1e400",
-        "1.5e400",
+        "-1e400", "-10.5", "-10", "-0.1", "0", "1e-400", "0.1", "0.12", "1", "9007199254740992", "9007199254740993",
+        "1e16", "1e400", "1.5e400",
     ];
     let numbers: Vec<Decimal> = ordered.iter().map(|text| Decimal::new(text).unwrap()).collect();
     assert!(numbers.is_sorted_by(|one, other| one < other), "{numbers:?}");

@@ -52,14 +52,8 @@ fn claude() {
     assert_eq!(
         told(Host::Claude, settings),
         [
-            "allow github.*",
-            "allow memory.*",
-            "allow fs.read_file",
-            "ask fs.write_file",
-            "deny fs.delete_*",
-            "- Bash(ls:*)",
-            "- Read(./.env)",
-            "- defaultMode acceptEdits",
+            "allow github.*", "allow memory.*", "allow fs.read_file", "ask fs.write_file", "deny fs.delete_*",
+            "- Bash(ls:*)", "- Read(./.env)", "- defaultMode acceptEdits",
         ]
     );
     // A denial that could not be carried over takes the allow that it narrowed with it.
@@ -83,11 +77,7 @@ fn gemini() {
     assert_eq!(
         told(Host::Gemini, settings),
         [
-            "deny fs.delete_file",
-            "allow fs.a",
-            "deny c.*",
-            "- fs: includeTools a",
-            "- mcp.allowed fs",
+            "deny fs.delete_file", "allow fs.a", "deny c.*", "- fs: includeTools a", "- mcp.allowed fs",
             "- tools.allowed run_shell_command(git)",
         ]
     );
@@ -163,13 +153,8 @@ fn zed() {
     assert_eq!(
         told(Host::Zed, settings),
         [
-            "allow github.list_issues",
-            "deny github.delete_repo",
-            "- tool_permissions.default \"confirm\"",
-            "- always_allow_tool_actions",
-            "- mcp:github:search always_deny",
-            "- terminal",
-            "- allow github: search",
+            "allow github.list_issues", "deny github.delete_repo", "- tool_permissions.default \"confirm\"",
+            "- always_allow_tool_actions", "- mcp:github:search always_deny", "- terminal", "- allow github: search",
         ]
     );
 }

@@ -41,11 +41,8 @@ fn scopes_go_from_this_call_to_this_tool() {
         (
             json!({ "path": "/srv/a/b/c/d.txt" }),
             &[
-                "this exact call",
-                "this tool with path under /srv/a/b/c",
-                "this tool with path under /srv/a/b",
-                "this tool with path under /srv/a",
-                "this tool",
+                "this exact call", "this tool with path under /srv/a/b/c", "this tool with path under /srv/a/b",
+                "this tool with path under /srv/a", "this tool",
             ],
         ),
         (
@@ -157,34 +154,9 @@ fn stated(scope: &Scope, origin: &Value, other: &Value) -> bool {
 
 fn any_value() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
-        "",
-        "a",
-        "A",
-        "*",
-        "a*",
-        "\\",
-        "\"",
-        "\n",
-        "é",
-        "/a",
-        "/home/me/work/x",
-        "/home/me/work/x/y",
-        "~/work/x/z",
-        "/home/me/work/../.ssh/id",
-        "x/y",
-        "../x",
-        "/etc/x/y/z",
-        "/tmp/q/1",
-        "/tmp/q/2",
-        "https://a.b/c",
-        "https://a.b.c/d",
-        "https://a.b@c/",
-        "main",
-        "true",
-        "1",
-        "'''",
-        "\u{1F600}",
-        "{ }",
+        "", "a", "A", "*", "a*", "\\", "\"", "\n", "é", "/a", "/home/me/work/x", "/home/me/work/x/y", "~/work/x/z",
+        "/home/me/work/../.ssh/id", "x/y", "../x", "/etc/x/y/z", "/tmp/q/1", "/tmp/q/2", "https://a.b/c",
+        "https://a.b.c/d", "https://a.b@c/", "main", "true", "1", "'''", "\u{1F600}", "{ }",
     ]);
     let leaf = prop_oneof![
         6 => word.prop_map(Value::from),
@@ -204,18 +176,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 fn any_name() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "path",
-        "source",
-        "destination",
-        "owner",
-        "repo",
-        "url",
-        "n",
-        "",
-        "/a",
-        "a b",
-        "~",
-        "é\"",
+        "path", "source", "destination", "owner", "repo", "url", "n", "", "/a", "a b", "~", "é\"",
     ])
     .prop_map(str::to_owned)
 }

@@ -39,23 +39,15 @@ fn chunks_do_not_change_what_is_cut() {
         (
             Beyond::Drop,
             vec![
-                r#"line "one\n""#,
-                r#"line "\n""#,
-                "overlong 13 twelve chars\r",
-                "overlong 11 exactly-ten",
-                r#"line "0123456789\n""#,
-                "tail tail",
+                r#"line "one\n""#, r#"line "\n""#, "overlong 13 twelve chars\r", "overlong 11 exactly-ten",
+                r#"line "0123456789\n""#, "tail tail",
             ],
         ),
         (
             Beyond::Stream,
             vec![
-                r#"line "one\n""#,
-                r#"line "\n""#,
-                r#"streamed "twelve chars\r\n""#,
-                r#"streamed "exactly-ten\n""#,
-                r#"line "0123456789\n""#,
-                "tail tail",
+                r#"line "one\n""#, r#"line "\n""#, r#"streamed "twelve chars\r\n""#, r#"streamed "exactly-ten\n""#,
+                r#"line "0123456789\n""#, "tail tail",
             ],
         ),
     ];

@@ -282,13 +282,6 @@ const MEDIA: &str =
     "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
 
 const READING_SQL: &[&str] = &[
-    "SELECT quer",
-    "SELECT statement",
-    "SELECT-only",
-    "only SELECT",
-    "a SELECT",
-    "(SELECT)",
-    "SELECT only",
-    "SELECT SQL",
-    "only `SELECT",
+    "SELECT quer", "SELECT statement", "SELECT-only", "only SELECT", "a SELECT", "(SELECT)", "SELECT only",
+    "SELECT SQL", "only `SELECT",
 ];

@@ -11,40 +11,11 @@ use crate::capability::shape::Format;
 
 /// Names that the generated text uses itself.
 pub const RESERVED: &[&str] = &[
-    "Activator",
-    "CallbackRunner",
-    "CancellationToken",
-    "DateOnly",
-    "DateTimeOffset",
-    "Dictionary",
-    "Exception",
-    "Func",
-    "GuardrailBlocked",
-    "GuardrailEvidence",
-    "Guid",
-    "INoGuardrailRequired",
-    "IReadOnlyList",
-    "IToolCap",
-    "Interlocked",
-    "InvalidOperationException",
-    "JsonDocument",
-    "JsonElement",
-    "JsonException",
-    "JsonIgnoreCondition",
-    "JsonSerializer",
-    "JsonSerializerOptions",
-    "McpException",
-    "Object",
-    "String",
-    "Task",
-    "TimeOnly",
-    "TimeSpan",
-    "Type",
-    "Union",
-    "UnionConverter",
-    "Uri",
-    "Utf8JsonReader",
-    "Utf8JsonWriter",
+    "Activator", "CallbackRunner", "CancellationToken", "DateOnly", "DateTimeOffset", "Dictionary", "Exception",
+    "Func", "GuardrailBlocked", "GuardrailEvidence", "Guid", "INoGuardrailRequired", "IReadOnlyList", "IToolCap",
+    "Interlocked", "InvalidOperationException", "JsonDocument", "JsonElement", "JsonException", "JsonIgnoreCondition",
+    "JsonSerializer", "JsonSerializerOptions", "McpException", "Object", "String", "Task", "TimeOnly", "TimeSpan",
+    "Type", "Union", "UnionConverter", "Uri", "Utf8JsonReader", "Utf8JsonWriter",
 ];
 
 const HEAD: &str = "#nullable enable
@@ -210,18 +181,8 @@ fn record_doc(name: &str, text: Option<&str>, fields: &[PlannedField], out: &mut
 /// The names that a record's properties may not have: its own, and those of every object.
 fn members(name: &str) -> Taken {
     Taken::with(&[
-        name,
-        "Clone",
-        "Deconstruct",
-        "EqualityContract",
-        "Equals",
-        "Finalize",
-        "GetHashCode",
-        "GetType",
-        "MemberwiseClone",
-        "PrintMembers",
-        "ReferenceEquals",
-        "ToString",
+        name, "Clone", "Deconstruct", "EqualityContract", "Equals", "Finalize", "GetHashCode", "GetType",
+        "MemberwiseClone", "PrintMembers", "ReferenceEquals", "ToString",
     ])
 }
 

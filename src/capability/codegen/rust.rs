@@ -9,35 +9,9 @@ use crate::capability::names::{Taken, identifier, snake};
 
 /// Names that the generated text uses itself.
 pub const RESERVED: &[&str] = &[
-    "Any",
-    "Box",
-    "Clone",
-    "Debug",
-    "Deserialize",
-    "Deserializer",
-    "Err",
-    "Error",
-    "Future",
-    "HashMap",
-    "McpError",
-    "None",
-    "Ok",
-    "Option",
-    "PartialEq",
-    "Result",
-    "Self",
-    "Send",
-    "Serialize",
-    "SharedState",
-    "Some",
-    "String",
-    "Sync",
-    "Value",
-    "Vec",
-    "bool",
-    "f64",
-    "i64",
-    "nullable",
+    "Any", "Box", "Clone", "Debug", "Deserialize", "Deserializer", "Err", "Error", "Future", "HashMap", "McpError",
+    "None", "Ok", "Option", "PartialEq", "Result", "Self", "Send", "Serialize", "SharedState", "Some", "String",
+    "Sync", "Value", "Vec", "bool", "f64", "i64", "nullable",
 ];
 
 /// Words that no identifier may be.

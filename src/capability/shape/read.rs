@@ -231,18 +231,8 @@ fn list<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a [Value]> {
 /// Whether a branch says nothing of types, but which properties must be there together.
 fn only_constrains(branch: &Value) -> bool {
     const TYPES: [&str; 12] = [
-        "type",
-        "properties",
-        "items",
-        "prefixItems",
-        "enum",
-        "const",
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "additionalProperties",
-        "patternProperties",
+        "type", "properties", "items", "prefixItems", "enum", "const", "$ref", "allOf", "anyOf", "oneOf",
+        "additionalProperties", "patternProperties",
     ];
     branch.as_object().is_some_and(|branch| !TYPES.iter().any(|key| branch.contains_key(*key)))
 }

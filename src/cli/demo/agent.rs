@@ -358,17 +358,9 @@ mod tests {
         assert_eq!(
             changes,
             [
-                "drafts/plan-2024.md is gone",
-                "drafts/todo.md is gone",
-                "notes.md changes",
-                "report.md changes",
-                "archive/todo.md appears",
-                "drafts/reply-ada.md appears",
-                "drafts/reply-grace.md appears",
-                "jobs/run-1.json appears",
-                "jobs/run-2.json appears",
-                "orders: 5 rows -> 3",
-                "sessions: 5 rows -> 0",
+                "drafts/plan-2024.md is gone", "drafts/todo.md is gone", "notes.md changes", "report.md changes",
+                "archive/todo.md appears", "drafts/reply-ada.md appears", "drafts/reply-grace.md appears",
+                "jobs/run-1.json appears", "jobs/run-2.json appears", "orders: 5 rows -> 3", "sessions: 5 rows -> 0",
             ],
             "{}",
             String::from_utf8_lossy(&diary)

@@ -90,10 +90,7 @@ mod tests {
         assert_eq!(
             before.changes(&State::of(work.path()).unwrap()),
             [
-                "drafts/todo.md is gone",
-                "notes.md changes",
-                "letter.md appears",
-                "orders: rows change",
+                "drafts/todo.md is gone", "notes.md changes", "letter.md appears", "orders: rows change",
                 "sessions: 5 rows -> 2",
             ]
         );

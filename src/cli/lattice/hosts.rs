@@ -50,7 +50,7 @@ pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write)
     })?;
     let lists = hosts::lists(&hosts::Search::here(user.home).files());
     let reach = reach(places, now)?;
-    let open = lists.servers.iter().any(|one| matches!(one.start, Start::Unwrapped | Start::Observed));
+    let open = lists.servers.iter().any(|one| !matches!(one.start, Start::Wrapped | Start::Remote));
     if as_json {
         let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(&known_as(one)))).collect();
         writeln!(out, "{}", pretty(&Value::Array(rows)))?;
@@ -112,7 +112,7 @@ fn word(start: Start) -> &'static str {
     match start {
         Start::Wrapped => "wrapped",
         Start::Observed => "observed",
-        Start::Unwrapped => "unwrapped",
+        Start::Unwrapped | Start::Elsewhere => "unwrapped",
         Start::Remote => "remote",
     }
 }
@@ -168,6 +168,7 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
         (Start::Unwrapped, Some(reach)) => {
             format!("NOT wrapped: everything runs unasked, and is not recorded ({})", tools(reach))
         }
+        (Start::Elsewhere, _) => "NOT wrapped: everything runs unasked; its entry has no command to wrap".to_owned(),
         (Start::Observed, _) => "only observed: everything runs unasked, and is recorded".to_owned(),
         (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
         (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),

@@ -5,9 +5,9 @@ use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::leg::{self, Legs};
 use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
 use crate::gate::call::replies::{self, answer};
+use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing, Question};
 use crate::gate::data::event::Now;
@@ -49,7 +49,7 @@ impl Gate {
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
             return;
         }
-        if let Some(state) = leg::brought_back(&call)
+        if let Some(state) = round_trips::brought_back(&call)
             && !self.flights.gave_state(&call)
         {
             return self.on_return(now, &call, &state, out);
@@ -117,11 +117,11 @@ impl Gate {
             asked: AskRecord::NotAsked,
             original: None,
             beat: has_token.then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent: 0 }),
-            legs: Legs { opened: now.mono, ..Legs::default() },
+            round_trips: RoundTrips { opened: now.mono, ..RoundTrips::default() },
             seen: Seen::default(),
             asked_again: None,
         };
-        held.legs.ends = self.leg_ends(&held);
+        held.round_trips.ends = self.round_trip_ends(&held);
         held
     }
 

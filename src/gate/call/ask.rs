@@ -9,8 +9,8 @@ use crate::gate::call::held::{
     Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{self, Judged, Seen};
-use crate::gate::call::leg;
 use crate::gate::call::replies;
+use crate::gate::call::round_trips;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::report::OperatorVerdict;
@@ -192,9 +192,9 @@ impl Gate {
             }
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
-                if leg::is_possible(&held.call) {
+                if round_trips::are_possible(&held.call) {
                     // Its host repeats what it sent.
-                    held.legs.repeated.get_or_insert_with(|| held.call.repeated());
+                    held.round_trips.repeated.get_or_insert_with(|| held.call.repeated());
                 }
                 held.original.get_or_insert(Original { digest, arguments });
                 *held.call = call;

@@ -58,7 +58,7 @@ impl Gate {
             held.beat
                 .filter(|beat| beat.sent > 0)
                 .map(|beat| beat.progress())
-                .or((!held.legs.later.is_empty()).then_some(0.0)),
+                .or((!held.round_trips.later.is_empty()).then_some(0.0)),
         );
         let call = held.call;
         match call.origin() {
@@ -85,7 +85,7 @@ impl Gate {
             by: verdict.by,
             rule: verdict.rule,
             repeated: call.is_modern().then(|| call.repeated()),
-            later: held.legs.later,
+            later: held.round_trips.later,
             told,
         };
         self.flights.insert(call.id().clone(), flight);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::judged::{Judged, Seen};
-use crate::gate::call::leg::Legs;
+use crate::gate::call::round_trips::RoundTrips;
 use crate::gate::data::event::{ConsoleId, Now};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
@@ -31,7 +31,7 @@ pub struct Held {
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
     pub beat: Option<Beat>,
     /// How its host waits for it.
-    pub legs: Legs,
+    pub round_trips: RoundTrips,
     /// What was found out about it since it came.
     pub seen: Seen,
     /// What had changed since the operator saw it first, where it is asked again for that.
@@ -213,18 +213,18 @@ pub enum Withdrawal {
 impl Held {
     /// The host's request that waits for it, or did last.
     pub fn open_id(&self) -> &Id {
-        self.legs.later.last().map_or(self.call.id(), |later| &later.id)
+        self.round_trips.later.last().map_or(self.call.id(), |later| &later.id)
     }
 
     /// That request's JSON token of `progressToken`.
     pub fn open_token(&self) -> Option<&str> {
-        let later = self.legs.later.last();
+        let later = self.round_trips.later.last();
         later.map_or(&self.call.meta().progress_token, |later| &later.token).as_deref()
     }
 
     /// The ids of all requests under which its host waited for it.
     pub fn ids(&self) -> impl Iterator<Item = &Id> {
-        std::iter::once(self.call.id()).chain(self.legs.later.iter().map(|later| &later.id))
+        std::iter::once(self.call.id()).chain(self.round_trips.later.iter().map(|later| &later.id))
     }
 
     /// Whether its judgement rests on what was found on the disk, so that it is looked at again before it runs.

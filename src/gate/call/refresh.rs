@@ -50,7 +50,7 @@ impl Gate {
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
-            held.legs.ends = self.leg_ends(&held);
+            held.round_trips.ends = self.round_trip_ends(&held);
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
             self.wake_for(&held, out);
         } else {

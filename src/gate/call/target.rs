@@ -25,60 +25,20 @@ const PAIRS: [(&str, &str); 9] = [
 ];
 /// What something is in, the widest first: a prefix of the target.
 const PLACES: [&str; 11] = [
-    "owner",
-    "repo",
-    "repository",
-    "database",
-    "schema",
-    "table",
-    "collection",
-    "bucket",
-    "index",
-    "namespace",
+    "owner", "repo", "repository", "database", "schema", "table", "collection", "bucket", "index", "namespace",
     "cluster",
 ];
 /// What says most by itself.
 const STRONG: [&str; 18] = [
-    "path",
-    "file_path",
-    "filePath",
-    "filename",
-    "file",
-    "directory",
-    "folder",
-    "command",
-    "cmd",
-    "script",
-    "sql",
-    "query",
-    "statement",
-    "url",
-    "uri",
-    "source",
-    "destination",
-    "code",
+    "path", "file_path", "filePath", "filename", "file", "directory", "folder", "command", "cmd", "script", "sql",
+    "query", "statement", "url", "uri", "source", "destination", "code",
 ];
 /// Numbers of things that one names by them.
 const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
 /// What names one thing, the most telling first.
 const NAMES: [&str; 17] = [
-    "name",
-    "title",
-    "subject",
-    "branch",
-    "key",
-    "id",
-    "topic",
-    "tag",
-    "summary",
-    "label",
-    "channel",
-    "channel_name",
-    "channel_id",
-    "chat_id",
-    "email",
-    "phone",
-    "customer",
+    "name", "title", "subject", "branch", "key", "id", "topic", "tag", "summary", "label", "channel", "channel_name",
+    "channel_id", "chat_id", "email", "phone", "customer",
 ];
 const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
 /// Who gets something, whatever the call does.

@@ -15,19 +15,8 @@ use written::{Writing, is_listed, outside_is_plain};
 
 /// Arguments that say that a path is on another machine, whatever is here under the same name.
 const ELSEWHERE: [&str; 13] = [
-    "repo",
-    "repository",
-    "owner",
-    "project",
-    "project_id",
-    "bucket",
-    "branch",
-    "url",
-    "host",
-    "hostname",
-    "drive",
-    "site",
-    "workspace",
+    "repo", "repository", "owner", "project", "project_id", "bucket", "branch", "url", "host", "hostname", "drive",
+    "site", "workspace",
 ];
 /// What would change, in the order of the arguments; nothing where that cannot be told.
 ///

@@ -21,7 +21,7 @@ impl Gate {
         receipt: Receipt,
         out: &mut Vec<Effect>,
     ) {
-        if held.legs.away.is_some() || self.runs_after(&held).is_some() {
+        if held.round_trips.away.is_some() || self.runs_after(&held).is_some() {
             self.wake_for(&held, out);
             return self.calls.put(held, Approved { approval, receipt });
         }
@@ -49,7 +49,8 @@ impl Gate {
             }
         }
         while let Some(first) = self.calls.first_from(0)
-            && let Some((held, approved)) = self.calls.take_if::<Approved>(first, |held, _| held.legs.away.is_none())
+            && let Some((held, approved)) =
+                self.calls.take_if::<Approved>(first, |held, _| held.round_trips.away.is_none())
         {
             self.resume(now, held, approved, out);
         }

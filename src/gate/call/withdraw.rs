@@ -53,7 +53,7 @@ impl Gate {
             by,
             who: reason.into(),
         }));
-        match (reply, &held.legs.away) {
+        match (reply, &held.round_trips.away) {
             (Some(reply), _) => self.answer(held, reply, out),
             (None, Some(state)) => drop(self.returns.take(state)),
             (None, None) => {}

@@ -10,19 +10,10 @@ use super::reach::{Name, splits};
 use crate::policy::rule::Decision;
 
 const PERMISSIONS: &[&str] = &[
-    "allow",
-    "ask",
-    "deny",
-    "defaultMode",
-    "additionalDirectories",
-    "disableBypassPermissionsMode",
-    "disableAutoMode",
+    "allow", "ask", "deny", "defaultMode", "additionalDirectories", "disableBypassPermissionsMode", "disableAutoMode",
 ];
 const SERVERS: &[&str] = &[
-    "deniedMcpServers",
-    "disabledMcpjsonServers",
-    "allowedMcpServers",
-    "enabledMcpjsonServers",
+    "deniedMcpServers", "disabledMcpjsonServers", "allowedMcpServers", "enabledMcpjsonServers",
     "enableAllProjectMcpServers",
 ];
 const HIDES_SERVERS: &str = "it hides the other servers, and a rule cannot do that";

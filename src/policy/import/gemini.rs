@@ -11,13 +11,7 @@ use crate::policy::rule::Decision;
 
 /// Keys of a rule that say whom it is for and what it does; any other narrows it.
 const PLAIN: &[&str] = &[
-    "toolName",
-    "mcpName",
-    "decision",
-    "priority",
-    "denyMessage",
-    "deny_message",
-    "allowRedirection",
+    "toolName", "mcpName", "decision", "priority", "denyMessage", "deny_message", "allowRedirection",
     "allow_redirection",
 ];
 

@@ -21,23 +21,8 @@ use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
 
 const KEYS: &[&str] = &[
-    "id",
-    "decision",
-    "server",
-    "method",
-    "tool",
-    "mutability",
-    "action",
-    "output_domain",
-    "identity",
-    "capability",
-    "when",
-    "unless",
-    "expires",
-    "note",
-    "disabled",
-    "match",
-    "not_match",
+    "id", "decision", "server", "method", "tool", "mutability", "action", "output_domain", "identity", "capability",
+    "when", "unless", "expires", "note", "disabled", "match", "not_match",
 ];
 
 /// A rule, or the part of it that was read.

@@ -17,13 +17,8 @@ pub fn read(text: &str) -> Found {
 /// `CALL db.labels()` and its like: one call of a procedure that lists what the schema has.
 fn calls_reads(tokens: &[Token<'_>]) -> bool {
     const READS: [&str; 7] = [
-        "db.labels",
-        "db.relationshipTypes",
-        "db.propertyKeys",
-        "db.schema.visualization",
-        "db.schema.nodeTypeProperties",
-        "db.schema.relTypeProperties",
-        "db.indexes",
+        "db.labels", "db.relationshipTypes", "db.propertyKeys", "db.schema.visualization",
+        "db.schema.nodeTypeProperties", "db.schema.relTypeProperties", "db.indexes",
     ];
     let [Token::Word(call), name @ .., Token::Sign('('), Token::Sign(')')] = tokens else { return false };
     let mut whole = String::new();

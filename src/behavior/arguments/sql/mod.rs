@@ -51,26 +51,8 @@ impl Dialect {
 
 /// Products whose SQL is none of the four, though their words may compare themselves with one.
 const OTHER_PRODUCTS: &[&str] = &[
-    "duckdb",
-    "clickhouse",
-    "bigquery",
-    "snowflake",
-    "oracle",
-    "cockroach",
-    "redshift",
-    "databricks",
-    "spark",
-    "trino",
-    "presto",
-    "athena",
-    "teradata",
-    "db2",
-    "hive",
-    "greenplum",
-    "tidb",
-    "singlestore",
-    "questdb",
-    "vertica",
+    "duckdb", "clickhouse", "bigquery", "snowflake", "oracle", "cockroach", "redshift", "databricks", "spark", "trino",
+    "presto", "athena", "teradata", "db2", "hive", "greenplum", "tidb", "singlestore", "questdb", "vertica",
 ];
 
 /// What a statement was found to be.

@@ -265,18 +265,7 @@ fn name<'a>(cut: Cut<'a>, at: usize) -> Option<&'a str> {
 fn target<'a>(cut: Cut<'a>, verb: usize) -> Option<&'a str> {
     let mut at = verb + 1;
     while [
-        "FROM",
-        "INTO",
-        "ONLY",
-        "OR",
-        "IGNORE",
-        "REPLACE",
-        "ABORT",
-        "FAIL",
-        "ROLLBACK",
-        "LOW_PRIORITY",
-        "QUICK",
-        "TOP",
+        "FROM", "INTO", "ONLY", "OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK", "LOW_PRIORITY", "QUICK", "TOP",
     ]
     .iter()
     .any(|word| cut.is(at, word))
@@ -306,23 +295,8 @@ fn kind_and_name<'a>(cut: Cut<'a>, verb: usize) -> (String, Option<&'a str>) {
     const QUALIFIERS: &[&str] =
         &["OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY"];
     const KINDS: &[&str] = &[
-        "TABLE",
-        "DATABASE",
-        "SCHEMA",
-        "INDEX",
-        "VIEW",
-        "TRIGGER",
-        "FUNCTION",
-        "PROCEDURE",
-        "USER",
-        "ROLE",
-        "SEQUENCE",
-        "TYPE",
-        "MATERIALIZED",
-        "VIRTUAL",
-        "EXTENSION",
-        "COLUMN",
-        "LOGIN",
+        "TABLE", "DATABASE", "SCHEMA", "INDEX", "VIEW", "TRIGGER", "FUNCTION", "PROCEDURE", "USER", "ROLE", "SEQUENCE",
+        "TYPE", "MATERIALIZED", "VIRTUAL", "EXTENSION", "COLUMN", "LOGIN",
     ];
     let mut kind = String::new();
     let mut at = verb + 1;

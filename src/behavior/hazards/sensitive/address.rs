@@ -15,14 +15,8 @@ pub(super) fn is_metadata_host(word: &str) -> bool {
 }
 
 const HOSTS: &[&str] = &[
-    "metadata.google.internal",
-    "metadata.goog",
-    "metadata.azure.internal",
-    "metadata.tencentyun.com",
-    "metadata.packet.net",
-    "metadata.platformequinix.com",
-    "metadata.oraclecloud.com",
-    "metadata.ec2.internal",
+    "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.tencentyun.com",
+    "metadata.packet.net", "metadata.platformequinix.com", "metadata.oraclecloud.com", "metadata.ec2.internal",
     "instance-data.ec2.internal",
 ];
 

@@ -22,18 +22,8 @@ const EDITS: [(&str, &str); 5] = [
 ];
 /// The names that say what an edit does.
 const EDIT_NAMES: [&str; 12] = [
-    "edits",
-    "replace_all",
-    "oldText",
-    "newText",
-    "old_text",
-    "new_text",
-    "old_str",
-    "new_str",
-    "old_string",
-    "new_string",
-    "search",
-    "replace",
+    "edits", "replace_all", "oldText", "newText", "old_text", "new_text", "old_str", "new_str", "old_string",
+    "new_string", "search", "replace",
 ];
 /// How many bytes are copied to tell what a call writes: edits that replace a letter by a book grow without end.
 const WORK: usize = 128 << 20;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Beat, Held, Stage, Waits as _, Withdrawal};
-use crate::gate::call::leg::{self, MOST};
 use crate::gate::call::replies;
+use crate::gate::call::round_trips::{self, MOST};
 use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::event::Now;
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
@@ -29,25 +29,25 @@ impl Gate {
     pub(in crate::gate) fn longest_wait(&self, call: &Call, arrived: u64) -> u64 {
         // A server has no host that gives up on it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-        let requests = if leg::is_possible(call) { MOST + 1 } else { 1 };
+        let requests = if round_trips::are_possible(call) { MOST + 1 } else { 1 };
         let hold = self.held_per_request(call, has_token).map_or(u64::MAX, |hold| hold.saturating_mul(requests));
         arrived.saturating_add(hold)
     }
 
     /// When the open request is answered with a state; `None` where it waits until the call's deadline.
-    pub(in crate::gate) fn leg_ends(&self, held: &Held) -> Option<u64> {
-        let legs = &held.legs;
-        if !leg::is_possible(&held.call) || legs.away.is_some() || legs.later.len() as u64 >= MOST {
+    pub(in crate::gate) fn round_trip_ends(&self, held: &Held) -> Option<u64> {
+        let trips = &held.round_trips;
+        if !round_trips::are_possible(&held.call) || trips.away.is_some() || trips.later.len() as u64 >= MOST {
             return None;
         }
-        let ends = legs.opened.saturating_add(self.held_per_request(&held.call, held.open_token().is_some())?);
+        let ends = trips.opened.saturating_add(self.held_per_request(&held.call, held.open_token().is_some())?);
         (ends < held.deadline).then_some(ends)
     }
 
     /// Answers each open request whose time is over with a state, and gives up the calls that no host came back for.
-    pub(in crate::gate) fn end_legs(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn end_round_trips(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.numbers(Stage::may_take_long) {
-            self.end_leg(now, number, out);
+            self.end_round_trip(now, number, out);
         }
         for what in self.returns.due(now.mono) {
             if let Owed::Wait(number) = what.owed {
@@ -59,28 +59,28 @@ impl Gate {
         }
     }
 
-    fn end_leg(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    fn end_round_trip(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let Some(held) = self.calls.held_mut::<Stage>(number) else { return };
-        let Some(ends) = held.legs.ends else { return };
+        let Some(ends) = held.round_trips.ends else { return };
         if ends > now.mono {
             return self.wake_by(ends, out);
         }
-        let nth = held.legs.later.len() + 1;
-        let state = leg::state(&self.config.secret, &held.ticket, nth);
-        (held.legs.ends, held.legs.away) = (None, Some(Arc::clone(&state)));
+        let nth = held.round_trips.later.len() + 1;
+        let state = round_trips::state(&self.config.secret, &held.ticket, nth);
+        (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
         let until = now.mono + RETURN;
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),
             until,
-            repeated: *held.legs.repeated.get_or_insert_with(|| held.call.repeated()),
+            repeated: *held.round_trips.repeated.get_or_insert_with(|| held.call.repeated()),
             responses: held.call.input_responses_text().map(str::to_owned),
             client: held.call.meta().client.clone(),
         };
         out.push(Effect::Answer(reply::come_back(held.open_id(), &state)));
         let (ticket, call) = (Arc::clone(&held.ticket), (held.call.name().to_owned(), held.call.digest()));
         self.returns.give(state, what);
-        self.record_leg(now, &ticket, call, &format!("asked the host to come back, {nth} of {MOST}"), out);
+        self.record_round_trip(now, &ticket, call, &format!("asked the host to come back, {nth} of {MOST}"), out);
         self.wake_by(until, out);
     }
 
@@ -99,7 +99,7 @@ impl Gate {
             }
             return;
         }
-        self.record_leg(now, &what.ticket, (call.name().to_owned(), call.digest()), "the host came back", out);
+        self.record_round_trip(now, &what.ticket, (call.name().to_owned(), call.digest()), "the host came back", out);
         match what.owed {
             Owed::Answer(answer) => out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer))),
             Owed::Wait(number) => self.wait_on(now, number, call, out),
@@ -112,9 +112,9 @@ impl Gate {
         let token = call.meta().progress_token.clone();
         let sent = held.beat.map_or(0, |beat| beat.sent);
         held.beat = token.is_some().then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent });
-        (held.legs.away, held.legs.opened) = (None, now.mono);
-        held.legs.later.push(Later { id: call.id().clone(), token });
-        held.legs.ends = self.leg_ends(&held);
+        (held.round_trips.away, held.round_trips.opened) = (None, now.mono);
+        held.round_trips.later.push(Later { id: call.id().clone(), token });
+        held.round_trips.ends = self.round_trip_ends(&held);
         match Approved::taken(stage) {
             Ok(approved) => self.resume(now, held, approved, out),
             Err(stage) => {
@@ -124,7 +124,7 @@ impl Gate {
         }
     }
 
-    fn record_leg(
+    fn record_round_trip(
         &mut self,
         now: Now,
         ticket: &str,
@@ -132,18 +132,19 @@ impl Gate {
         what: &str,
         out: &mut Vec<Effect>,
     ) {
-        let mut entry = self.entry(now, Kind::Leg);
+        let mut entry = self.entry(now, Kind::RoundTrip);
         (entry.ticket, entry.tool, entry.digest) = (Some(ticket.to_owned()), Some(tool), Some(digest));
         self.record(entry.with("what", what), out);
     }
 
     /// Answers whoever waits for a held call: under the open request, or once its host comes back.
     pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line, out: &mut Vec<Effect>) {
-        match (&held.legs.away, held.call.origin()) {
+        match (&held.round_trips.away, held.call.origin()) {
             (Some(state), _) => self.returns.answer(state, reply),
             (None, Origin::Host | Origin::Answer) => {
-                let reply = if held.legs.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
-                    .unwrap_or(reply);
+                let reply =
+                    if held.round_trips.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
+                        .unwrap_or(reply);
                 out.push(Effect::Answer(reply));
             }
             (None, Origin::Server) => out.push(Effect::Query(Question(reply))),

@@ -17,7 +17,7 @@ const PREFIX: &str = "mcp-approve:";
 
 /// How a host waits for a held call.
 #[derive(Debug, Default)]
-pub struct Legs {
+pub struct RoundTrips {
     /// Since when the open request waits (monotonic microseconds).
     pub opened: u64,
     /// When the open request is answered with a state (monotonic microseconds); `None`: it waits until the call's deadline.
@@ -31,7 +31,7 @@ pub struct Legs {
 }
 
 /// Whether a host can be let wait for this call in several requests.
-pub fn is_possible(call: &Call) -> bool {
+pub fn are_possible(call: &Call) -> bool {
     call.origin() == Origin::Host
         && call.method().is_none()
         && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.text())

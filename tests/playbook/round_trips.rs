@@ -54,8 +54,8 @@ fn a_wait_past_the_hosts_limit_ends_in_success() {
     let reply =
         r#"{"result":{"content":[{"type":"text","text":"done"}],"resultType":"complete"},"jsonrpc":"2.0","id":7}"#;
     assert_eq!(world.server(reply), [Did::Answer(reply.replace("\"id\":7", "\"id\":8"))]);
-    use Kind::{Decision, DecisionAsked, Forward, Leg, Outcome};
-    assert_eq!(kinds(&world), [DecisionAsked, Leg, Leg, Decision, Forward, Outcome]);
+    use Kind::{Decision, DecisionAsked, Forward, Outcome, RoundTrip};
+    assert_eq!(kinds(&world), [DecisionAsked, RoundTrip, RoundTrip, Decision, Forward, Outcome]);
     world.finish();
 }
 
@@ -165,7 +165,7 @@ fn a_host_is_asked_to_come_back_eight_times() {
     world.host(&back("15", &last));
     let did = world.wait(55);
     assert!(answer(&did).contains("No decision") && answer(&did).contains("\"id\":15"), "{did:?}");
-    assert_eq!(kinds(&world).iter().filter(|kind| **kind == Kind::Leg).count(), 16, "each way is recorded");
+    assert_eq!(kinds(&world).iter().filter(|kind| **kind == Kind::RoundTrip).count(), 16, "each way is recorded");
     world.finish();
 }
 
