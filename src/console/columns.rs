@@ -127,38 +127,44 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
 /// A column of names in which those that differ look different: one that is too long loses its end, or its middle or
 /// beginning where the end is what tells it from another.
 #[derive(Clone, Copy, Debug)]
-pub struct Names {
+pub struct NameColumn {
     pub width: usize,
     /// How much of a name's beginning stays.
     head: usize,
 }
 
-impl Names {
+impl NameColumn {
     /// As wide as the widest name up to `most`; wider only where no cut to that width keeps them apart.
     pub fn of<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> Self {
         let names: BTreeSet<&str> = names.collect();
         let widest = widest(names.iter().copied());
-        let apart = |width: &usize| Self::apart(&names, *width);
-        (most.min(widest)..=widest).find_map(|width| apart(&width)).unwrap_or(Self { width: widest, head: widest })
+        let apart = |width| Self::apart(&names, width);
+        (most..widest).find_map(apart).unwrap_or(Self { width: widest, head: widest })
     }
 
     /// The column of this width: names that no cut keeps apart lose their ends.
     pub fn within<'a>(names: impl Iterator<Item = &'a str>, width: usize) -> Self {
+        let whole = Self { width, head: width };
+        if width == 0 {
+            return whole;
+        }
         let names: BTreeSet<&str> = names.collect();
-        Self::apart(&names, width).unwrap_or(Self { width, head: width })
+        if widest(names.iter().copied()) <= width { whole } else { Self::apart(&names, width).unwrap_or(whole) }
     }
 
     /// The column of this width in which no two names look alike.
     fn apart(names: &BTreeSet<&str>, width: usize) -> Option<Self> {
+        let shown = |column: &Self| -> BTreeSet<String> {
+            names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect()
+        };
         let heads = [width, width * 2 / 3, width / 2, width / 3, 0].map(|head| Self { width, head });
-        let shown =
-            |column: &Self| names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect::<BTreeSet<_>>();
         heads.into_iter().find(|column| shown(column).len() == names.len())
     }
 
     /// One of the names.
     pub fn cell(&self, tone: Tone, name: &str) -> Row {
-        cell(tone, name).elided(self.width, self.head.min(self.width.saturating_sub(1)))
+        let name = cell(tone, name);
+        if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }
     }
 }
 
@@ -190,12 +196,12 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Names, Tone, Want, fitted, target};
+    use super::{NameColumn, Tone, Want, fitted, target};
 
     #[test]
     fn names_that_differ_look_different_however_narrow_their_column() {
         let shown = |names: &[&str], most: usize| -> Vec<String> {
-            let column = Names::of(names.iter().copied(), most);
+            let column = NameColumn::of(names.iter().copied(), most);
             names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect()
         };
         assert_eq!(shown(&["git", "filesystem"], 8), ["git", "filesys…"], "the end tells least");

@@ -63,7 +63,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         Arrangement::CardAlone => areas.card = body,
         Arrangement::QueueAndCard if width >= SIDE_BY_SIDE => {
             // Room for a tool and what its call is about, side by side.
-            let left = (width * 19 / 40).min(96);
+            let left = (width * 19 / 40).min(104);
             areas.queue = Rect { width: left, ..body };
             areas.divider = Rect { x: left, width: 1, ..body };
             areas.card = Rect { x: left + 2, width: width - left - 2, ..body };

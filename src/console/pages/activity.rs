@@ -5,7 +5,7 @@ use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Names, cell, target};
+use crate::console::columns::{Columns, NameColumn, cell, target};
 use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -117,13 +117,13 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let shown: Vec<&Passed> =
         passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.get(*at)).collect();
     let servers = shown.iter().map(|passed| passed.server.as_str());
-    let servers = if width < NARROW { Names::within(servers, 0) } else { Names::of(servers, width / 5) };
+    let servers = if width < NARROW { NameColumn::within(servers, 0) } else { NameColumn::of(servers, width / 5) };
     let gap = if servers.width == 0 { 2 } else { 1 };
     let columns = Columns::default().left(1, 8, "").left(1, servers.width, "").left(gap, 1, "").left(1, 2, "").rest(0);
     shown.into_iter().map(|passed| line(passed, (&columns, servers), model, width)).collect()
 }
 
-fn line(passed: &Passed, (columns, servers): (&Columns, Names), model: &Model, width: usize) -> Row {
+fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Model, width: usize) -> Row {
     let activity = &passed.activity;
     let arrow = match activity.direction {
         Direction::ToServer => "→",

@@ -3,7 +3,7 @@
 use super::{caption, entry, foreign, grouped, ours};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Names, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
@@ -42,7 +42,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let most = |of: fn(&Model, &ServerLine) -> Row| shown().map(|line| of(model, line).width()).max().unwrap_or(0);
     let want = |gap, wants, least| Want { gap, wants, least };
     let names = || shown().map(|line| server(model, line));
-    let name = Names::of(names(), 12).width;
+    let name = NameColumn::of(names(), 12).width;
     let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
     let about = most(about).min(40);
@@ -57,7 +57,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let [state, calls, failed, about, bars, name] = fitted(width.saturating_sub(3), wants, &[4, 3, 2, 1]);
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
     let columns = columns.right(1, failed, "").left(2, bars, "").left(2, about, "");
-    let names = Names::within(names(), name);
+    let names = NameColumn::within(names(), name);
     let shown = range.filter_map(|at| model.browse.server_lines.get(at));
     shown.map(|line| row(model, line, &columns, (names, bars))).collect()
 }
@@ -71,7 +71,7 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
     }
 }
 
-fn row(model: &Model, line: &ServerLine, columns: &Columns, (names, bars): (Names, usize)) -> Row {
+fn row(model: &Model, line: &ServerLine, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
     let (mark, tone) = match line {
         ServerLine::Running(at) => (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong),
         ServerLine::Ended(_) | ServerLine::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet),
@@ -280,7 +280,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     }
     rows.push(caption("calls", "since it started", width));
     let policy = format!("{} by policy, {} by operator", status.approved_by_policy, status.approved_by_operator);
-    let (decided, waiting) = (decided(status), u64::try_from(status.waiting).unwrap_or(u64::MAX));
+    let (decided, waiting) = (decided(status), status.waiting);
     let mut calls = format!("{} decided, {} waiting", grouped(decided), grouped(waiting));
     // Withdrawn, or approved and on their way.
     let others = status.calls.saturating_sub(decided + waiting);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{NARROW, caption, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Names, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
@@ -48,8 +48,8 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 /// The columns, and how the two of names cut them.
 struct Shape {
     columns: Columns,
-    tool: Names,
-    server: Names,
+    tool: NameColumn,
+    server: NameColumn,
     words: usize,
 }
 
@@ -63,13 +63,13 @@ fn shape(model: &Model, width: usize) -> Shape {
     let servers = || lines().map(|line| line.server.as_str());
     let (server, least_server) = match servers().collect::<BTreeSet<_>>().len() {
         ..2 => (0, 0),
-        _ => (Names::of(servers(), SERVER.0).width, Names::of(servers(), SERVER.1).width),
+        _ => (NameColumn::of(servers(), SERVER.0).width, NameColumn::of(servers(), SERVER.1).width),
     };
     let latency = if lines().any(|line| line.p50.is_some()) { LATENCY.len() } else { 0 };
     // Nearly all are the first: then it tells nothing.
     let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
     let words = |room: usize| lines().map(|line| why(line, room).width()).max().unwrap_or(0);
-    let (whole, brief) = (words(usize::MAX).min(40), words(0));
+    let whole = words(usize::MAX).min(40);
     let want = |gap, wants, least| Want { gap, wants, least };
     // Beside its sheet, which has the figures, a list is about names.
     let least_tool = if (NARROW..80).contains(&width) { 20 } else { 13 };
@@ -89,9 +89,10 @@ fn shape(model: &Model, width: usize) -> Shape {
     let columns = columns.right(1, version, "v").right(1, calls, CALLS);
     let columns = columns.right(1, denied, "denied").right(1, failed, "failed").right(1, latency, LATENCY);
     let columns = columns.left(2, words, WORDS);
-    let words = if words < whole { brief.min(words) } else { words };
+    // One column is not of two kinds.
+    let words = if words < whole { 0 } else { words };
     let (tool, server) =
-        (Names::within(lines().map(|line| line.tool.as_str()), tool), Names::within(servers(), server));
+        (NameColumn::within(lines().map(|line| line.tool.as_str()), tool), NameColumn::within(servers(), server));
     Shape { columns, tool, server, words }
 }
 

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends, queue};
 use crate::console::card::counted;
-use crate::console::columns::Names;
+use crate::console::columns::NameColumn;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{Armed, Batch, Fate, Model, Reading};
 use crate::console::risk::{self, Risk};
@@ -16,9 +16,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Re
     let width = usize::from(area.width);
     let room = content_rows(area);
     let mut rows = vec![title(model, batch, width)];
-    let tickets = Names::of(batch.members.iter().map(|armed| armed.key().ticket.as_str()), WIDEST);
-    let shown = batch.members.iter().skip(batch.top).take(room);
-    rows.extend(shown.map(|armed| member(model, batch, armed, (width, tickets))));
+    let shown = || batch.members.iter().skip(batch.top).take(room);
+    let tickets = NameColumn::of(shown().map(|armed| armed.key().ticket.as_str()), WIDEST);
+    rows.extend(shown().map(|armed| member(model, batch, armed, (width, tickets))));
     rows.resize(room + 1, Row::default());
     rows.push(last(model, batch, room, width));
     paint.rows(area, rows);
@@ -44,7 +44,7 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
     ends(left, right, width)
 }
 
-fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, Names)) -> Row {
+fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, NameColumn)) -> Row {
     let ticket = tickets.cell(Tone::Quiet, &armed.key().ticket);
     let Some(held) = model.stands(batch, armed) else {
         return Row::of(Tone::Warn, "  over         ").joined(ticket).and(Tone::Quiet, "  nothing will be sent for it");

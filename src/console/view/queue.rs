@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends};
 use crate::audit::record::By;
 use crate::console::card::{counted, grouped};
-use crate::console::columns::{Columns, Names, Want, cell, fitted, target, widest};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, target, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
@@ -115,7 +115,7 @@ pub(super) fn told(figures: &Figures) -> Row {
 struct Widths {
     first: usize,
     origin: Origin,
-    tool: Names,
+    tool: NameColumn,
     about: usize,
     time: usize,
 }
@@ -124,7 +124,7 @@ struct Widths {
 #[derive(Clone, Copy)]
 enum Origin {
     Ticket,
-    Server(Names),
+    Server(NameColumn),
 }
 
 /// Marker, risk and the gap behind it.
@@ -138,6 +138,8 @@ const NARROW: usize = 64;
 const LEAST: (usize, usize) = (12, 10);
 /// A longer target need not be shown whole while a tool is cut for it; less of it, where a server is.
 const MOST: (usize, usize) = (48, 28);
+/// From this width on a target is not the first that is cut.
+const WIDE: usize = 90;
 /// Less of a target tells nothing: then the other columns go.
 const TARGET: usize = 14;
 /// A server's name need not be shown whole beyond this.
@@ -152,12 +154,13 @@ impl Widths {
         let about =
             shown.iter().map(|group| times(group, TARGET).width() + cell(Tone::Ours, about(group.lead)).width());
         let (tool, about) = (widest(|held| &held.snapshot.tool).min(28), about.max().unwrap_or(0));
-        let (least_tool, most) = if servers > 1 { (LEAST.1, MOST.1) } else { (LEAST.0, MOST.0) };
+        let (least_tool, most) =
+            if servers > 1 { (LEAST.1, if width < WIDE { MOST.1 } else { MOST.0 }) } else { (LEAST.0, MOST.0) };
         let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
         let (origin, first, least) = match servers {
             2.. => {
                 let names = running.chain(shown.iter().map(|group| group.lead.snapshot.server.as_str()));
-                let names = Names::of(names, SERVER);
+                let names = NameColumn::of(names, SERVER);
                 (Origin::Server(names), names.width, names.width)
             }
             _ => (Origin::Ticket, widest(|held| &held.snapshot.ticket), 0),
@@ -182,7 +185,7 @@ impl Widths {
         // What is done is said before them: a tool's name tells less than whose it is.
         let [_, first, tool] = fitted(room, wants, &[2, 1]);
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
-        Self { first, origin, tool: Names::within(tools(), tool), about: room.saturating_sub(beside), time }
+        Self { first, origin, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
     }
 
     fn columns(&self) -> Columns {
