@@ -56,13 +56,20 @@ pub fn last_calls(
     if limit == 0 {
         return Ok(found);
     }
-    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
+    // A decision that the search excludes excludes its call: the question before it would be a row that says less.
+    let wider = search.without_exclusions();
+    let walk = Walk::new(wider.clone(), Order::NewestFirst, reader.newest()?);
     walk.to_the_end(reader, index, &mut |row| {
-        if !search.takes(row.body) {
+        let is_wanted = search.takes(row.body);
+        if !is_wanted && !wider.takes(row.body) {
             return ControlFlow::Continue(());
         }
         let record = Record::new(&row);
         let known = record.fields().map(|fields| (fields.kind(), fields.call()));
+        if !is_wanted {
+            calls.leave_out(known);
+            return ControlFlow::Continue(());
+        }
         match calls.place(known) {
             Place::Row => found.push(record),
             Place::InsteadOf(at) => {
@@ -110,6 +117,13 @@ impl CallRows {
         }
         self.rows += 1;
         Place::Row
+    }
+
+    /// Leaves out the call of a decision that is not wanted.
+    fn leave_out(&mut self, known: Option<(Option<Kind>, Call)>) {
+        if let Some((Some(Kind::Decision), call)) = known {
+            self.calls.entry(call).or_insert(usize::MAX);
+        }
     }
 }
 
@@ -287,7 +301,8 @@ pub struct Verified {
     /// The head of the part that holds, from the first record on.
     pub head: Head,
     pub broken: Option<Break>,
-    /// What is behind the break, where single records were changed and all others follow from the links that those carry.
+    /// What is behind the break, where single records were changed or removed and all others follow from the links that are
+    /// there.
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
 }
@@ -295,7 +310,7 @@ pub struct Verified {
 /// What is behind a break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beyond {
-    /// How many records do not carry the link they must have.
+    /// At how many places a record does not carry the link it must have, or is missing.
     pub changed: u64,
     /// The last record.
     pub head: Head,
@@ -341,11 +356,16 @@ pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u6
         Err(found) => {
             let carried = <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes);
             holds.get_or_insert(verifier.head());
-            let on = match (&found, carried, &mut changed) {
+            let at = match &found {
+                Break::Changed { seq } => Some(*seq),
+                Break::Missing { expected, found } => u64::try_from(*found).ok().filter(|found| found > expected),
+                Break::Malformed { .. } => None,
+            };
+            let on = match (at, carried, &mut changed) {
                 // The next one was linked to what this one carries.
-                (Break::Changed { seq }, Some(link), Some(changed)) => {
+                (Some(seq), Some(link), Some(changed)) => {
                     *changed += 1;
-                    verifier = Verifier::after(Head { seq: *seq, link });
+                    verifier = Verifier::after(Head { seq, link });
                     ControlFlow::Continue(())
                 }
                 _ => {

@@ -169,6 +169,14 @@ impl Search {
         self
     }
 
+    /// The same search without what it excludes: it wants more.
+    #[must_use]
+    pub fn without_exclusions(&self) -> Self {
+        let mut wider = self.clone();
+        wider.terms.retain(|term| term.wanted == Wanted::With);
+        wider
+    }
+
     /// Whether it asks for something of this field.
     pub fn asks_for(&self, field: Field) -> bool {
         self.terms.iter().any(|term| term.field == Some(field))

@@ -80,6 +80,21 @@ impl RecordColumns {
         Self { seq, when, happened, ticket, who, tool, rest }
     }
 
+    /// Whether nothing of these records' cells is cut.
+    pub fn hold(&self, lines: &[Line]) -> bool {
+        let width = |text: &str| cell(Tone::Ours, text).width();
+        lines.iter().all(|line| {
+            width(who(line).unwrap_or_default()) <= self.who
+                && width(tool_of(line)) <= self.tool.width
+                && width(line.target.as_deref().unwrap_or_default()) <= self.rest
+        })
+    }
+
+    /// What a call acts on, as its row shows it.
+    pub fn target(&self, line: &Line) -> Row {
+        line.target.as_deref().map(|upon| target(Tone::Ours, upon, self.rest)).unwrap_or_default()
+    }
+
     /// The columns' names.
     pub fn heading(&self) -> Row {
         self.columns()
@@ -99,9 +114,8 @@ impl RecordColumns {
             None => (Tone::Quiet, &line.server),
         };
         let mut upon = match &line.target {
-            Some(upon) => target(Tone::Ours, upon, self.rest),
             None if self.tool.width == 0 => cell(tool.0, tool.1).clipped(self.rest),
-            None => Row::default(),
+            _ => self.target(line),
         };
         // How a read was explained fills a sheet, not a row.
         let note = if line.by == Some(By::Default) { "" } else { note(line) };
@@ -180,7 +194,10 @@ pub fn sentence(line: &Line) -> Row {
         (_, Some(_)) if !line.who.is_empty() => {
             row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
         }
-        (Some(rule), Some(_)) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+        (Some(rule), Some(_)) => {
+            let by = if rule.starts_with("grant:") { " by " } else { " by rule " };
+            row = row.and(Tone::Quiet, by).and_foreign(Tone::Ours, rule);
+        }
         (None, Some(by)) => row.push(Tone::Quiet, format!(" by {by}")),
         (_, None) => {}
     }

@@ -72,15 +72,7 @@ fn between(text: &str, out: &mut String) {
 
 /// Words that hosts' formats have as values.
 const WORDS: [&str; 10] = [
-    "stdio",
-    "http",
-    "sse",
-    "streamable-http",
-    "streamable_http",
-    "streamableHttp",
-    "local",
-    "remote",
-    "custom",
+    "stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp", "local", "remote", "custom",
     "allow",
 ];
 

@@ -212,3 +212,35 @@ fn stats_of_nothing_say_what_to_do() {
     assert!(so(&db, "log stats --tool nothing").contains("No call of that kind"));
     assert!(matches!(log(&folder().1, "log export").0, Err(LogError::NoLog(_))));
 }
+
+#[test]
+fn a_call_whose_decision_is_excluded_is_not_listed_by_its_question() {
+    let (_folder, db) = folder();
+    let asked = |n| Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(n) };
+    let denied = |n| Entry { verdict: Some(VerdictWord::Deny), ..write(n) };
+    append(&db, [asked(1), denied(1), asked(2), write(2), asked(3)]);
+    let rows = |line: &str| so(&db, line).lines().skip(1).map(|row| row[..3].trim().to_owned()).collect::<Vec<_>>();
+    assert_eq!(rows("log list"), ["2", "4", "5"]);
+    assert_eq!(rows("log list -- -verdict:deny"), ["4", "5"]);
+    assert_eq!(rows("log list -- -verdict:approve"), ["2", "5"]);
+}
+
+/// Paths that would be cut say their folder once; where nothing would be cut, they are whole.
+#[test]
+fn a_folder_that_most_paths_lie_in_is_named_once() {
+    let (_folder, db) = folder();
+    let at = |n, path: &str| Entry { target: Some(path.into()), ..write(n) };
+    let deep = "/home/ada/projects/shop/reports/2026/november";
+    append(&db, [at(1, &format!("{deep}/one.md")), at(2, &format!("{deep}/deeper/two.md")), at(3, "/etc/hosts")]);
+    insta::assert_snapshot!(so(&db, "log list"), @r"
+    ./ is /home/ada/projects/shop/reports/2026/november/
+    SEQ TIME       VERDICT  WHO      TOOL       TARGET
+      1 10:00:00 ● approved operator write_file ./one.md
+      2 10:00:00 ● approved operator write_file ./deeper/two.md
+      3 10:00:00 ● approved operator write_file /etc/hosts
+    ");
+    assert!(so(&db, "log list --wide").contains(&format!("{deep}/deeper/two.md")));
+    assert!(so(&db, "log show 1").contains(&format!("{deep}/one.md")));
+    append(&db, [at(4, "./one.md")]);
+    assert!(!so(&db, "log list").contains("./ is"), "a path that a call wrote with ./ may be another");
+}

@@ -69,7 +69,7 @@ pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCod
         });
         writeln!(out, "{}", pretty(&object))?;
     } else if difference.is_none() {
-        writeln!(out, "Both can do the same.")?;
+        writeln!(out, "Both have the same capabilities.")?;
     } else {
         for one in &difference.removed {
             writeln!(out, "- {}", shown(one, &before))?;

@@ -22,6 +22,7 @@ use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
 use crate::policy::rule::{Decision, Rule};
+use crate::policy::under::Roots;
 use crate::policy::when::About;
 use crate::policy::written;
 use crate::wire::number::counted;
@@ -157,9 +158,11 @@ fn from_record(
     let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
-        hint: "such calls are asked each time".to_owned(),
+        hint: "mcp-approve asks about such calls each time".to_owned(),
     };
-    let made = proposals(&origin, &policy_file::roots()).map_err(|why| cannot(why.to_string()))?;
+    // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
+    let roots = Roots { folder: None, ..policy_file::roots() };
+    let made = proposals(&origin, &roots).map_err(|why| cannot(why.to_string()))?;
     let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
     let all: Vec<Proposal> = made.into_iter().filter(told).collect();
     let Some(scope) = &options.scope else {
@@ -167,7 +170,7 @@ fn from_record(
         let calls = past::since(&site.db, None)?.unwrap_or_default();
         for (number, one) in (1..).zip(&all) {
             let policy = crate::policy::parse::built_in();
-            let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
+            let policy = crate::policy::rule::Policy { roots: roots.clone(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
             let count = counted(count, "past call");
             writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;

@@ -19,6 +19,7 @@ use crate::cli::print::visible;
 use crate::home::places::{PlaceError, Places};
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
+use crate::wire::number::counted;
 
 /// Which words of the server count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
     }
     let count = |badge: Badge| rows.iter().filter(|row| row["badge"] == badge.word()).count();
     let counts: Vec<_> = Badge::ALL.iter().map(|badge| format!("{} {}", count(*badge), badge.word())).collect();
-    writeln!(out, "{} tools: {}", rows.len(), counts.join(", "))
+    writeln!(out, "{}: {}", counted(rows.len(), "tool"), counts.join(", "))
 }
 
 /// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.

@@ -33,7 +33,7 @@ pub(super) fn run(
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
     let none = match &options.server {
-        Some(_) => "No tool of such a server was seen: `mcp-approve tools list` names those that were.",
+        Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
     print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, places, out))?;
@@ -67,20 +67,25 @@ fn table<'t>(
             [server, tool, badge, identity, tag, pin, calls, evidence, remarks]
         });
         let rows: Vec<_> = rows.collect();
-        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", ">CALLS", "EVIDENCE", "REMARKS"];
+        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", ">RAN", "EVIDENCE", "REMARKS"];
         look.list(titles, &rows, out)?;
     } else {
         let rows: Vec<_> = tools.iter().map(short).collect();
-        look.list(["SERVER", "TOOL", "BADGE", "TAG", ">CALLS", "REMARKS"], &rows, out)?;
+        look.list(["SERVER", "TOOL", "BADGE", "TAG", ">RAN", "REMARKS"], &rows, out)?;
     }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
-        let what = "look like reads (PURE?) or are new: confirm them with";
+        let what = if likely == 1 {
+            "looks like a read (PURE?) or is new: confirm it with"
+        } else {
+            "look like reads (PURE?) or are new: confirm them with"
+        };
         writeln!(out, "{likely} of them {what} {}", places.command("tools review"))?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
-        writeln!(out, "{waiting} of them on the review list: {}", places.command("tools review"))?;
+        let are = if waiting == 1 { "is" } else { "are" };
+        writeln!(out, "{waiting} of them {are} on the review list: {}", places.command("tools review"))?;
     }
     Ok(())
 }

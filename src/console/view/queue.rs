@@ -138,8 +138,8 @@ const NARROW: usize = 64;
 const LEAST: (usize, usize) = (12, 10);
 /// A longer target need not be shown whole while a tool is cut for it; less of it, where a server is.
 const MOST: (usize, usize) = (48, 28);
-/// From this width on a target is not the first that is cut.
-const WIDE: usize = 90;
+/// From this width on there is room for more of a target.
+const WIDE: (usize, usize) = (90, 40);
 /// Less of a target tells nothing: then the other columns go.
 const TARGET: usize = 14;
 /// A server's name need not be shown whole beyond this.
@@ -155,7 +155,7 @@ impl Widths {
             shown.iter().map(|group| times(group, TARGET).width() + cell(Tone::Ours, about(group.lead)).width());
         let (tool, about) = (widest(|held| &held.snapshot.tool).min(28), about.max().unwrap_or(0));
         let (least_tool, most) =
-            if servers > 1 { (LEAST.1, if width < WIDE { MOST.1 } else { MOST.0 }) } else { (LEAST.0, MOST.0) };
+            if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
         let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
         let (origin, first, least) = match servers {
             2.. => {
