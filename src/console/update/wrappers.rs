@@ -143,7 +143,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
-        let first = model.waiting() == 0;
+        let first = !model.calls.iter().any(|held| held.state == CallState::Waiting);
         // Its like was read already, so there is nothing new to read in it.
         let alike = |held: &&Held| held.class == class && held.state == CallState::Waiting;
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);

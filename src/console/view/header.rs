@@ -2,7 +2,7 @@
 
 use super::ends;
 use crate::audit::record::Assurance;
-use crate::console::card::counted;
+use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -12,7 +12,7 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     let waiting = model.waiting();
     let mut name = Row::of(Tone::Strong, " mcp-approve");
     if waiting > 0 {
-        name.push(Tone::Warn, format!("  {waiting} waiting"));
+        name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
     } else {
         name.push(Tone::Quiet, "  none waiting");
     }
