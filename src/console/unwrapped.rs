@@ -8,7 +8,7 @@ use crate::hosts::{self, Listed, Start};
 pub(super) fn read() -> Vec<Unwrapped> {
     let Ok(user) = user::current() else { return Vec::new() };
     let lists = hosts::lists(&hosts::Search::here(user.home).files());
-    let bare = lists.servers.into_iter().filter(|server| server.start == Start::Unwrapped);
+    let bare = lists.servers.into_iter().filter(|server| matches!(server.start, Start::Unwrapped | Start::Elsewhere));
     let list = |server: &Listed| match &server.project {
         Some(project) => format!("{}, for {project}", server.file.display()),
         None => server.file.display().to_string(),

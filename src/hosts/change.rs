@@ -105,14 +105,16 @@ impl File<'_> {
                 ),
                 Start::Wrapped | Start::Observed => Done::Already,
                 Start::Remote if how.remote == Remote::Leave => Done::Left(REMOTE.to_owned()),
-                Start::Remote | Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {
-                    Ok((more, notes)) => {
-                        splices.extend(more);
-                        done.push(entry.clone());
-                        Done::Wrapped(notes)
+                Start::Remote | Start::Unwrapped | Start::Elsewhere => {
+                    match edit::wrap(self.text, self.syntax, entry, how) {
+                        Ok((more, notes)) => {
+                            splices.extend(more);
+                            done.push(entry.clone());
+                            Done::Wrapped(notes)
+                        }
+                        Err(why) => Done::Left(why),
                     }
-                    Err(why) => Done::Left(why),
-                },
+                }
             };
             servers.push(Outcome {
                 project: entry.project.map(str::to_owned),

@@ -15,6 +15,8 @@ pub enum Start {
     Observed,
     /// By its own command: no call is held.
     Unwrapped,
+    /// By a command that its entry does not hold, or not in a form that we read: no call is held, and nothing can be put in front.
+    Elsewhere,
     /// Over the network: there is no pipe to hold calls on.
     Remote,
 }
@@ -167,7 +169,8 @@ impl<'a> Entry<'a> {
         if self.address().is_some() {
             return Start::Remote;
         }
-        match self.words().as_deref().and_then(ours) {
+        let Some(words) = self.words() else { return Start::Elsewhere };
+        match ours(&words) {
             Some(options) if options.contains(&"--observe") => Start::Observed,
             Some(_) => Start::Wrapped,
             None => Start::Unwrapped,

@@ -2,15 +2,22 @@
 //! whatever their key: truth values and known words. Every other value and every comment is hidden, for a list of servers
 //! holds keys and tokens, and no list of secrets is ever whole.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::edit::APPROVAL;
 use super::entry::{Entry, entries, inmost};
 use super::table::Host;
-use super::tree::{Node, Syntax, Value, parse};
+use super::tree::{Field, Node, Syntax, Value, parse};
 
-/// Whether a word of a command line is shown, by the word before it.
+/// Whether a word of a command line is hidden, by the word before it.
 pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;
+
+/// What stands for a value or a comment.
+const HIDDEN: char = '…';
+
+/// Keys and values, each with whether it is shown. One span may be there twice: then it is shown if one of them is.
+type Parts = Vec<(Range<usize>, bool)>;
 
 /// The same lines, without what is not to be shown.
 ///
@@ -18,59 +25,95 @@ pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;
 /// The text cannot be read.
 pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, String> {
     let root = parse(syntax, text)?;
-    let mut shown = Vec::new();
-    plain(&root, &mut shown);
+    let mut parts = Vec::new();
+    plain(text, &root, &mut parts);
     for entry in entries(host, &root)? {
-        values(&entry, hides, &mut shown);
+        values(&entry, hides, &mut parts);
     }
-    shown.sort_by_key(|span| span.start);
-    // A word of a command line may be one of the formats' words, too.
-    shown.dedup();
-    let (mut out, mut at, mut hid) = (String::with_capacity(text.len()), 0, false);
-    for span in shown.into_iter().chain(std::iter::once(text.len()..text.len())) {
-        for c in text.get(at..span.start).unwrap_or_default().chars() {
-            let dash = c == '-' && out.ends_with([' ', '\n']);
-            let plain = dash || c.is_whitespace() || "{}[],:=".contains(c);
-            if plain || !hid {
-                out.push(if plain { c } else { '…' });
-            }
-            hid = !plain;
+    parts.sort_by_key(|(span, is_shown)| (span.start, Reverse(span.end), !is_shown));
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for (span, is_shown) in parts {
+        // Already written, or a key within a header.
+        if span.start < at || span.is_empty() {
+            continue;
         }
-        out.push_str(text.get(span.clone()).unwrap_or_default());
-        (at, hid) = (span.end.max(at), false);
+        between(text.get(at..span.start).unwrap_or_default(), &mut out);
+        let part = text.get(span.clone()).unwrap_or_default();
+        if is_shown {
+            out.push_str(part);
+        } else {
+            out.push(HIDDEN);
+            out.extend(part.ends_with('\n').then_some('\n'));
+        }
+        at = span.end;
     }
+    between(text.get(at..).unwrap_or_default(), &mut out);
     Ok(out)
 }
 
-/// Words that hosts' formats have as values.
-const WORDS: [&str; 9] =
-    ["stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp", "local", "remote", "allow"];
-
-/// Keys, truth values, nothing, and words of the formats. A number may be somebody's secret.
-fn plain(node: &Node, shown: &mut Vec<Range<usize>>) {
-    match &node.value {
-        Value::List(items) => items.iter().for_each(|item| plain(item, shown)),
-        Value::Table(fields) => {
-            for field in fields {
-                shown.push(field.key_span.clone());
-                plain(&field.node, shown);
+/// What is between keys and values: marks of the format, and comments, each hidden to the end of its line.
+fn between(text: &str, out: &mut String) {
+    for line in text.split_inclusive('\n') {
+        let is_mark = |(at, c): (usize, char)| {
+            let dash = c == '-' && line[..at].trim_start().is_empty() && line[at + 1..].starts_with([' ', '\r', '\n']);
+            dash || c.is_whitespace() || "{}[],:=".contains(c)
+        };
+        let hidden = line.char_indices().find(|one| !is_mark(*one)).map(|(at, _)| at);
+        match hidden.filter(|_| !matches!(line.trim(), "." | "---")) {
+            None => out.push_str(line),
+            Some(at) => {
+                out.push_str(&line[..at]);
+                out.push(HIDDEN);
+                out.push_str(&line[line.trim_end().len()..]);
             }
         }
-        Value::Other(text) if matches!(text.as_str(), "true" | "false" | "null") => shown.push(node.span.clone()),
-        Value::Text(text) if WORDS.contains(&text.as_str()) => shown.push(node.span.clone()),
-        Value::Text(_) | Value::Other(_) | Value::Shared(_) => {}
     }
 }
 
-fn values(entry: &Entry<'_>, hides: Hides<'_>, shown: &mut Vec<Range<usize>>) {
+/// Words that hosts' formats have as values.
+const WORDS: [&str; 10] = [
+    "stdio", "http", "sse", "streamable-http", "streamable_http", "streamableHttp", "local", "remote", "custom",
+    "allow",
+];
+
+/// Shows keys, headers, truth values, nothing, and words of the formats. A number may be somebody's secret.
+fn plain(text: &str, node: &Node, parts: &mut Parts) {
+    let is_shown = match &node.value {
+        Value::List(items) => return items.iter().for_each(|item| plain(text, item, parts)),
+        Value::Table(fields) => {
+            for field in fields {
+                parts.push((field.key_span.clone(), true));
+                parts.extend(header(text, field).map(|header| (header, true)));
+                plain(text, &field.node, parts);
+            }
+            return;
+        }
+        Value::Other(text) => matches!(text.as_str(), "true" | "false" | "null"),
+        Value::Text(text) => WORDS.contains(&text.as_str()),
+        Value::Shared(_) => false,
+    };
+    parts.push((node.span.clone(), is_shown));
+}
+
+/// The header of a table in TOML, which holds nothing but keys.
+fn header(text: &str, field: &Field) -> Option<Range<usize>> {
+    let span = field.node.span.clone();
+    let is_header = |line: &str| line.starts_with('[') && line.ends_with(']') && !line.contains('\n');
+    (!field.own && text.get(span.clone()).is_some_and(is_header)).then_some(span)
+}
+
+fn values(entry: &Entry<'_>, hides: Hides<'_>, parts: &mut Parts) {
+    let mut show = |node: &Node| parts.push((node.span.clone(), true));
     let mut before = None;
     for (node, word) in entry.command_nodes().into_iter().zip(entry.words().unwrap_or_default()) {
         if !hides(before, word) {
-            shown.push(node.span.clone());
+            show(node);
         }
         before = Some(word);
     }
     let limit = entry.host.limit.and_then(|limit| entry.node.get(limit.key)).map(inmost);
     let plain = |node: &&Node| matches!(node.value, Value::Other(_) | Value::Text(_));
-    shown.extend(limit.into_iter().chain(entry.node.get(APPROVAL)).filter(plain).map(|node| node.span.clone()));
+    limit.into_iter().chain(entry.node.get(APPROVAL)).filter(plain).for_each(&mut show);
+    // In a list, this is where a server has its name.
+    entry.node.get("name").filter(|name| name.text() == Some(entry.name)).into_iter().for_each(show);
 }

@@ -170,6 +170,46 @@ fn a_diff_shows_names_and_command_lines_and_no_other_value() {
     assert!(rows.as_array().unwrap().iter().all(|row| row["diff"].is_string() && row["done"] != "wrapped"));
 }
 
+/// Headers, names and indents are shown as they are written; a comment is one mark, whatever it holds.
+#[test]
+fn a_diff_of_toml_and_yaml_reads_like_the_file() {
+    let home = home();
+    home.write(
+        "user/.codex/config.toml",
+        "[mcp_servers.a]\ncommand = \"a\" # sk-hidden-a {b}\ntool_timeout_sec = 60\n\n[mcp_servers.\"two words\"]\n\
+         command = \"b\"\nenv.KEY = \"sk-hidden-b\"\n[profiles.\"a.b\".mcp_servers.c]\nurl = \"https://u:sk-hidden-c@x\"\n\
+         [profiles.\"a.b\".mcp_servers.d]\ncommand = \"d\"\n",
+    );
+    home.write(
+        "user/.continue/config.yaml",
+        "mcpServers:\n  - name: My server # sk-hidden-d - {e}\n    command: a\n    env:\n      L: |\n        sk-hidden-e\n      \
+         K: sk-hidden-f\n",
+    );
+    home.write(
+        "user/.gemini/settings.json",
+        "{\n            \"mcpServers\": {\n\n                \"a\": { \"command\": \"a\" }\n            }\n}\n",
+    );
+    let run = home.hosts(&["install", "--host", "codex", "--host", "continue", "--host", "gemini", "--dry-run"]);
+    let program = env!("CARGO_BIN_EXE_mcp-approve");
+    insta::assert_snapshot!(run.out.replace(program, "PROGRAM").replace(&home.path("").display().to_string(), "HOME/"));
+}
+
+/// A host may start what its extensions bring: no command is written anywhere, so none can be wrapped.
+#[test]
+fn a_server_without_a_command_is_neither_offered_nor_fixed_by_install() {
+    let home = home();
+    home.write("user/.config/zed/settings.json", "{ \"context_servers\": { \"e\": { \"settings\": {} } } }");
+    home.hosts(&["install", "--all"]);
+    let listed = home.hosts(&["install"]).out;
+    assert!(
+        listed.contains("     e: NOT wrapped: everything runs unasked; its entry has no command to wrap"),
+        "{listed}"
+    );
+    let doctor = home.hosts(&["doctor", "--strict"]);
+    let out = super::unwrapped(&doctor.out);
+    assert!(doctor.code == 1 && out.contains("e of Zed") && !out.contains("install --all"), "{out}");
+}
+
 #[test]
 fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
     let home = home();

@@ -34,6 +34,10 @@ pub enum Client {
     Py1,
     /// Python, second line: probes in place.
     Py2,
+    /// Rust, with the handshake.
+    Rmcp1,
+    /// Rust: probes in place.
+    Rmcp2,
 }
 
 impl Client {
@@ -44,6 +48,8 @@ impl Client {
             Self::Ts2 => "ts2",
             Self::Py1 => "py1",
             Self::Py2 => "py2",
+            Self::Rmcp1 => "rmcp1",
+            Self::Rmcp2 => "rmcp2",
         }
     }
 }
@@ -152,6 +158,30 @@ impl Bed {
         self.text(&format!("venv1/bin/{program}"))
     }
 
+    /// The client and server on the official Rust SDK, compiled at first use.
+    pub fn rmcp(&self) -> String {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        let target = self.path("rmcp");
+        ONCE.get_or_init(|| {
+            println!("compiling into {}", target.display());
+            let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/rmcp/Cargo.toml");
+            run(Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .args(["build", "--locked", "--quiet", "--manifest-path"])
+                .arg(manifest)
+                .arg("--target-dir")
+                .arg(&target));
+        });
+        target.join("debug/small-rmcp").to_str().unwrap().into()
+    }
+
+    /// A server on the official Go SDK: a program from npm, which holds one for each platform.
+    pub fn go(&self) -> String {
+        let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+        let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
+        let name = format!("kubernetes-mcp-server-{system}-{processor}");
+        self.text(&format!("node_modules/{name}/bin/{name}"))
+    }
+
     /// `command` with every byte on its pipes kept in `records`.
     pub fn recorded(&self, records: &Path, command: &[String]) -> Vec<String> {
         let tee = ["python3".into(), self.text("tee.py"), records.to_str().unwrap().into()];
@@ -161,12 +191,13 @@ impl Bed {
     /// The command that plays a plan with this client.
     pub fn driver(&self, client: Client, plan: &Path) -> Command {
         let (program, script) = match client {
-            Client::Ts1 | Client::Ts2 => ("node".into(), "drive.mjs"),
-            Client::Py1 => (self.legacy_python("python"), "drive.py"),
-            Client::Py2 => (self.python("python"), "drive.py"),
+            Client::Ts1 | Client::Ts2 => ("node".into(), self.text("drive.mjs")),
+            Client::Py1 => (self.legacy_python("python"), self.text("drive.py")),
+            Client::Py2 => (self.python("python"), self.text("drive.py")),
+            Client::Rmcp1 | Client::Rmcp2 => (self.rmcp(), "drive".into()),
         };
         let mut command = Command::new(program);
-        command.arg(self.path(script)).arg(plan);
+        command.arg(script).arg(plan);
         command
     }
 

@@ -33,8 +33,15 @@ fn of(lists: &Lists, is_strict: bool) -> Vec<Check> {
                 fix: Some(Fix::Install),
                 ..note("hosts", format!("{name} is NOT wrapped: none of its calls is held or recorded"))
             },
+            Start::Elsewhere => {
+                let what = format!("{name} is NOT wrapped: none of its calls is held or recorded");
+                let hint = Some(
+                    "write its command into that file, or turn it off: `install` finds no command to wrap".to_owned(),
+                );
+                if is_strict { broken("hosts", what, hint) } else { Check { hint, ..note("hosts", what) } }
+            }
             Start::Observed => Check {
-                hint: Some("take `--observe` away once you have rules".to_owned()),
+                hint: Some("remove `--observe` once you have rules".to_owned()),
                 ..note("hosts", format!("{name} is only observed: every call passes"))
             },
         });
@@ -96,6 +103,7 @@ mod tests {
         );
         let bare = said(vec![listed(Start::Wrapped), listed(Start::Unwrapped)], 1);
         assert!(bare.starts_with("note git of Cursor (mcp.json, for /work) is NOT wrapped"), "{bare}");
+        assert!(said(vec![listed(Start::Elsewhere)], 1).contains("is NOT wrapped"));
         assert!(said(vec![listed(Start::Observed)], 1).contains("only observed"));
         assert!(said(vec![listed(Start::Remote)], 1).contains("over the network: 1"));
         let unread = Unread { host: "Zed", file: PathBuf::from("s.json"), why: "no JSON".to_owned() };

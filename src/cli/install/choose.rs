@@ -87,7 +87,7 @@ pub(super) fn pick(
     let can = |one: &Listed| match one.start {
         Start::Unwrapped => way == Way::In,
         Start::Wrapped | Start::Observed => way == Way::Out,
-        Start::Remote => false,
+        Start::Remote | Start::Elsewhere => false,
     };
     let (mut last, mut numbered) = (None, Vec::new());
     for one in &lists.servers {

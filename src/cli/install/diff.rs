@@ -18,8 +18,11 @@ pub(super) fn of(found: &Found, edited: &Edited) -> String {
     };
     let diff = TextDiff::from_lines(&before, &after);
     let line = |line: &str| {
-        let line: String = line.chars().take(WIDEST).collect();
-        format!("    {}\n", block(&line))
+        // The diff's own mark is not the line's indent.
+        let mut rest = line.chars();
+        let mark = rest.next().map(String::from).unwrap_or_default();
+        let rest: String = rest.take(WIDEST).collect();
+        format!("    {mark}{}", block(&rest)).trim_end().to_owned() + "\n"
     };
     diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string().lines().map(line).collect()
 }

@@ -39,7 +39,8 @@ impl HostsHome {
     pub(in crate::cli) fn search(&self) -> Result<Search, Error> {
         match &self.dir {
             Some(dir) => {
-                let home = std::path::absolute(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
+                let home =
+                    std::fs::canonicalize(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
                 Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
             }
             None => match user::current() {

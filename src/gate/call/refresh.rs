@@ -57,6 +57,9 @@ impl Gate {
             if let Some(task) = held.round_trips.task.clone() {
                 self.keep_task(&task, &held, out);
             }
+            if let Some(state) = &held.round_trips.away {
+                self.returns.extend(state, deadline);
+            }
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
             self.wake_for(&held, out);
         } else {
