@@ -359,7 +359,8 @@ fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>
     let quoted = run(near, name, |b| !is_quote(b) && !matches!(b, b'\n' | b';'));
     let gap = std::str::from_utf8(&near[name..quoted]).ok()?;
     let is_default = ["||", "??", " or ", "unwrap_or"].iter().any(|sign| gap.contains(sign)) && !gap.contains(',');
-    if !is_default && !(within && gap.trim() == ",") {
+    let is_fallback = is_default || (within && gap.trim() == ",");
+    if !is_fallback {
         return None;
     }
     let start = run(bytes, quoted, is_quote);
