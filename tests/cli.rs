@@ -211,7 +211,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
     assert!(run.out.contains("L0 cooperative"), "{}", run.out);
     home.write("config/policy.toml", "version = 2\n");
-    home.write("config/config.toml", "inlin = true\n");
+    home.write("config/config.toml", "inlin = true\nnmae = 1\n");
     home.write("state/log", "a file\n");
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
@@ -223,7 +223,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     ] {
         assert!(out.contains(says), "{says} in {}", run.out);
     }
-    assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
+    assert!(!run.out.contains(['␊', '␠']), "each error on a line: {}", run.out);
     assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));

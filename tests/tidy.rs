@@ -186,6 +186,10 @@ fn every_test_file_is_declared() {
     let mut complaints = Vec::new();
     for path in files(&root().join("tests")) {
         let below = path.strip_prefix(root().join("tests")).expect("below tests");
+        // A package of its own says itself what it is made of.
+        if path.ancestors().take_while(|folder| *folder != root()).any(|folder| folder.join("Cargo.toml").is_file()) {
+            continue;
+        }
         let stem = below.file_stem().expect("a name").to_string_lossy().into_owned();
         let whole = below.to_string_lossy().into_owned();
         let name = match stem.as_str() {

@@ -42,9 +42,7 @@ impl StoreError {
             }
             Self::Network { .. } => "choose a local folder with --home or --audit-db",
             Self::Busy { .. } => "look for a stopped mcp-approve process that holds the lock, and end it",
-            Self::Damaged { .. } => {
-                "keep a copy, see what `mcp-approve log verify` says, and move it and its audit.head away to begin a new log"
-            }
+            Self::Damaged { .. } => "keep a copy, and move it and its audit.head away to begin a new log",
             Self::Io { .. } => "look at the disk and the folder, then try again",
         }
     }

@@ -287,7 +287,8 @@ pub struct Verified {
     /// The head of the part that holds, from the first record on.
     pub head: Head,
     pub broken: Option<Break>,
-    /// What is behind the break, where single records were changed and all others follow from the links that those carry.
+    /// What is behind the break, where single records were changed or removed and all others follow from the links that are
+    /// there.
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
 }
@@ -295,7 +296,7 @@ pub struct Verified {
 /// What is behind a break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beyond {
-    /// How many records do not carry the link they must have.
+    /// At how many places a record does not carry the link it must have, or is missing.
     pub changed: u64,
     /// The last record.
     pub head: Head,
@@ -341,11 +342,16 @@ pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u6
         Err(found) => {
             let carried = <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes);
             holds.get_or_insert(verifier.head());
-            let on = match (&found, carried, &mut changed) {
+            let at = match &found {
+                Break::Changed { seq } => Some(*seq),
+                Break::Missing { expected, found } => u64::try_from(*found).ok().filter(|found| found > expected),
+                Break::Malformed { .. } => None,
+            };
+            let on = match (at, carried, &mut changed) {
                 // The next one was linked to what this one carries.
-                (Break::Changed { seq }, Some(link), Some(changed)) => {
+                (Some(seq), Some(link), Some(changed)) => {
                     *changed += 1;
-                    verifier = Verifier::after(Head { seq: *seq, link });
+                    verifier = Verifier::after(Head { seq, link });
                     ControlFlow::Continue(())
                 }
                 _ => {

@@ -230,7 +230,7 @@ fn prefixes(first: u8, second: u8) -> u64 {
     PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
 }
 
-/// A token told by how it begins.
+/// A token known by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let candidates = prefixes(bytes[at], *bytes.get(at + 1)?);
     // Nearly every word of every call ends here.

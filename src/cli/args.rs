@@ -27,11 +27,10 @@ use crate::behavior::taxonomy::Mutability;
     max_term_width = 100,
     disable_help_subcommand = true,
     after_help = "Examples:
-  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-                            wrap a server
-  mcp-approve               open the console
-  mcp-approve demo          see it work; nothing to install
-  mcp-approve log list      what was called, and who decided
+  mcp-approve demo                    see it work; nothing to install
+  mcp-approve -- uvx mcp-server-git   wrap a server
+  mcp-approve                         open the console
+  mcp-approve log list                what was called, and who decided
 
 `mcp-approve help` lists topics: hosts, keys, rules, hazards and others.
 `mcp-approve wrap --help` lists the options of wrapping.
@@ -76,7 +75,7 @@ Examples:
     /// Reviews the audit log
     #[command(after_help = "Examples:
   mcp-approve log list --limit 20
-  mcp-approve log show filesystem-12
+  mcp-approve log show 42
   mcp-approve log verify && echo \"not changed\"")]
     Log {
         /// Read this database, as given to `wrap --audit-db`

@@ -41,7 +41,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
     let failed = |cause: io::Error| Error::Failed {
         what: "--inline has no terminal to draw on".to_owned(),
         cause: cause.into(),
-        hint: "leave --inline away, and run `mcp-approve` in another terminal".to_owned(),
+        hint: "leave out --inline, and run `mcp-approve` in another terminal".to_owned(),
     };
     let pipe = HostPipe::take().map_err(failed)?;
     let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;

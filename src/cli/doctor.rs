@@ -20,6 +20,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
+use crate::wire::number::counted;
 
 /// What level 0 gives, and what it does not.
 const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
@@ -113,7 +114,11 @@ fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) 
     let lines = check.what.lines().chain(hint.as_deref());
     for (at, line) in lines.enumerate() {
         let (state, about) = if at == 0 { (word(check.state), check.about) } else { ("", "") };
-        let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), cell(Tone::Ours, line)]);
+        // Our own indent is no hidden space of foreign text.
+        let text = line.trim_start_matches(' ');
+        let indent = Row::of(Tone::Ours, " ".repeat(line.len() - text.len()));
+        let text = indent.joined(cell(Tone::Ours, text));
+        let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), text]);
         writeln!(out, "{}", look.line(&row))?;
     }
     Ok(())
@@ -162,7 +167,7 @@ fn policies(places: &Places) -> Vec<Check> {
         .present()
         .map(|file| match load(&file.place) {
             Err(error) => {
-                let what = format!("{error}: everything that is not denied asks");
+                let what = format!("{error}: mcp-approve asks about every call that is not denied");
                 broken("policy", what, Some(error.hint()))
             }
             Ok(policy) => {
@@ -194,12 +199,17 @@ fn pins(places: &Places) -> Check {
         Ok(Some((tools.len(), changed + waits.count())))
     };
     match read() {
-        Err(error) => broken("pins", format!("{error}: every call asks"), Some(error.hint())),
+        Err(error) => broken("pins", format!("{error}: mcp-approve asks about every call"), Some(error.hint())),
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
             fix: Some(Fix::Review),
-            ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
+            ..note(
+                "pins",
+                format!(
+                    "servers and tools that changed or were never reviewed: {waits}; mcp-approve asks about their calls"
+                ),
+            )
         },
     }
 }
@@ -209,7 +219,7 @@ fn state(places: &Places) -> Check {
     match places.check_state() {
         Err(error) => broken("state", error.to_string(), Some(error.hint())),
         Ok(()) if !may_write(dir) => {
-            let hint = "make it yours, or name another folder with --home DIR";
+            let hint = "give it to your user (chown), or name another folder with --home DIR";
             broken("state", format!("you may not write to {}", dir.display()), Some(hint.to_owned()))
         }
         Ok(()) if dir.exists() => good("state", dir.display().to_string()),
@@ -220,14 +230,20 @@ fn state(places: &Places) -> Check {
 fn log(places: &Places) -> Check {
     let path = places.audit_db();
     match File::options().read(true).write(true).open(&path) {
-        Ok(_) => good("audit log", format!("{}; `{}` checks its chain", path.display(), places.command("log verify"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            good("audit log", format!("none yet at {}", path.display()))
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let hint = "give it to your user (chown): without its log mcp-approve forwards no call";
+            return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
         }
-        Err(error) => {
-            let hint = "make it yours: without its log no call is forwarded";
-            broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()))
+        Ok(_) | Err(_) => {}
+    }
+    let newest = super::log::open(&path).and_then(|reader| Ok(reader.map(|reader| reader.newest()).transpose()?));
+    match newest {
+        Ok(None) => good("audit log", format!("none yet at {}", path.display())),
+        Ok(Some(newest)) => {
+            let (records, verify) = (counted(newest, "record"), places.command("log verify"));
+            good("audit log", format!("{} ({records}); `{verify}` checks its chain", path.display()))
         }
+        Err(error) => broken("audit log", error.to_string(), Some(error.hint().to_owned())),
     }
 }
 

@@ -143,7 +143,7 @@ pub struct CodegenOptions {
 #[derive(Clone, Debug, Args)]
 pub struct CheckOptions {
     /// The workflow
-    #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath, required_unless_present = "hosts")]
+    #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath)]
     pub workflow: Option<PathBuf>,
     /// Instead, list what each server in this machine's host configurations may do unasked today
     #[arg(long, conflicts_with = "workflow")]
@@ -175,6 +175,12 @@ pub fn run(
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
         LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
+        LatticeCommand::Check(CheckOptions { workflow: None, hosts: false, .. }) => Err(Error::Wrong {
+            what: "nothing to check was named".to_owned(),
+            hint: "`mcp-approve lattice check --hosts` checks the servers of this machine's hosts, `mcp-approve lattice check \
+                   WORKFLOW.toml` a workflow"
+                .to_owned(),
+        }),
         LatticeCommand::Check(options) => hosts::run(options.json, &places?, now, out),
     }
 }

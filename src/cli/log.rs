@@ -1,6 +1,8 @@
 //! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
 
 pub mod export;
+mod folder;
+mod named;
 mod print;
 pub(super) mod progress;
 pub mod stats;
@@ -18,8 +20,11 @@ use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::{Reader, StoreError};
+use crate::console::row::{Row, Tone};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
+use named::Named;
+pub(super) use named::{named, open};
 use print::{table, timeline, whole};
 
 /// What to do with the log.
@@ -61,8 +66,8 @@ pub struct Of {
     /// Only this verdict: approve or deny
     #[arg(long, value_parser = verdict)]
     pub verdict: Option<VerdictWord>,
-    /// Only what this decided: default, rule, operator, expiry, …
-    #[arg(long)]
+    /// Only what this decided: policy, rule, operator, expiry, …
+    #[arg(long, value_parser = by)]
     pub by: Option<By>,
     /// Only from then on: today, yesterday, 2026-11-21, 14:30, 30d, 1h, 5m, 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN")]
@@ -82,6 +87,11 @@ fn verdict(word: &str) -> Result<VerdictWord, String> {
         "denied" => Ok(VerdictWord::Deny),
         word => word.parse().map_err(|error| format!("{error}")),
     }
+}
+
+/// What decided, as lists name it too.
+fn by(word: &str) -> Result<By, String> {
+    if word == "policy" { Ok(By::Default) } else { word.parse().map_err(|error| format!("{error}")) }
 }
 
 impl Of {
@@ -138,7 +148,7 @@ impl Default for ListOptions {
 /// Which record to show.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ShowOptions {
-    /// The number of a record, or the ticket of a call (filesystem-12)
+    /// SEQ of `log list`, the number of a record; or the ticket of a call (filesystem-12)
     #[arg(value_name = "SEQ|TICKET")]
     pub what: String,
     /// The ticket in this session (the first characters of its name are enough) [default: the newest]
@@ -179,6 +189,8 @@ pub enum LogError {
     Store(#[from] StoreError),
     #[error("there is no audit log yet at {0}")]
     NoLog(PathBuf),
+    #[error("the audit log {0} is missing: the note of its head beside it says that there was one")]
+    Gone(PathBuf),
     #[error(transparent)]
     Search(#[from] Meaningless),
     #[error("nothing in the audit log is called {0}")]
@@ -196,8 +208,11 @@ impl LogError {
                 "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or \
                  --audit-db"
             }
+            Self::Gone(_) => {
+                "`mcp-approve log verify` says what is missing; put the log back, or name its place with --audit-db"
+            }
             Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
-            Self::Nothing(_) => "`mcp-approve log list --wide` lists them with SEQ and TICKET",
+            Self::Nothing(_) => "`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too",
             Self::Output(_) => "look at where the output goes",
         }
     }
@@ -207,9 +222,11 @@ impl From<LogError> for Error {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Output(cause) => cause.into(),
-            LogError::Store(_) | LogError::NoLog(_) | LogError::Search(_) | LogError::Nothing(_) => {
-                Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
-            }
+            LogError::Store(_)
+            | LogError::NoLog(_)
+            | LogError::Gone(_)
+            | LogError::Search(_)
+            | LogError::Nothing(_) => Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() },
         }
     }
 }
@@ -248,7 +265,7 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
     let search = options.of.search(look.clock)?;
     // Whoever asks for a kind of record wants records.
     let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);
-    let reader = Reader::open(db)?;
+    let reader = open(db)?;
     let found = match &reader {
         Some(reader) => {
             let index = if search.is_empty() { None } else { progress::index(db, reader)? };
@@ -267,8 +284,43 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         writeln!(out, "No matches.")?;
     } else {
         table(&found, look, out)?;
+        // Whoever names a number knows that there may be more.
+        if found.len() == options.limit && options.limit == LIMIT {
+            writeln!(
+                out,
+                "{}",
+                look.line(&Row::of(Tone::Quiet, format!("The newest {LIMIT}; --limit N lists more.")))
+            )?;
+        }
+        if let Some(reader) = &reader {
+            warn_of_changes(reader, &found, look, out)?;
+        }
     }
     Ok(Finding::So)
+}
+
+/// Says which of these records were changed after they were written, or follow from nothing: what they say may be untrue.
+fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), LogError> {
+    const MOST: usize = 3;
+    let mut changed = Vec::new();
+    for record in shown {
+        if let Err(why) = reader.follows(u64::try_from(record.seq).unwrap_or(0))? {
+            changed.push(format!("▲ {why}"));
+        }
+    }
+    for why in changed.iter().take(MOST) {
+        writeln!(out, "{}", look.line(&Row::of(Tone::Danger, why)))?;
+    }
+    if !changed.is_empty() {
+        let more = changed.len().saturating_sub(MOST);
+        let more = if more > 0 { format!("{more} more are affected. ") } else { String::new() };
+        writeln!(
+            out,
+            "{more}What is shown may be untrue: {}",
+            look.hint("`mcp-approve log verify` checks the whole log.")
+        )?;
+    }
+    Ok(())
 }
 
 /// Says that there is no log yet, and how it begins.
@@ -283,28 +335,12 @@ fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// As [`run`].
 pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let look = look.utc(options.utc).wide(options.look.wide);
-    let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let of_ticket = |ticket: &str| query::of_ticket(&reader, progress::index(db, &reader)?.as_ref(), ticket);
-    let (found, call, others) = match options.what.parse() {
-        Ok(seq) => {
-            let found: Vec<Record> = query::at(&reader, seq)?.into_iter().collect();
-            let of = found.first().and_then(Record::fields).and_then(|of| Some((of.ticket?, of.session.into_owned())));
-            let call = of.map(|(ticket, session)| Ok::<_, StoreError>((of_ticket(&ticket)?, session))).transpose()?;
-            let call = call.map_or_else(Vec::new, |(all, session)| query::of_one_session(all, Some(&session)).0);
-            (found, call, Vec::new())
-        }
-        Err(_) => {
-            let (found, others) = query::of_one_session(of_ticket(&options.what)?, options.session.as_deref());
-            (found.clone(), found, others)
-        }
-    };
-    if found.is_empty() {
-        return Err(LogError::Nothing(visible(&options.what)));
-    }
+    let Named { reader, found, call, others } = named(&options.what, options.session.as_deref(), db)?;
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);
     }
+    warn_of_changes(&reader, if call.is_empty() { &found } else { &call }, look, out)?;
     timeline(&call, look, out)?;
     whole(&found, out)?;
     if !others.is_empty() {

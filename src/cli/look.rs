@@ -126,8 +126,8 @@ fn code(tone: Tone) -> Option<&'static str> {
 }
 
 impl Look<'_> {
-    /// A list, one row a line under its titles. A title that begins with `>` is over numbers. Where it is too wide the
-    /// widest columns are cut, and the last takes what is left.
+    /// A list, one row a line under its titles. A title that begins with `>` is over numbers, which are never cut. Where it
+    /// is too wide the widest texts are cut, and then the last columns go.
     pub(super) fn list<const N: usize>(
         &self,
         titles: [&'static str; N],
@@ -144,13 +144,23 @@ impl Look<'_> {
                 *width = (*width).max(cell.width());
             }
         }
-        let all = |widths: &[usize; N]| widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
+        let all = |widths: &[usize; N]| {
+            widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+        };
         while all(&widths) > self.width {
             // The last gives way first, then the widest.
-            let last = widths.last().is_some_and(|last| *last > 2 * LEAST);
-            let widest = if last { widths.last_mut() } else { widths.iter_mut().max() };
+            let last =
+                widths.last().zip(is_number.last()).is_some_and(|(last, is_number)| *last > 2 * LEAST && !is_number);
+            let mut texts =
+                widths.iter_mut().zip(is_number).filter(|(_, is_number)| !is_number).map(|(width, _)| width);
+            let widest = if last { texts.next_back() } else { texts.max() };
             let Some(widest) = widest.filter(|width| **width > LEAST) else { break };
             *widest -= 1;
+        }
+        for at in (2..N).rev() {
+            if all(&widths) > self.width {
+                widths[at] = 0;
+            }
         }
         let mut columns = Columns::default();
         for (at, (width, is_number)) in widths.into_iter().zip(is_number).enumerate() {
@@ -165,13 +175,22 @@ impl Look<'_> {
     }
 }
 
+/// Which end of a long list a pager shows first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    Top,
+    /// The end: the newest is the last.
+    Newest,
+}
+
 /// Runs a command whose output may be longer than the screen: at a terminal it goes through the pager.
 pub(super) fn paged(
     options: LookOptions,
+    first: First,
     out: &mut dyn Write,
     print: impl FnOnce(&mut dyn Write) -> Result<ExitCode, Error>,
 ) -> Result<ExitCode, Error> {
-    let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager() };
+    let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager(first) };
     let Some((mut child, mut input)) = pager else { return print(out) };
     let mut prose = Prose::new(&mut input, columns(&io::stdout()).filter(|_| !options.wide));
     let printed = print(&mut prose);
@@ -186,7 +205,7 @@ pub(super) fn paged(
 }
 
 /// The user's pager, started; `None` where they want none, or there is none: then the list is printed as it is.
-fn pager() -> Option<(Child, ChildStdin)> {
+fn pager(first: First) -> Option<(Child, ChildStdin)> {
     let named = env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
     let mut words = named.split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
@@ -194,6 +213,9 @@ fn pager() -> Option<(Child, ChildStdin)> {
     if env::var_os("LESS").is_none() {
         // A list that fits the screen stays on it, and colours are shown.
         command.env("LESS", "FRX");
+    }
+    if first == First::Newest && program == "less" {
+        command.arg("+G");
     }
     let mut child = command.args(words).stdin(Stdio::piped()).spawn().ok()?;
     let input = child.stdin.take()?;

@@ -38,7 +38,8 @@ use args::{Cli, Command, ToolsCommand};
 use error::Error;
 use lattice::LatticeCommand;
 use log::{Finding, LogCommand};
-use look::{Look, paged};
+use look::{First, Look, paged};
+use print::visible;
 use prose::Prose;
 use rules::options::RulesCommand;
 use wrap::WrapOptions;
@@ -183,7 +184,10 @@ fn review(
         })
     };
     match command.look() {
-        Some(look) => paged(look, out, run),
+        Some(look) => {
+            let first = if matches!(command, LogCommand::List(_)) { First::Newest } else { First::Top };
+            paged(look, first, out, run)
+        }
         None => run(out),
     }
 }
@@ -193,25 +197,54 @@ fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// The text of a usage error; a server's command without its `--` is the likeliest slip.
+/// The text of a usage error, with hints as every error has them; a server's command without its `--` is the likeliest slip.
 fn usage(error: &clap::Error, args: &[OsString]) -> Error {
-    let text = error.render().to_string();
-    // clap proposes to hand an unknown option to the server, which is hardly ever meant.
-    let lines = text.lines().filter(|line| !line.contains("as a value, use '--"));
-    let mut text = lines.fold(String::new(), |text, line| text + line + "\n").replace("\n\n\n", "\n\n");
     let cli = Cli::command();
-    let known: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
-    // Behind a command of ours a stray word is no server's.
-    let is_first = !args.iter().skip(1).any(|word| known.iter().any(|known| word == known));
-    if let Some(word) = stray_word(error).filter(|_| is_first) {
+    let (path, command) = begun(&cli, args);
+    let is_first = path == cli.get_name();
+    if let Some(word) = stray_word(error).filter(|_| is_first || error.kind() == ErrorKind::InvalidSubcommand) {
         let word: String = word.chars().flat_map(char::escape_debug).collect();
-        text = format!("error: there is no command \"{word}\"\n");
+        let after = if is_first { String::new() } else { format!(" after `{path}`") };
+        let mut text = format!("error: there is no command \"{word}\"{after}\n");
+        let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         if let Some(near) = nearest(&word, &known) {
-            text.push_str(&format!("  hint: did you mean `mcp-approve {near}`?\n"));
+            text.push_str(&format!("  hint: did you mean `{path} {near}`?\n"));
         }
-        text.push_str(&format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"));
+        text.push_str(&match is_first {
+            true => format!("  hint: to wrap a server, put `--` before its command: {path} -- {word} ...\n"),
+            false => format!("  hint: `{path} --help` lists them\n"),
+        });
+        return Error::Usage(text);
     }
+    let mut text = String::new();
+    for line in error.render().to_string().lines().filter(|line| !line.is_empty()) {
+        match line.strip_prefix("  tip: ") {
+            // clap proposes to hand an unknown option to the server, which is hardly ever meant.
+            Some(tip) if tip.contains("as a value, use '--") => {}
+            Some(tip) => text.push_str(&format!("  hint: {tip}\n")),
+            None if line.starts_with("For more information") => {}
+            None => text.push_str(&format!("{line}\n")),
+        }
+    }
+    // In a search `-` excludes, and would begin an option here.
+    let excludes = args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
+        arg.strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()) && rest.contains(':'))
+    });
+    if let Some(word) = excludes.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+        text.push_str(&format!("  hint: put `--` before a word that begins with `-`: {path} -- {}\n", visible(word)));
+    }
+    text.push_str(&format!("  hint: `{path} --help` says more\n"));
     Error::Usage(text)
+}
+
+/// The command that a line names, as far as it is one of ours: its words, and what it is.
+fn begun<'c>(cli: &'c clap::Command, args: &[OsString]) -> (String, &'c clap::Command) {
+    let words = args.iter().skip(1).take_while(|word| *word != "--");
+    words.fold((cli.get_name().to_owned(), cli), |(path, command), word| match command.find_subcommand(word) {
+        Some(below) => (format!("{path} {}", below.get_name()), below),
+        None => (path, command),
+    })
 }
 
 /// The word that is neither a command nor an option.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::error::Error;
-use crate::cli::look::{Look, LookOptions, paged};
+use crate::cli::look::{First, Look, LookOptions, paged};
 use crate::home::change::RuleFile;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -87,7 +87,7 @@ pub fn run(
         RulesCommand::List(options) => {
             let (policy, look) = (standing(&mut layers)?, Look::here(now, places).whole_in_a_pipe());
             let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
-            paged(pages, out, |out| list::run(&policy, &layers, *options, look, out))
+            paged(pages, First::Top, out, |out| list::run(&policy, &layers, *options, look, out))
         }
         RulesCommand::Explain { call, record, json } => {
             let call = match (call, record) {

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::args::{Output, ToolsCommand};
-use super::look::{Look, LookOptions, paged};
+use super::look::{First, Look, LookOptions, paged};
 use super::print::{json_array, json_lines};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
@@ -24,8 +24,6 @@ use crate::cli::error::Error;
 use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
-
-pub use classify::{Hints, classify};
 
 /// Runs one command. `now` is milliseconds since 1970, UTC.
 ///
@@ -42,13 +40,13 @@ pub(super) fn run(
         ToolsCommand::List(options) => {
             let places = places?;
             let look = Look::here(now, &places).wide(options.look.wide);
-            paged(pages(options.look, options.output), out, |out| list::run(options, &places, look, out))
+            paged(pages(options.look, options.output), First::Top, out, |out| list::run(options, &places, look, out))
         }
         ToolsCommand::Show(options) => show::run(options, &places?, out),
         ToolsCommand::Search(options) => {
             let places = places?;
             let look = Look::here(now, &places).wide(options.look.wide);
-            paged(pages(options.look, options.output), out, |out| search::run(options, &places, look, out))
+            paged(pages(options.look, options.output), First::Top, out, |out| search::run(options, &places, look, out))
         }
         ToolsCommand::Review(options) => review::run(options, &places?, now, out),
         ToolsCommand::Pin(options) => review::pin(options, &places?, now, out),

@@ -13,6 +13,7 @@ use crate::console::time;
 use crate::home::places::Places;
 use crate::link::message::WaitingCall;
 use crate::link::peek::{Peeked, peek};
+use crate::wire::number::counted;
 
 /// How to tell it.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -54,7 +55,7 @@ pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut 
 /// How many wait, and the oldest of them: `2 calls wait · filesystem deletes content — notes.md · 4:12 left`.
 fn line(calls: &[WaitingCall], now: i64) -> Option<String> {
     let oldest = calls.first()?;
-    let count = if calls.len() == 1 { "1 call waits".to_owned() } else { format!("{} calls wait", calls.len()) };
+    let count = counted(calls.len(), "call waits|calls wait");
     let left = oldest.deadline.map_or_else(String::new, |at| format!(" · {} left", time::left(at - now)));
     Some(format!("{count} · {}: {}{left}", oldest.server, oldest.effect))
 }

@@ -117,7 +117,7 @@ impl Consoles {
             pid: std::process::id(),
             command: registration.command.clone(),
             started: registration.started,
-            assurance: Assurance::L0.word().to_owned(),
+            assurance: Assurance::L0,
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;

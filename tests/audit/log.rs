@@ -67,6 +67,7 @@ fn filters_choose_records() {
         ("log list --server git*", &[4]),
         ("log list --kind server-end", &[4]),
         ("log list --verdict approve --by operator", &[3]),
+        ("log list --by policy --tool read", &[1, 2]),
         ("log list --verdict deny", &[]),
         ("log list --since 31m", &[4]),
         ("log list --since 2h", &[1, 2, 3, 4]),
@@ -303,6 +304,16 @@ fn verify_finds_tampering_in_the_file() {
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
         let alone = out.contains("at one record") && out.contains("Every other record holds");
+        let gap = out.contains("at one place") && out.contains("Every other record holds");
+        assert_eq!(gap, name.ends_with("gone"), "{name}: {out}");
+        // The row of a call that was recorded twice is its own, unchanged record.
+        if *name != "one more" {
+            let list = so(&db, "log list");
+            assert!(list.contains("▲ record") && list.contains("may be untrue"), "{name}: {list}");
+        }
+        if !gap {
+            assert!(so(&db, &format!("log show {at}")).contains("may be untrue"), "{name}");
+        }
         assert_eq!(alone, matches!(*name, "a body" | "a body's type" | "a writer" | "one more"), "{name}: {out}");
     }
 }

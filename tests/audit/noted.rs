@@ -7,9 +7,10 @@ use std::path::Path;
 use mcp_approve::audit::record::Entry;
 use mcp_approve::audit::store::Store;
 use mcp_approve::audit::store::noted::{Noted, place_of, read as noted};
-use mcp_approve::cli::log::{Finding, LogCommand, VerifyOptions, run};
+use mcp_approve::cli::log::{Finding, LogCommand, LogError, VerifyOptions, run};
 use rusqlite::Connection;
 
+use crate::audit::log::log;
 use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, write};
 
 /// Appends, and syncs as the scribe does.
@@ -79,6 +80,16 @@ fn e4_a_log_that_was_removed_or_replaced_is_found_for_good() {
         assert_eq!(finding, Finding::NotSo, "{text}");
         assert!(text.contains("RECORDS ARE MISSING") && json["broken"].is_null(), "{text}{json}");
         assert_eq!(noted(&db), before);
+    }
+}
+
+#[test]
+fn a_log_that_was_removed_is_not_taken_for_none_yet() {
+    let (_folder, db) = folder();
+    record(&db, WRITER, (1..=2).map(read));
+    remove(&db);
+    for line in ["log list", "log list --json", "log show 1", "log stats", "log export"] {
+        assert!(matches!(log(&db, line).0, Err(LogError::Gone(_))), "{line}");
     }
 }
 

@@ -212,3 +212,23 @@ fn stats_of_nothing_say_what_to_do() {
     assert!(so(&db, "log stats --tool nothing").contains("No call of that kind"));
     assert!(matches!(log(&folder().1, "log export").0, Err(LogError::NoLog(_))));
 }
+
+/// Paths that would be cut say their folder once; where nothing would be cut, they are whole.
+#[test]
+fn a_folder_that_most_paths_lie_in_is_named_once() {
+    let (_folder, db) = folder();
+    let at = |n, path: &str| Entry { target: Some(path.into()), ..write(n) };
+    let deep = "/home/ada/projects/shop/reports/2026/november";
+    append(&db, [at(1, &format!("{deep}/one.md")), at(2, &format!("{deep}/deeper/two.md")), at(3, "/etc/hosts")]);
+    insta::assert_snapshot!(so(&db, "log list"), @r"
+    ./ is /home/ada/projects/shop/reports/2026/november/
+    SEQ TIME       VERDICT  WHO      TOOL       TARGET
+      1 10:00:00 ● approved operator write_file ./one.md
+      2 10:00:00 ● approved operator write_file ./deeper/two.md
+      3 10:00:00 ● approved operator write_file /etc/hosts
+    ");
+    assert!(so(&db, "log list --wide").contains(&format!("{deep}/deeper/two.md")));
+    assert!(so(&db, "log show 1").contains(&format!("{deep}/one.md")));
+    append(&db, [at(4, "./one.md")]);
+    assert!(!so(&db, "log list").contains("./ is"), "a path that a call wrote with ./ may be another");
+}

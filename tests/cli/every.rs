@@ -65,7 +65,9 @@ fn run(home: &Home, line: &[String]) -> Run {
 fn homeless(text: &str) -> Vec<&str> {
     let pieces = text.split("mcp-approve ").skip(1);
     let word = |piece: &str| COMMANDS.contains(&piece.split(|c: char| !c.is_ascii_lowercase()).next().unwrap());
-    pieces.filter(|piece| word(piece) || piece.starts_with("-- ")).collect()
+    // Help is of no home.
+    let is_help = |piece: &&str| piece.split('`').next().is_some_and(|command| command.ends_with(" --help"));
+    pieces.filter(|piece| !is_help(piece)).filter(|piece| word(piece) || piece.starts_with("-- ")).collect()
 }
 
 #[test]

@@ -46,9 +46,14 @@ fn a_command_has_its_help_and_a_slip_gets_a_suggestion() {
         (&["help", "wrp"], "did you mean `mcp-approve help wrap`?"),
         (&["help", "something"], "`mcp-approve help` lists the topics and commands"),
         (&["help", "log", "\u{1b}[2J"], "there is no help on \"\\u{1b}[2J\""),
+        (&["log", "lits"], "hint: did you mean `mcp-approve log list`?"),
+        (&["log", "list", "--limt", "3"], "hint: a similar argument exists: '--limit'"),
+        (&["log", "list", "-server:x"], "mcp-approve log list -- -server:x"),
+        (&["lattice", "check"], "lattice check --hosts` checks"),
     ] {
         let run = home.run(args);
         assert!(run.code == 2 && run.out.is_empty() && run.err.contains(hint), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("tip:") && !run.err.contains("For more"), "{args:?}: {}", run.err);
     }
 }
 

@@ -34,7 +34,7 @@ fn capabilities_are_listed_met_joined_and_compared() {
     assert_eq!((differ.code, differ.out.lines().count()), (1, 4));
     assert!(differ.out.contains("~ read(path: String) -> Value\n  read(path: String, url: Option<String>) -> Value\n"));
     let same = home.run(&["lattice", "diff", &was, &was]);
-    assert_eq!((same.code, same.out.as_str()), (0, "Both can do the same.\n"));
+    assert_eq!((same.code, same.out.as_str()), (0, "Both have the same capabilities.\n"));
 }
 
 #[test]

@@ -133,8 +133,8 @@ fn what_is_no_call_is_not_explained() {
     for (call, says) in [
         ("", "it is not JSON"),
         ("[]", "it is not an object"),
-        (r#"{"tool": "x"}"#, "does not say its `server`"),
-        (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
+        (r#"{"tool": "x"}"#, "it has no `server`"),
+        (r#"{"server": "s", "tool": 1}"#, "it has no `tool`"),
         (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
         (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are not an object"),
         ("{\"server\": \"s\",\n\"tool\": \"x\", \"server\": \"t\"}", "an object has the same key twice"),
@@ -178,7 +178,7 @@ match = [{ path = "~/scratch/a", text = "" }]
     HOME/config/policy.toml
     defaults: pure allow, likely ask-once, mutates ask, hazard ask
     RULE     DOES   COVERS
-    scratch  allow  when path matches ~/scratch/*, and text is less than 9 long, until 2027-01-01T00:00:00Z
+    scratch  allow  when path matches ~/scratch/*, and text is less than 9 long, until 2026-12-31
     "#);
     for (arguments, says) in [
         (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", glob = "~/scratch/*" } does not hold"#),

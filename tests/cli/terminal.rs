@@ -145,3 +145,15 @@ fn a_rule_that_is_added_is_accepted_on_the_spot_by_a_person_only() {
     assert!(terminal.wait().success());
     assert_eq!(kept(&home), policy(&home));
 }
+
+#[test]
+fn a_rule_that_is_too_wide_for_its_row_is_shown_whole_below_its_name() {
+    let policy = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\nserver = \"filesystem\"\ntool = \"write_file\"\n\
+        when = [{ arg = \"path\", under = \"~/projects/engine/notes/today\" }]\nexpires = 2099-12-31\nnote = \"mine\"\n";
+    let home = Home::with_policy(policy);
+    let mut command = CommandBuilder::new(BINARY);
+    command.args(["--home", home.0.path().to_str().unwrap(), "rules", "list", "--no-pager"]);
+    let mut terminal = Terminal::running(command, (60, 24));
+    terminal.shows(&["allow  notes", "/engine/notes/today", "until 2099-12-31", "# mine"]);
+    assert!(terminal.wait().success());
+}

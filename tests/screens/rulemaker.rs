@@ -362,7 +362,7 @@ fn rules_without_a_suggestion_say_what_it_takes() {
     let mut desk = Desk::connected(80, 24);
     suggesting(&mut desk, Vec::new(), 7);
     desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
-    assert!(desk.screen().contains("No rule to suggest from 7 past calls"), "{}", desk.screen());
+    assert!(desk.screen().contains("No rule to suggest from 7 decided calls"), "{}", desk.screen());
 }
 
 #[test]

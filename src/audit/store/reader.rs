@@ -8,9 +8,10 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::fault::Fault;
 use super::leftover::{self, Left};
 use super::open::{Contents, connect, examine, row_of};
-use crate::audit::chain::Row;
+use crate::audit::chain::{Head, Row, Verifier};
 use crate::audit::error::StoreError;
 use crate::audit::place;
+use crate::wire::digest::Digest;
 
 /// Reads the log. Writes nothing but what dead wrappers left, which it folds into the log when it is opened.
 #[derive(Debug)]
@@ -117,6 +118,24 @@ impl Reader {
         let newest = self.db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get::<_, i64>(0));
         let newest = newest.map_err(|error| Fault::from(error).of(&self.path))?;
         Ok(u64::try_from(newest).unwrap_or(0))
+    }
+
+    /// Whether the link of a record follows from the record before it and from its own bytes; why not.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn follows(&self, seq: u64) -> Result<Result<(), String>, StoreError> {
+        let last = seq.saturating_sub(1);
+        let link = |row: Row<'_>| <[u8; 32]>::try_from(row.link).map(Digest::from_bytes).ok();
+        let before = if last == 0 { Some(Head::EMPTY.link) } else { self.one(last, link)?.flatten() };
+        let Some(link) = before else {
+            return Ok(Err(format!("record {seq} follows from nothing: record {last} is missing")));
+        };
+        let checked = self.one(seq, |row| Verifier::after(Head { seq: last, link }).take(&row))?;
+        Ok(checked.map_or_else(
+            || Err(format!("record {seq} is missing")),
+            |checked| checked.map(|_| ()).map_err(|broken| broken.to_string()),
+        ))
     }
 
     /// Shows one record; `None` when the log has none of that number.

@@ -41,7 +41,7 @@ fn of(lists: &Lists, is_strict: bool) -> Vec<Check> {
                 if is_strict { broken("hosts", what, hint) } else { Check { hint, ..note("hosts", what) } }
             }
             Start::Observed => Check {
-                hint: Some("take `--observe` away once you have rules".to_owned()),
+                hint: Some("remove `--observe` once you have rules".to_owned()),
                 ..note("hosts", format!("{name} is only observed: every call passes"))
             },
         });

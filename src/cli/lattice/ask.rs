@@ -117,7 +117,7 @@ impl Server {
     fn wrong(&self, what: &str) -> Error {
         Error::Wrong {
             what: format!("{}: {what}", self.name),
-            hint: "run the server's command by itself: what it needs (an argument, a key) it says on stderr".to_owned(),
+            hint: "run the server's command by itself: it says on stderr what it needs (an argument, a key)".to_owned(),
         }
     }
 }

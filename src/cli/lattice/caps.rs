@@ -13,6 +13,7 @@ use crate::cli::error::Error;
 use crate::cli::manifest::Manifest;
 use crate::cli::print::{pretty, visible};
 use crate::mcp::tool::Tool;
+use crate::wire::number::counted;
 
 /// The signature of each capability, for people.
 type Signatures = BTreeMap<Capability, String>;
@@ -69,7 +70,7 @@ pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCod
         });
         writeln!(out, "{}", pretty(&object))?;
     } else if difference.is_none() {
-        writeln!(out, "Both can do the same.")?;
+        writeln!(out, "Both have the same capabilities.")?;
     } else {
         for one in &difference.removed {
             writeln!(out, "- {}", shown(one, &before))?;
@@ -104,5 +105,5 @@ fn print(all: &[&Capability], signatures: &Signatures, as_json: bool, out: &mut 
     for one in all {
         writeln!(out, "{}", visible(signatures.get(*one).map_or(one.name.as_str(), String::as_str)))?;
     }
-    writeln!(out, "{} {}", all.len(), if all.len() == 1 { "capability" } else { "capabilities" })
+    writeln!(out, "{}", counted(all.len(), "capability|capabilities"))
 }

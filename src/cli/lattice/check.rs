@@ -12,6 +12,7 @@ use crate::capability::workflow::Workflow;
 use crate::cli::error::Error;
 use crate::cli::manifest::{self, Manifest};
 use crate::cli::print::{pretty, visible};
+use crate::wire::number::counted;
 
 /// Breaches that are listed on a terminal; the rest is counted.
 const SHOWN: usize = 50;
@@ -45,7 +46,7 @@ pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCo
         for one in checked.breaches.iter().take(SHOWN) {
             let line = format!("{} receives {}, which it may not have", one.agent, one.capability.name);
             let path = match one.path.as_slice() {
-                [_] | [] => "from its own servers: it starts on its own".to_owned(),
+                [_] | [] => "from its own servers: no other agent passes it on".to_owned(),
                 path => format!("by {}", path.join(" → ")),
             };
             writeln!(out, "{}\n  {}", visible(&line), visible(&path))?;
@@ -53,8 +54,7 @@ pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCo
         if checked.count > SHOWN {
             writeln!(out, "and {} more; --json lists up to 1,000", checked.count - SHOWN)?;
         }
-        let agents = checked.effective.len();
-        let agents = format!("{agents} {}", if agents == 1 { "agent" } else { "agents" });
+        let agents = counted(checked.effective.len(), "agent");
         match checked.count {
             0 => writeln!(out, "{agents}: none receives a tool outside of its list.")?,
             1 => writeln!(out, "{agents}: 1 tool is received outside of a list.")?,

@@ -23,6 +23,7 @@ use crate::policy::decide::{Question, decide};
 use crate::policy::fit::{Fit, Part, Prepared, fit};
 use crate::policy::question::rules_name;
 use crate::policy::rule::{Decision, Policy};
+use crate::wire::number::counted;
 
 /// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
 #[derive(Debug, Default)]
@@ -133,7 +134,8 @@ pub(in crate::cli) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
 
 fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> Result<(), Error> {
     if lists.servers.is_empty() {
-        writeln!(out, "No host on this machine lists a server ({} lists were read).", lists.files)?;
+        let lists = counted(lists.files, "list was read|lists were read");
+        writeln!(out, "No host on this machine lists a server ({lists}).")?;
     }
     let mut last = None;
     for one in &lists.servers {
@@ -162,7 +164,8 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
 
 /// What a host's server may do, in one sentence.
 pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
-    let tools = |reach: &Reach| format!("{} tools, {} of which change something", reach.all(), reach.changing);
+    let tools =
+        |reach: &Reach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);
     match (start, known) {
         (Start::Unwrapped, None) => "NOT wrapped: everything runs unasked, and is not recorded".to_owned(),
         (Start::Unwrapped, Some(reach)) => {
@@ -173,9 +176,9 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
         (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
         (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),
         (Start::Wrapped, Some(reach)) => format!(
-            "wrapped: {} of {} tools run unasked, {} for some arguments, {} ask, {} are denied",
+            "wrapped; {}: {} unasked, {} unasked for some arguments, {} asked, {} denied",
+            counted(reach.all(), "tool"),
             reach.unasked.len(),
-            reach.all(),
             reach.by_rule.len(),
             reach.asked,
             reach.denied
@@ -211,8 +214,8 @@ mod tests {
         tell(&Lists { servers, files: 1, ..Lists::default() }, &reach, &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "Cursor (mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: wrapped: 1 of 6 \
-             tools run unasked, 1 for some arguments, 3 ask, 1 are denied\n    unasked: read⟨U+202E⟩\n    write by rule \
+            "Cursor (mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: wrapped; 6 \
+             tools: 1 unasked, 1 unasked for some arguments, 3 asked, 1 denied\n    unasked: read⟨U+202E⟩\n    write by rule \
              notes, for some arguments\n  new: wrapped; it was not started yet, so its tools are not known\n  web: reached \
              over the network: mcp-approve does not see it\n"
         );

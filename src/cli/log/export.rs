@@ -13,7 +13,6 @@ use crate::audit::fields::{Record, TEXTS, Why};
 use crate::audit::moment::Clock;
 use crate::audit::query;
 use crate::audit::redact::push_string;
-use crate::audit::store::Reader;
 use crate::cli::print::{visible, visible_json};
 
 /// Checks an export without this program.
@@ -50,7 +49,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
         return Ok(Finding::So);
     }
     let search = options.of.search(clock)?;
-    let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let reader = super::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
+use super::folder::{Folder, HERE};
 use crate::audit::fields::{Record, TEXTS};
 use crate::audit::moment::Clock;
 use crate::audit::redact::string_token;
@@ -20,12 +21,28 @@ const UNREADABLE: &str = "UNREADABLE";
 
 /// One record a line, under the columns' names.
 pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let lines: Vec<Line> = records.iter().map(line).collect();
+    let mut lines: Vec<Line> = records.iter().map(line).collect();
     let times: Vec<String> = lines.iter().map(|line| moment(line, look)).collect();
     let when = times.iter().map(String::len).max().unwrap_or(0).max(4);
     let newest = lines.iter().map(|line| line.seq).max().unwrap_or(0);
     let names = if look.is_wide() { Names::Shown(newest) } else { Names::Numbered(newest) };
-    let columns = RecordColumns::of(&lines.iter().collect::<Vec<_>>(), look.width, when, names);
+    let columns_of = |lines: &[Line]| RecordColumns::of(&lines.iter().collect::<Vec<_>>(), look.width, when, names);
+    let mut columns = columns_of(&lines);
+    if !columns.hold(&lines)
+        && let Some(folder) = Folder::of(lines.iter().filter_map(|line| line.target.as_deref()))
+    {
+        let shorter =
+            |line: &Line| Line { target: line.target.as_deref().map(|one| folder.shorten(one)), ..line.clone() };
+        let short: Vec<Line> = lines.iter().map(shorter).collect();
+        let fitted = columns_of(&short);
+        // Where even that is cut, a heading about what is not seen helps no one.
+        if short.iter().filter(|line| fitted.target(line).text().contains(HERE)).count() > 1 {
+            let heading = format!("{HERE} is ");
+            let heading = Row::of(Tone::Quiet, heading).and_foreign(Tone::Quiet, folder.path()).and(Tone::Quiet, "/");
+            writeln!(out, "{}", look.line(&heading))?;
+            (lines, columns) = (short, fitted);
+        }
+    }
     writeln!(out, "{}", look.line(&columns.heading()))?;
     for ((record, line), time) in records.iter().zip(&lines).zip(&times) {
         let mut row = columns.row(line, time);

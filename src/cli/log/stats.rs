@@ -12,7 +12,6 @@ use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::record::By;
-use crate::audit::store::Reader;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::look::Look;
 use crate::cli::print::{visible, visible_json};
@@ -34,7 +33,7 @@ pub struct StatsOptions {
     pub json: bool,
 }
 
-const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", ">ASKED", ">WITHDRAWN", ">MEDIAN"];
+const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", ">ASKED", ">WITHDRAWN", ">YOUR TIME"];
 
 /// The figures of one tool: server, tool, what became of its calls.
 type OfTool<'t> = (&'t str, &'t str, &'t Count);
@@ -45,7 +44,7 @@ type OfTool<'t> = (&'t str, &'t str, &'t Count);
 /// As [`super::run`].
 pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let search = options.of.search(look.clock)?;
-    let reader = Reader::open(db)?;
+    let reader = super::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {
             let index = progress::index(db, reader)?;
@@ -148,7 +147,8 @@ fn text(
     let by = all.by();
     let others: Vec<String> = by.iter().map(|(by, count)| format!("{count} by {}", by.in_words())).collect();
     let saved = all.approved_by(By::Rule);
-    let median = all.median().map(|took| format!(", the median answer took {}", time::took(took))).unwrap_or_default();
+    let median =
+        all.median().map(|took| format!("; your median answer time was {}", time::took(took))).unwrap_or_default();
     writeln!(out, "  approved   {}", all.approved())?;
     writeln!(out, "  denied     {}", all.denied())?;
     writeln!(out, "  decided    {}", if others.is_empty() { "-".to_owned() } else { others.join(", ") })?;
@@ -164,18 +164,23 @@ fn text(
         "  detected   {} disputed, {} of unexpected behavior, {} against the schema",
         found.disputed, found.unexpected, found.violations
     )?;
-    writeln!(out, "  defined    {} changed, {} new", found.changed, found.added)?;
-    writeln!(out, "  likely     {} confirmed as PURE, {} marked or refused", found.confirmed, found.refused)?;
+    writeln!(out, "  tools      {} changed their definition, {} new", found.changed, found.added)?;
+    writeln!(
+        out,
+        "  PURE?      {} confirmed as reads, {} marked as MUTATES or refused",
+        found.confirmed, found.refused
+    )?;
     for (at, (server, tool, calls)) in approved.iter().enumerate() {
-        let label = if at == 0 { "approved" } else { "" };
-        writeln!(out, "  {label:10} {} of {} / {}", counted(*calls, "asked call"), visible(server), visible(tool))?;
+        let label = if at == 0 { "by you" } else { "" };
+        let calls = counted(*calls, "call");
+        writeln!(out, "  {label:10} approved {calls} of {} / {}", visible(server), visible(tool))?;
     }
     if !approved.is_empty() {
         let hint = look.hint("`mcp-approve tools review` confirms reads, `mcp-approve rules suggest` offers rules");
         writeln!(out, "  {:10} ({hint})", "")?;
     }
     if tally.refused_lines > 0 {
-        writeln!(out, "  refused    {} of hosts", counted(tally.refused_lines, "line"))?;
+        writeln!(out, "  refused    {} that hosts sent", counted(tally.refused_lines, "line"))?;
     }
     if tally.unreadable > 0 {
         let hint = look.hint("run `mcp-approve log verify`");

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Finding, LogError, VerifyOptions, progress};
-use crate::audit::chain::Head;
+use crate::audit::chain::{Break, Head};
 use crate::audit::query::{self, Anchor, Verified};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Left, Reader};
@@ -75,6 +75,16 @@ pub(super) fn verify(
     match (&verified.broken, &verified.beyond) {
         (None, _) if lost => writeln!(out, "Of what is there, {records}.")?,
         (None, _) => writeln!(out, "The chain holds: {}.", counted(seq, "record"))?,
+        (Some(broken @ Break::Missing { found, .. }), Some(beyond)) if beyond.changed == 1 => {
+            let after = grouped(beyond.head.seq.saturating_sub(u64::try_from(*found).unwrap_or(0)));
+            writeln!(out, "THE CHAIN IS BROKEN at one place: {broken}.")?;
+            writeln!(
+                out,
+                "Every other record holds: {} before it, and {after} after record {found}, which cannot be checked without \
+                 what is missing.",
+                grouped(seq)
+            )?;
+        }
         (Some(broken), Some(beyond)) if beyond.changed == 1 => {
             let after = grouped(beyond.head.seq.saturating_sub(broken.seq()));
             writeln!(out, "THE CHAIN IS BROKEN at one record: {broken}.")?;

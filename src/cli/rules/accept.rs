@@ -27,7 +27,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
-        writeln!(out, "Nothing waits: every policy is as you accepted it.")?;
+        writeln!(out, "There is nothing to accept: every policy is as you accepted it.")?;
         return Ok(ExitCode::SUCCESS);
     }
     if !person::is_here() {
@@ -43,7 +43,10 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
     for one in &policy.pending {
         show(one, out)?;
         if person::ask("Accept this? Type yes:", out)?.as_deref() != Some("yes") {
-            writeln!(out, "Not accepted, because the answer was not yes: what was accepted before still holds.")?;
+            writeln!(
+                out,
+                "Not accepted, because the answer was not yes: the policy that you accepted before still applies."
+            )?;
             left = true;
             continue;
         }
@@ -78,7 +81,7 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
 fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
     let cannot = |error: AcceptError| Error::Wrong {
         what: error.to_string(),
-        hint: "look at it again: mcp-approve rules accept".to_owned(),
+        hint: "run it again and read the new diff: mcp-approve rules accept".to_owned(),
     };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);

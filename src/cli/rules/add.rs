@@ -17,11 +17,12 @@ use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
-use crate::policy::maker::{Origin, Proposal, Title, id_for, proposals};
+use crate::policy::maker::{Origin, Proposal, Title, id_about, proposals};
 use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
 use crate::policy::rule::{Decision, Rule};
+use crate::policy::under::Roots;
 use crate::policy::when::About;
 use crate::policy::written;
 use crate::wire::number::counted;
@@ -157,9 +158,11 @@ fn from_record(
     let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
-        hint: "such calls are asked each time".to_owned(),
+        hint: "mcp-approve asks about such calls each time".to_owned(),
     };
-    let made = proposals(&origin, &policy_file::roots()).map_err(|why| cannot(why.to_string()))?;
+    // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
+    let roots = Roots { folder: None, ..policy_file::roots() };
+    let made = proposals(&origin, &roots).map_err(|why| cannot(why.to_string()))?;
     let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
     let all: Vec<Proposal> = made.into_iter().filter(told).collect();
     let Some(scope) = &options.scope else {
@@ -167,7 +170,7 @@ fn from_record(
         let calls = past::since(&site.db, None)?.unwrap_or_default();
         for (number, one) in (1..).zip(&all) {
             let policy = crate::policy::parse::built_in();
-            let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
+            let policy = crate::policy::rule::Policy { roots: roots.clone(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
             let count = counted(count, "past call");
             writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
@@ -182,11 +185,13 @@ fn from_record(
         hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
     })?;
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
-    let id = options.id.clone().unwrap_or_else(|| id_for(&call.tool, |id| taken.iter().any(|one| one == id)));
+    let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let made = || chosen.scope.id(&call.tool, decision, |id| taken.iter().any(|one| one == id));
+    let id = options.id.clone().unwrap_or_else(made);
     let note = options.note.clone().unwrap_or_else(|| format!("from {}", call.ticket));
     let title = Title {
         id: &id,
-        decision: options.decision.map_or(Decision::Allow, Decision::from),
+        decision,
         expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
         note: Some(&note),
     };
@@ -217,8 +222,9 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
     }
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
-    let id = options.id.clone().unwrap_or_else(|| id_for(about, |id| taken.iter().any(|one| one == id)));
     let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let made = || id_about(about, decision, |id| taken.iter().any(|one| one == id));
+    let id = options.id.clone().unwrap_or_else(made);
     let mut text = format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));
     for (key, all) in [("server", &options.server), ("tool", &options.tool)] {
         if !all.is_empty() {

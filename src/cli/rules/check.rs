@@ -16,6 +16,7 @@ use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 use crate::policy::rule::Rule;
 use crate::policy::when::About;
+use crate::wire::number::counted;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
 ///
@@ -93,12 +94,12 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
         let rated = rated.join(", ");
         writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
     }
-    let rules = policy.rules.len();
+    let rules = counted(policy.rules.len(), "rule");
     let off = match policy.disabled.len() {
         0 => String::new(),
         off => format!(", and {off} switched off"),
     };
-    writeln!(out, "{}: in order, {rules} {}{off}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
+    writeln!(out, "{}: in order, {rules}{off}", shown(path))?;
     Ok(true)
 }
 
@@ -114,8 +115,7 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", visible(&problem.hint))?;
     }
-    let count = problems.len();
-    writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, shown(path))?;
+    writeln!(out, "{} in {}", counted(problems.len(), "error"), shown(path))?;
     Ok(())
 }
 

@@ -146,7 +146,7 @@ impl Call {
             }
             Known::Definition(_) | Known::Request => return Ok(()),
         };
-        writeln!(out, "Then, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
+        writeln!(out, "At that time, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
         if is_obscured(&call.arguments) {
             writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
         }
@@ -229,7 +229,7 @@ fn described(places: &Places, server: &str, tool: &str) -> Result<Option<Describ
 fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {
     match fields.remove(key) {
         Some(Value::String(name)) if !name.is_empty() => Ok(name),
-        _ => Err(wrong(&format!("it does not say its `{key}`"))),
+        _ => Err(wrong(&format!("it has no `{key}`"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `mcp-approve rules list`: the defaults and the rules, as text or JSON.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -11,8 +11,10 @@ use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
+use crate::console::time;
 use crate::home::layers::Layers;
 use crate::policy::rule::{Decision, Layer, Policy, Rule};
+use crate::policy::written;
 
 /// Lists the policy.
 ///
@@ -60,18 +62,17 @@ pub(super) fn run(
             (false, Decision::Deny) => Row::of(Tone::Danger, "deny"),
         };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
-        let mut covers = cell(Tone::Ours, &selects(rule));
-        if let Some(note) = &rule.note {
-            covers = covers.and(Tone::Quiet, "  # ").and_foreign(Tone::Quiet, note);
-        }
-        [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers]
+        let covers = cell(Tone::Ours, &selects(rule, look));
+        let note = |note: &String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, note);
+        let note = rule.note.as_ref().map(note).unwrap_or_default();
+        [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers, note]
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() && policy.pending.is_empty() {
-        let hint = look.hint("`mcp-approve rules add --record TICKET` makes one from a call of the log");
+        let hint = look.hint("`mcp-approve rules add --record SEQ` makes one from a call of the log");
         writeln!(out, "There are no rules yet: r on a waiting call makes one, and {hint}.")?;
     } else if !rows.is_empty() {
-        look.wide(options.look.wide).list(["RULE", "DOES", "COVERS"], &rows, out)?;
+        table(&rows, look.wide(options.look.wide), out)?;
     }
     for one in &policy.pending {
         writeln!(out, "\nnot accepted yet in {} ({}):", visible(&one.file), look.hint("mcp-approve rules accept"))?;
@@ -80,6 +81,30 @@ pub(super) fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One row a rule: its name, decision, what it covers and its note; where one is too wide, the last two are below, whole.
+fn table(rules: &[[Row; 4]], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    const INDENT: &str = "    ";
+    let joined = |[name, does, covers, note]: &[Row; 4]| {
+        let gap = if note.runs.is_empty() { "" } else { "  " };
+        [name.clone(), does.clone(), covers.clone().and(Tone::Ours, gap).joined(note.clone())]
+    };
+    let rows: Vec<[Row; 3]> = rules.iter().map(joined).collect();
+    let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(Row::width).max().unwrap_or(0);
+    if widest(0) + widest(1).max("DOES".len()) + widest(2) + 2 * "  ".len() <= look.width {
+        return look.list(["RULE", "DOES", "COVERS"], &rows, out);
+    }
+    for [name, does, covers, note] in rules {
+        let does = does.clone().padded("allow".len()).and(Tone::Ours, "  ");
+        writeln!(out, "{}", look.line(&does.joined(name.clone())))?;
+        let room = look.width.saturating_sub(INDENT.len());
+        let below = covers.clone().hung(room, 2).into_iter().chain(note.clone().hung(room, 2));
+        for line in below.filter(|line| !line.runs.is_empty()) {
+            writeln!(out, "{}", look.line(&Row::of(Tone::Ours, INDENT).joined(line)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Every rule that is written, and whether it is switched off.
@@ -101,7 +126,7 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
-        "expires": rule.expires.and_then(time),
+        "expires": rule.expires.and_then(rfc3339),
         "note": rule.note,
         "disabled": disabled,
         "layer": rule.layer.word(),
@@ -111,14 +136,20 @@ fn row(rule: &Rule, disabled: bool) -> Value {
 }
 
 /// What a rule matches, on one line. Foreign text in it, raw.
-fn selects(rule: &Rule) -> String {
-    let until = rule.expires.and_then(time).map(|end| ("until", end));
+fn selects(rule: &Rule, look: Look<'_>) -> String {
+    let until = rule.expires.map(|end| ("until", until(end, look)));
     let part = |(key, words): (&str, String)| format!("{key} {words}");
     let parts: Vec<String> = rule.selects().into_iter().chain(until).map(part).collect();
     if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }
 
+/// The last day, or the minute of a local day, as the reader's clock has it.
+fn until(end: i64, look: Look<'_>) -> String {
+    let minute = || time::date(end, look.clock.offset).rsplit_once(':').map(|(minute, _)| minute.to_owned());
+    written::moment(end).filter(|day| day.len() == "2026-12-31".len()).or_else(minute).unwrap_or_default()
+}
+
 /// A time as RFC 3339, UTC.
-fn time(millis: i64) -> Option<String> {
+fn rfc3339(millis: i64) -> Option<String> {
     jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }

@@ -89,8 +89,8 @@ pub struct ListOptions {
 Conditions are written as in the file.
 
 Examples:
-  mcp-approve rules add --record filesystem-12
-  mcp-approve rules add --record filesystem-12 --scope 2 --expires 7d
+  mcp-approve rules add --record 42
+  mcp-approve rules add --record 42 --scope 2 --expires 7d
   mcp-approve rules add --tool add_issue --when '{ arg = \"repo\", eq = \"notes\" }'
   mcp-approve rules add --id no-force --decision deny --tool '*force*'")]
 pub struct AddOptions {

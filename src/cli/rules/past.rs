@@ -5,10 +5,12 @@ use std::path::Path;
 
 use crate::audit::past;
 use crate::audit::query;
-use crate::audit::store::Reader;
 use crate::cli::error::Error;
-use crate::cli::log::{LogError, progress};
+use crate::cli::log::{self, LogError, progress};
+use crate::cli::print::local;
 use crate::console::plain::{self, visible};
+use crate::console::time;
+use crate::gate::call::target;
 use crate::policy::past::PastCall;
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
@@ -16,7 +18,7 @@ use crate::policy::past::PastCall;
 /// # Errors
 /// The log cannot be read.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
-    let reader = Reader::open(db).map_err(LogError::from)?;
+    let reader = log::open(db)?;
     let calls = reader.map(|reader| past::calls(&reader, since)).transpose();
     Ok(calls.map_err(LogError::from)?)
 }
@@ -26,32 +28,19 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// # Errors
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
-    let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let index = progress::index(db, &reader).map_err(LogError::from)?;
-    let of_ticket = |ticket: &str| query::of_ticket(&reader, index.as_ref(), ticket).map_err(LogError::from);
-    let (found, of_ticket) = match what.parse() {
-        Ok(seq) => {
-            let found = query::at(&reader, seq).map_err(LogError::from)?;
-            let ticket = found.as_ref().and_then(|found| found.fields()?.ticket);
-            (found, ticket.map(|ticket| of_ticket(&ticket)).transpose()?.unwrap_or_default())
-        }
-        Err(_) => {
-            let all = of_ticket(what)?;
-            (all.last().cloned(), all)
-        }
-    };
-    let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
-    past::call_of(&found, &of_ticket).ok_or_else(|| Error::Wrong {
+    let named = log::named(what, None, db)?;
+    let found = named.found.last().ok_or_else(|| LogError::Nothing(visible(what)))?;
+    past::call_of(found, &named.call).ok_or_else(|| Error::Wrong {
         what: format!("record {} is not about a call that the policy decided", found.seq),
-        hint: "`mcp-approve log list --wide` lists calls with SEQ and TICKET".to_owned(),
+        hint: "`mcp-approve log list` lists calls by SEQ".to_owned(),
     })
 }
 
-/// One line about a call: number, day, ticket, tool, arguments.
+/// One line about a call: number, local time, ticket, tool, and what it acts on.
 pub(super) fn line(call: &PastCall) -> String {
-    let time = jiff::Timestamp::from_millisecond(call.time).map(|time| format!("{time:.0}")).unwrap_or_default();
-    let arguments: String = call.arguments.to_string().chars().take(60).collect();
-    plain::block(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
+    let time = time::date(call.time, local(call.time).offset);
+    let target = target::of(&call.behavior, &call.arguments).unwrap_or_default();
+    plain::block(&format!("{:>6}  {time}  {}  {}  {target}", call.seq, call.ticket, call.tool))
 }
 
 /// A few calls, the newest first, and how many more there are.

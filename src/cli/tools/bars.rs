@@ -6,6 +6,7 @@ use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::gate::data::pin::PinState;
+use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::policy::beforehand;
 use crate::policy::role::{Lacks, Role};
@@ -18,6 +19,7 @@ pub(super) struct Bars<'s> {
     pub(super) policy: &'s Policy,
     /// Milliseconds since 1970, UTC.
     pub(super) now: i64,
+    pub(super) places: &'s Places,
 }
 
 /// Why a tool may not be used. Foreign text in both, raw.
@@ -63,7 +65,7 @@ impl Bars<'_> {
     }
 
     fn standing(&self, known: &Known) -> Option<Bar> {
-        let why = "the operator refused this definition (see `tools review`)".to_owned();
+        let why = format!("the operator refused this definition (see `{}`)", self.places.command("tools review"));
         (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }
 

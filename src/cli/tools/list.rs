@@ -14,6 +14,7 @@ use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
 use crate::pins::reading::Known;
+use crate::wire::number::counted;
 
 /// Told where nothing was ever seen.
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
@@ -33,7 +34,7 @@ pub(super) fn run(
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
     let none = match &options.server {
-        Some(_) => "No tool of such a server was seen: `mcp-approve tools list` names those that were.",
+        Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
     print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, places, out))?;
@@ -67,20 +68,21 @@ fn table<'t>(
             [server, tool, badge, identity, tag, pin, calls, evidence, remarks]
         });
         let rows: Vec<_> = rows.collect();
-        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", ">CALLS", "EVIDENCE", "REMARKS"];
+        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", ">RAN", "EVIDENCE", "REMARKS"];
         look.list(titles, &rows, out)?;
     } else {
         let rows: Vec<_> = tools.iter().map(short).collect();
-        look.list(["SERVER", "TOOL", "BADGE", "TAG", ">CALLS", "REMARKS"], &rows, out)?;
+        look.list(["SERVER", "TOOL", "BADGE", "TAG", ">RAN", "REMARKS"], &rows, out)?;
     }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
-        let what = "look like reads (PURE?) or are new: confirm them with";
-        writeln!(out, "{likely} of them {what} {}", places.command("tools review"))?;
+        let them = "of them looks like a read (PURE?) or is new: confirm it|of them look like reads (PURE?) or are new: confirm them";
+        writeln!(out, "{} with {}", counted(likely, them), places.command("tools review"))?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
-        writeln!(out, "{waiting} of them on the review list: {}", places.command("tools review"))?;
+        let them = counted(waiting, "of them is|of them are");
+        writeln!(out, "{them} on the review list: {}", places.command("tools review"))?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use crate::pins::diff::Argument;
 use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;
 
-const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
+const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
 
 /// Why a tool is on the review list; empty where it is not.
@@ -137,7 +137,7 @@ pub(super) fn run(
             writeln!(out, "    was      {was} ({})", was.hash())?;
         }
         if let Some(view) = known.outside_view {
-            writeln!(out, "    outside  {view}, by `tools classify --verify-with`")?;
+            writeln!(out, "    outside  {view}, by `{}`", places.command("tools classify --verify-with"))?;
         }
         if let Some(grown) = memory.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
@@ -159,7 +159,8 @@ pub(super) fn run(
                 record(places, now, &known.server, Some(known), "accepted the definition")?;
                 settled(memory.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
                 if known.behavior.disputed {
-                    writeln!(out, "    The evidence still contradicts itself: say what it is with `tools pin`.")?;
+                    let pin = places.command("tools pin");
+                    writeln!(out, "    The evidence still contradicts itself: say what it is with `{pin}`.")?;
                 }
             }
             Some("r") => {

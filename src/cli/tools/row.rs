@@ -12,6 +12,7 @@ use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::pins::reading::Known;
+use crate::wire::number::counted;
 
 /// The object of a listing.
 pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
@@ -117,9 +118,8 @@ impl<'t> Answers<'t> {
     pub(super) fn line(self) -> String {
         match (self.percentile(50), self.percentile(95), self.error_rate()) {
             (Some(p50), Some(p95), Some(rate)) => {
-                let calls = self.calls();
-                let s = if calls == 1 { "" } else { "s" };
-                format!("{calls} call{s}, p50 {p50:.1} ms, p95 {p95:.1} ms, {:.0} % errors", rate * 100.0)
+                let calls = counted(self.calls(), "call");
+                format!("{calls}, p50 {p50:.1} ms, p95 {p95:.1} ms, {:.0} % errors", rate * 100.0)
             }
             _ => "no call answered yet".to_owned(),
         }

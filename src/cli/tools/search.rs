@@ -25,6 +25,7 @@ use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::pins::reading::Known;
 use crate::policy::rule::Policy;
+use crate::wire::number::counted;
 
 struct Hit<'t> {
     known: Known,
@@ -64,7 +65,7 @@ pub(super) fn run(
         None => HashMap::new(),
     };
     let tally = answers(places)?;
-    let bars = Bars { options, role: role.as_ref(), policy: &policy, now };
+    let bars = Bars { options, role: role.as_ref(), policy: &policy, now, places };
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
@@ -82,7 +83,7 @@ pub(super) fn run(
         count => {
             let why = bars::counted(struck.iter().filter_map(|hit| hit.bar.as_ref()));
             let hint = if options.all { "" } else { "; --all shows them" };
-            format!("{count} that fit may not be used: {why}{hint}")
+            format!("{} may not be used: {why}{hint}", counted(count, "tool that fits|tools that fit"))
         }
     };
     let none = match (hits.is_empty(), left_out.is_empty()) {

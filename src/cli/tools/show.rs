@@ -17,9 +17,10 @@ use crate::cli::error::Error;
 use crate::cli::print::local;
 use crate::cli::print::visible;
 use crate::console::time;
-use crate::home::places::Places;
+use crate::home::places::{Places, under};
 use crate::pins::diff::Change;
 use crate::pins::reading::Known;
+use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
 pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -38,7 +39,7 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
         shown.push((known, seen, changes));
     }
     print(options.output, &rows, "", out, |out| {
-        shown.iter().try_for_each(|(known, seen, changes)| whole(known, *seen, changes, out))
+        shown.iter().try_for_each(|(known, seen, changes)| whole(known, *seen, changes, places, out))
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -65,11 +66,11 @@ fn confidence(known: &Known) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
         Confidence::Likely => {
-            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), \
+            "likely: it looks like a read, and mcp-approve asks about its first call; it is proven once you confirm it (`mcp-approve tools review`), \
              once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
         }
         Confidence::None => {
-            "no proof that it only reads: its calls ask, unless a rule decides; `tools pin` says what it is"
+            "no proof that it only reads: mcp-approve asks about its calls, unless a rule decides; `mcp-approve tools pin` says what it is"
         }
     }
 }
@@ -81,14 +82,14 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
     format!("{} {says}", voter.word())
 }
 
-fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
+fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);
     writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;
-    line("confidence", confidence(known))?;
+    line("confidence", &under(places.root(), confidence(known)))?;
     line("readers", &Source::VOTERS.map(|voter| vote(behavior, voter)).join(", "))?;
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
@@ -109,14 +110,15 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
         line("evidence", "none: its effect is unknown, which counts as MUTATES")?;
     }
     if behavior.disputed {
-        line("disputed", "the evidence contradicts itself, which counts as MUTATES; settle it with `tools pin`")?;
+        let pin = places.command("tools pin");
+        line("disputed", &format!("the evidence contradicts itself, which counts as MUTATES; settle it with `{pin}`"))?;
     }
     let mut label = "hazards";
     for hazard in &behavior.hazards {
         line(label, &visible(&format!("{}: {}", hazard.kind.word(), hazard.what)))?;
         label = "";
     }
-    line("observed", &format!("{} (in the last {} records)", seen.line(), RECORDS))?;
+    line("observed", &format!("{} (in the last {} records)", seen.line(), grouped(RECORDS)))?;
     let mut pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
     if !known.pin.plain.is_empty() {
         pinned.push_str(&format!("; plain text: {}", visible(&known.pin.plain.join(", "))));

@@ -1,6 +1,5 @@
 //! One record in full: its place in the chain, whether its link holds, and what else the log has of the same call.
 
-use crate::audit::chain::{Head, Verifier};
 use crate::audit::fields::Record;
 use crate::audit::index::Index;
 use crate::audit::past;
@@ -21,21 +20,8 @@ pub(super) fn open(
     policy: Option<&Policy>,
     seq: u64,
 ) -> Result<Option<Opened>, StoreError> {
-    let before = match seq {
-        1 => Some(Head::EMPTY.link),
-        _ => query::at(reader, seq.saturating_sub(1))?.and_then(|record| record.link),
-    };
-    let read = reader.one(seq, |row| {
-        let link = match before {
-            None => Err(format!("record {} is missing, so this one follows from nothing", seq.saturating_sub(1))),
-            Some(link) => {
-                let mut verifier = Verifier::after(Head { seq: seq.saturating_sub(1), link });
-                verifier.take(&row).map(|_| ()).map_err(|broken| broken.to_string())
-            }
-        };
-        (Record::new(&row), link)
-    })?;
-    let Some((record, link)) = read else { return Ok(None) };
+    let Some(record) = query::at(reader, seq)? else { return Ok(None) };
+    let link = reader.follows(seq)?;
     let of_ticket = of_same_ticket(reader, index, &record)?;
     let line = Line::of(&record);
     // Another run of a wrapper gives out the same tickets.

@@ -121,7 +121,7 @@ impl Gate {
         } else {
             format!(
                 "host and server have finished their handshake, so calls are legal now (phase {})",
-                self.host.lifecycle.phase()
+                self.host.lifecycle.phase().word()
             )
         };
         Safe {

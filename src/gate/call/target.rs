@@ -24,9 +24,9 @@ const PAIRS: [(&str, &str); 9] = [
     ("from_path", "to_path"),
 ];
 /// What something is in, the widest first: a prefix of the target.
-const PLACES: [&str; 11] = [
-    "owner", "repo", "repository", "database", "schema", "table", "collection", "bucket", "index", "namespace",
-    "cluster",
+const PLACES: [&str; 12] = [
+    "owner", "repo", "repository", "repo_path", "database", "schema", "table", "collection", "bucket", "index",
+    "namespace", "cluster",
 ];
 /// What says most by itself.
 const STRONG: [&str; 18] = [
@@ -36,9 +36,9 @@ const STRONG: [&str; 18] = [
 /// Numbers of things that one names by them.
 const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
 /// What names one thing, the most telling first.
-const NAMES: [&str; 17] = [
-    "name", "title", "subject", "branch", "key", "id", "topic", "tag", "summary", "label", "channel", "channel_name",
-    "channel_id", "chat_id", "email", "phone", "customer",
+const NAMES: [&str; 18] = [
+    "name", "title", "subject", "branch", "branch_name", "key", "id", "topic", "tag", "summary", "label", "channel",
+    "channel_name", "channel_id", "chat_id", "email", "phone", "customer",
 ];
 const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
 /// Who gets something, whatever the call does.
@@ -119,12 +119,22 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
     let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", field(fields, name)?.as_u64()?)));
     let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
-    let name = || NAMES.iter().filter(told).find_map(|name| word(fields, name));
+    let name = || {
+        NAMES
+            .iter()
+            .filter(told)
+            .find_map(|name| word(fields, name))
+            .or_else(|| if to.is_some() { None } else { identified(fields) })
+    };
+    // What is sent is long, and says less than who gets it.
+    let message = || if to.is_some() { None } else { word(fields, "message") };
     let what = match (amount(fields), goes) {
         (Some(amount), Some(goes)) => Some(format!("{amount}, {goes}")),
+        // An amount without a recipient is of something.
+        (Some(amount), None) if to.is_none() => Some(name().map_or(amount.clone(), |name| format!("{name}: {amount}"))),
         (amount, goes) => amount.or(goes),
     };
-    let what = what.or_else(strong).or_else(|| list(fields)).or_else(numbered).or_else(name);
+    let what = what.or_else(strong).or_else(|| list(fields)).or_else(numbered).or_else(name).or_else(message);
     let what = match (what, to) {
         (Some(what), Some(to)) => Some(format!("{what} to {to}")),
         (None, Some(to)) => Some(format!("to {to}")),
@@ -144,17 +154,27 @@ fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
     Some(brief(text))
 }
 
+/// What an argument like `order_id` or `userName` names.
+fn identified(fields: &Map<String, Value>) -> Option<String> {
+    let names = |name: &str| words::of_name(name).last().is_some_and(|last| words::among(last, "id name"));
+    fields.iter().filter(|(name, _)| names(name) && !is_secret_key(name)).find_map(|(_, value)| plain(value))
+}
+
+/// A text or a number.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
 /// Where something goes from and to.
 fn pair(fields: &Map<String, Value>) -> Option<String> {
     PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
 }
 
 fn amount(fields: &Map<String, Value>) -> Option<String> {
-    let plain = |value: &Value| match value {
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(brief(text)),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    };
     let name = AMOUNTS.iter().find(|name| field(fields, name).and_then(plain).is_some())?;
     let amount = field(fields, name).and_then(plain)?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
@@ -167,10 +187,8 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
 fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
     let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
     RECIPIENTS.iter().chain(addresses).find_map(|name| match field(fields, name)? {
-        Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
         Value::Array(items) => listed(items),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+        one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => plain(one),
     })
 }
 
@@ -284,6 +302,9 @@ mod tests {
             (json!({ "recipients": ["a@x", "b@x"], "text": "…" }), Some("to a@x, b@x")),
             (json!({ "amount": 120, "currency": "EUR", "customer": "cus_1" }), Some("120 EUR to cus_1")),
             (json!({ "amount": 5, "currency": "EUR", "from": "A", "to": "B" }), Some("5 EUR, A → B")),
+            (json!({ "order_id": "A-17", "amount": 10 }), Some("A-17: amount = 10")),
+            (json!({ "repo_path": "/src/site", "branch_name": "topic/x" }), Some("/src/site: topic/x")),
+            (json!({ "repo_path": "/src/site", "message": "Say hello" }), Some("/src/site: Say hello")),
             (json!({ "idle_days": 0 }), Some("idle_days = 0")),
             (json!({ "options": {}, "label": "bug" }), Some("bug")),
             (json!({ "password": "hunter2", "api_key": ["k"], "tokens": 5 }), Some("tokens = 5")),

@@ -96,3 +96,22 @@ impl Returns {
         self.by_state.values().map(|what| what.until).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_is_due_wakes() {
+        let mut returns = Returns::default();
+        assert_eq!(returns.wake_at(), None);
+        for (state, until) in [("late", 9), ("early", 4)] {
+            let (ticket, owed) = (Arc::from(state), Owed::Wait(1));
+            let repeated = Digest::of(b"call");
+            returns.give(Arc::from(state), Return { ticket, owed, until, repeated, responses: None, client: None });
+        }
+        assert_eq!((returns.wake_at(), returns.due(3).len()), (Some(4), 0));
+        let due: Vec<Arc<str>> = returns.due(4).into_iter().map(|one| one.ticket).collect();
+        assert_eq!((due, returns.wake_at()), (vec![Arc::from("early")], Some(9)));
+    }
+}
