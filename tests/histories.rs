@@ -34,6 +34,17 @@ fn every_history_of_length_two_after_a_question_to_the_host() {
     }
 }
 
+/// The same where the question is inside the answer to the call's own request.
+#[test]
+fn every_history_of_length_two_after_a_question_inside_an_answer() {
+    for a in FORMS {
+        for b in FORMS {
+            let begin = [Move::FormCall, Move::DiskShows, Move::LogTakes, *a, *b];
+            replay_with_forms(&[&begin[..], &[Move::LogTakes, Move::DiskShows, Move::TicksInside]].concat());
+        }
+    }
+}
+
 /// The same for requests other than calls: one has been approved, and what the answer to it asks for waits.
 #[test]
 fn every_history_of_length_three_while_rules_are_about_requests() {

@@ -23,8 +23,8 @@ use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::policy::decide::{Question, Ruling, decide};
-use mcp_approve::policy::explain::{explain, nearest};
-use mcp_approve::policy::parse::{built_in, everything_asks, parse, suspended};
+use mcp_approve::policy::explain::{explain_at, nearest};
+use mcp_approve::policy::parse::{built_in, everything_asks, parse};
 use mcp_approve::policy::rule::{Decision, Policy};
 use serde_json::{Value, json};
 
@@ -222,7 +222,7 @@ fn a_broken_file_allows_nothing() {
         "[[rule]]\nid = \"yes\"\ndecision = \"allow\"\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"rm\"\n[defaults]\nmutates = \"deny\"\n",
     );
     let broken = "the policy file is broken, so whatever is not denied asks";
-    let after = suspended(&last, "line 3".to_owned());
+    let after = Policy { allows_count: false, banner: Some("line 3".to_owned()), ..last };
     rulings(
         &after,
         &[
@@ -251,7 +251,7 @@ fn the_explanation_names_the_first_selector_that_fails() {
         now: NOW,
         recent: None,
     };
-    let explanation = explain(&policy, &question);
+    let explanation = explain_at(&policy, &question, &policy.roots);
     let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));

@@ -39,6 +39,23 @@ struct Harmless {
     json: Box<str>,
 }
 
+/// Whether details are written the same: an object counts equal to one with its keys in another order, and is not.
+fn same_details(one: &[(&'static str, Value)], other: &[(&'static str, Value)]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|((a, one), (b, other))| a == b && same(one, other))
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|((a, one), (b, other))| a == b && same(one, other))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        _ => one == other,
+    }
+}
+
 impl BodyWriter {
     /// Appends the entry's body to `out`.
     pub fn write(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
@@ -97,7 +114,7 @@ impl BodyWriter {
             out.push_str("{}");
             return;
         }
-        if let Some(known) = self.harmless.iter().find(|known| *known.detail == *entry.detail) {
+        if let Some(known) = self.harmless.iter().find(|known| same_details(&known.detail, &entry.detail)) {
             out.push_str(&known.json);
             return;
         }

@@ -71,12 +71,23 @@ impl Part {
         Self { writer, first, sealed: Sealed::default() }
     }
 
-    /// An empty one. It has room for as much as the one before it held, as far as that is little.
-    pub(super) fn after(before: &Self) -> Self {
-        const ROOM: usize = 64 << 10;
-        let text = String::with_capacity(before.bytes().min(ROOM));
-        let ends = Vec::with_capacity(before.sealed.count().min(ROOM >> 10));
-        Self { writer: before.writer, first: before.last() + 1, sealed: Sealed { text, ends } }
+    /// The most memory that an empty one has.
+    const ROOM: usize = 256 << 10;
+
+    /// An empty one, in the memory of one whose entries are not wanted any more. Without it, it has room for as much as the
+    /// one before it held, as far as that is little.
+    pub(super) fn after(before: &Self, spare: Option<Self>) -> Self {
+        let sealed = match spare.map(|part| part.sealed).filter(|sealed| sealed.text.capacity() <= Self::ROOM) {
+            Some(mut sealed) => {
+                sealed.truncate(0);
+                sealed
+            }
+            None => Sealed {
+                text: String::with_capacity(before.bytes().min(Self::ROOM)),
+                ends: Vec::with_capacity(before.sealed.count().min(Self::ROOM >> 10)),
+            },
+        };
+        Self { writer: before.writer, first: before.last() + 1, sealed }
     }
 
     /// Writes an entry out and hashes it.

@@ -207,7 +207,7 @@ impl Search {
         self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| {
             match (&term.value, term.field) {
                 (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
-                // The others are told by their field. JSON may write other characters in another way.
+                // The others are found by their field. JSON may write other characters in another way.
                 (Value::Part(part) | Value::Word(part), Some(field))
                     if !matches!(field, Field::Session | Field::Agent)
                         && !field.is_in_shape()

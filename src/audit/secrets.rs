@@ -228,7 +228,7 @@ fn prefixes(first: u8, second: u8) -> u64 {
     PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
 }
 
-/// A token told by how it begins.
+/// A token known by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let candidates = prefixes(bytes[at], *bytes.get(at + 1)?);
     // Nearly every word of every call ends here.
@@ -304,8 +304,11 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
     let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
     // `$NAME` and `os.environ[…]` are where the secret is kept, not the secret.
-    if bytes.get(start) == Some(&b'$') || KEPT.iter().any(|place| bytes[start..].starts_with(place)) {
-        return None;
+    if bytes.get(start) == Some(&b'$') {
+        return default_of_shell(bytes, start);
+    }
+    if let Some(place) = KEPT.iter().find(|place| bytes[start..].starts_with(place)) {
+        return default_of_code(bytes, start + place.len(), place.last().is_some_and(|last| b"[(".contains(last)));
     }
     let header = key.to_ascii_lowercase();
     let end = if let Some(&quote) = bytes[open..start].last() {
@@ -323,6 +326,46 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         && bytes.get(end) == Some(&b')')
         && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
     (end - start >= 3 && !is_call).then_some(start..end)
+}
+
+/// The word that stands in where `${NAME:-word}` finds nothing.
+fn default_of_shell(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if bytes.get(at + 1) != Some(&b'{') {
+        return None;
+    }
+    let sign = run(bytes, at + 2, |b| b.is_ascii_alphanumeric() || b == b'_');
+    let start = run(bytes, sign, |b| matches!(b, b':' | b'-' | b'='));
+    if start == sign || bytes.get(start) == Some(&b'$') {
+        return None;
+    }
+    let end = run(bytes, start, |b| !matches!(b, b'}' | b'\n'));
+    (end - start >= 3).then_some(start..end)
+}
+
+/// How many bytes may be between where a secret is kept and what stands in for it.
+const FARTHEST: usize = 64;
+
+/// The literal that stands in where code finds nothing: `process.env.NAME || 'literal'`, `os.getenv("NAME", "literal")`.
+/// `within` brackets the name is quoted.
+fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>> {
+    let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');
+    let name = run(bytes, at, |b| in_key(b) || b == b':');
+    // `os.environ.get(`, `std::env::var(`.
+    let within = within || bytes.get(name) == Some(&b'(');
+    let name = if within { run(bytes, name, |b| b == b'(' || is_quote(b)) } else { name };
+    let name = if within { run(bytes, run(bytes, name, in_key), is_quote) } else { name };
+    // Whoever writes a longer way to it hides it: the text is read once, not from each of its names to its end.
+    let near = &bytes[..bytes.len().min(name + FARTHEST)];
+    let quoted = run(near, name, |b| !is_quote(b) && !matches!(b, b'\n' | b';'));
+    let gap = std::str::from_utf8(&near[name..quoted]).ok()?;
+    let is_default = ["||", "??", " or ", "unwrap_or"].iter().any(|sign| gap.contains(sign)) && !gap.contains(',');
+    if !is_default && !(within && gap.trim() == ",") {
+        return None;
+    }
+    let start = run(bytes, quoted, is_quote);
+    let quote = *bytes[quoted..start].last()?;
+    let end = run(bytes, start, |b| b != quote && b != b'\n');
+    (end - start >= 3).then_some(start..end)
 }
 
 /// Where code finds a secret that is kept elsewhere.
@@ -366,11 +409,31 @@ mod tests {
             "password = getpass.getpass()",
             "api_key: process.env.API_KEY,",
             "secret = os.environ[\"DB_SECRET\"]",
+            "api_key: process.env.API_KEY, name: 'production'",
+            "api_key: process.env['API_KEY'], name: 'production'",
+            "password = process.env.PASSWORD; user = 'production'",
+            "password=${PASSWORD} user=production",
+            "secret = os.getenv(\"DB_SECRET\")",
             "let token = env::var(\"TOKEN\")?;",
             "# Notes\n\n- tokens are checked in tests/auth.rs: see there",
             "fn token(bytes: &[u8]) -> Option<Range<usize>> { spans.len() }",
         ] {
             assert!(spans(code).is_empty(), "{code}");
+        }
+        // Where it finds nothing, the code has a secret of its own.
+        for code in [
+            "password=process.env.PASSWORD||'hunter2xx'",
+            "password: process.env.PASSWORD ?? \"hunter2xx\"",
+            "password = process.env['PASSWORD'] || `hunter2xx`,",
+            "password = os.environ.get('PASSWORD', 'hunter2xx')",
+            "password = os.getenv(\"PASSWORD\", \"hunter2xx\")",
+            "password = os.environ[\"PASSWORD\"] or 'hunter2xx'",
+            "let password = env::var(\"PASSWORD\").unwrap_or(\"hunter2xx\".into());",
+            "let password = std::env::var(\"PASSWORD\").unwrap_or_else(|_| \"hunter2xx\".into());",
+            "PASSWORD=${PASSWORD:-hunter2xx}",
+        ] {
+            let at = code.find("hunter2xx").expect("it is there");
+            assert_eq!(spans(code), std::slice::from_ref(&(at..at + 9)), "{code}");
         }
         assert_eq!(spans("password = hunter2(ab"), std::slice::from_ref(&(11..21)));
         assert_eq!(spans("password=hunter2()xyz"), std::slice::from_ref(&(9..17)));

@@ -121,6 +121,17 @@ impl Store {
         Ok(())
     }
 
+    /// As [`Self::sync`], while folds go on. That of the time before is waited for, and its failure told.
+    ///
+    /// # Errors
+    /// Why the disk may not have what was recorded.
+    pub fn sync_behind(&mut self) -> Result<(), StoreError> {
+        if self.noted_at.is_none_or(|at| at.elapsed() >= NOTE_EVERY) {
+            return self.sync();
+        }
+        self.with(|open| open.state.sync_behind())
+    }
+
     /// Whether something was recorded since the head was noted.
     pub fn is_unnoted(&self) -> bool {
         self.unnoted

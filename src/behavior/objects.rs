@@ -1,7 +1,9 @@
 //! What comes back: output domain and content type, read off the things that a definition names.
 
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
-use super::words::among;
+use super::words::{among, section};
+
+const WORDS: &str = include_str!("../../assets/words/objects.txt");
 
 /// The domain of what comes back.
 ///
@@ -101,29 +103,20 @@ fn is_meant(word: &str, all: &[&[String]]) -> bool {
 
 /// Words of several senses, and the words of which one must be by them.
 const SENSES: &[(&str, &str)] = &[
-    (
-        "reaction thread draft",
-        "message mail email chat channel comment post emoji discussion conversation inbox slack discord reply",
-    ),
-    (
-        "node instance",
-        "cluster kubernetes k8s vm compute cloud server host pool worker db database ec2 rds droplet docker",
-    ),
+    ("reaction thread draft", section(WORDS, "reaction-senses")),
+    ("node instance", section(WORDS, "node-senses")),
     ("address interface", "ip network mac dns firewall router switch vlan subnet wan lan port"),
     ("client", "network wifi wireless vpn dhcp connected unifi router device"),
 ];
 
 /// Words that are before the things named.
-const MODIFIERS: &str = "a an the all any one of your my its this that these new existing current latest recent single specific detailed full \
-    multiple list available complete basic up to information details about metadata-level paginated every each more for on in from";
+const MODIFIERS: &str = section(WORDS, "modifiers");
 
 /// Words that end the phrase.
-const STOPS: &str = "by for from in of on with at via to using that which where and or as into per between about near over through under within based \
-    including if when then : ( ) , / — & +";
+const STOPS: &str = section(WORDS, "stops");
 
 /// Words that look through to what is before them.
-const TRANSPARENT: &str =
-    "status info information detail details data tool id ids by summary list profile profiles v1 v2 v3";
+const TRANSPARENT: &str = section(WORDS, "transparent");
 
 fn searched(named: &[&[String]]) -> OutputDomain {
     let content = |word: &String| {
@@ -150,47 +143,19 @@ pub fn domain(word: &str) -> Option<OutputDomain> {
 }
 
 const TABLE: &[(OutputDomain, &str)] = &[
-    (
-        OutputDomain::Data,
-        "record row metric stat statistic analytics count number url uri time date timezone coordinate distance location place result value \
-         event log history usage coverage size hash id key quota limit rate score rank health weather forecast report audit job build slot \
-         city country station match game player team flight hotel product item entity relation index query",
-    ),
+    (OutputDomain::Data, section(WORDS, "data")),
     (OutputDomain::Diff, "diff difference patch blame changeset change"),
     (OutputDomain::Pr, "pr pullrequest mr mergerequest"),
     (OutputDomain::Issue, "issue ticket task bug story epic todo card subtask incident defect milestone"),
     (OutputDomain::Ref, "branch tag commit ref revision sha"),
     (OutputDomain::Repo, "repo repository fork"),
-    (
-        OutputDomain::User,
-        "user member account contact person people assignee employee whoami viewer collaborator follower",
-    ),
-    (
-        OutputDomain::Message,
-        "message mail email chat comment notification thread conversation inbox reply sms draft reaction mailbox",
-    ),
-    (
-        OutputDomain::Money,
-        "payment order price pricing balance invoice refund cost billing subscription quote transaction portfolio wallet \
-         budget tax fee salary payout expense",
-    ),
-    (
-        OutputDomain::Infra,
-        "server host container cluster node pod network deployment instance vm machine droplet firewall dns domain vps worker broker \
-         device interface emulator simulator datacenter namespace volume client address pool subnet vpc",
-    ),
+    (OutputDomain::User, section(WORDS, "user")),
+    (OutputDomain::Message, section(WORDS, "message")),
+    (OutputDomain::Money, section(WORDS, "money")),
+    (OutputDomain::Infra, section(WORDS, "infra")),
     (OutputDomain::Model, "model prediction experiment inference embedding"),
-    (
-        OutputDomain::Structure,
-        "structure tree schema directory folder configuration config setting table database column layout outline hierarchy option field \
-         catalog category toc manifest enum type template workspace project dashboard collection bucket sheet tool topic",
-    ),
-    (
-        OutputDomain::Content,
-        "content text file document doc documentation image audio video media page screenshot article transcript markdown html pdf code \
-         readme snippet tutorial note wiki blob attachment photo picture slide book chapter body source instruction guide \
-         prompt story lyrics subtitle caption news snapshot review summary spec map",
-    ),
+    (OutputDomain::Structure, section(WORDS, "structure")),
+    (OutputDomain::Content, section(WORDS, "content")),
 ];
 
 fn is_media(word: &str) -> bool {

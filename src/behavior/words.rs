@@ -56,6 +56,37 @@ pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does
+/// not have stops the build.
+#[expect(clippy::panic, reason = "evaluated when the program is compiled")]
+pub const fn section(text: &'static str, name: &str) -> &'static str {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    while at < bytes.len() {
+        let start = at + name.len() + 2;
+        if is_heading(bytes, at) && start < bytes.len() && bytes[start - 1] == b']' && has_at(bytes, at + 1, name) {
+            let mut end = start;
+            while end < bytes.len() && !is_heading(bytes, end) {
+                end += 1;
+            }
+            return text.split_at(end).0.split_at(start).1;
+        }
+        at += 1;
+    }
+    panic!("no such section")
+}
+
+const fn is_heading(text: &[u8], at: usize) -> bool {
+    text[at] == b'[' && (at == 0 || text[at - 1] == b'\n')
+}
+
+const fn has_at(text: &[u8], from: usize, word: &str) -> bool {
+    let mut at = 0;
+    while at < word.len() && text[from + at] == word.as_bytes()[at] {
+        at += 1;
+    }
+    at == word.len()
+}
+
 /// A list of words, each of at most sixteen bytes, that is searched by comparing numbers. Made when the program is compiled.
 pub struct Words<const N: usize> {
     sorted: [u128; N],

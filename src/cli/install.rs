@@ -21,7 +21,7 @@ use choose::{Choice, Way};
 use options::{ChangeOptions, InstallOptions};
 
 /// A file, and what became of it.
-struct Told {
+struct FileEdit {
     found: Found,
     edited: Result<Edited, String>,
 }
@@ -92,10 +92,10 @@ fn change(
     let told = wanted.map(|found| {
         let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
         let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
-        Told { found, edited }
+        FileEdit { found, edited }
     });
-    let told: Vec<Told> = told.collect();
-    if !told.iter().any(Told::is_worth_a_word) {
+    let told: Vec<FileEdit> = told.collect();
+    if !told.iter().any(FileEdit::is_worth_a_word) {
         return nothing(&choice, way, options, places, out);
     }
     let shown = told.iter().filter(|told| told.is_worth_a_word());
@@ -141,7 +141,7 @@ fn nothing(
 }
 
 fn closing(
-    told: &[Told],
+    told: &[FileEdit],
     way: Way,
     options: &ChangeOptions,
     places: &Places,
@@ -163,7 +163,7 @@ fn closing(
     if count == 0 {
         return Ok(());
     }
-    let quiet = |told: &&(&Told, &Edited)| {
+    let quiet = |told: &&(&FileEdit, &Edited)| {
         told.0.found.host.word == "codex" && !told.1.changed.text.contains("default_tools_approval_mode")
     };
     match way {
@@ -205,7 +205,7 @@ fn servers(count: usize) -> &'static str {
     if count == 1 { "server" } else { "servers" }
 }
 
-impl Told {
+impl FileEdit {
     fn is_worth_a_word(&self) -> bool {
         self.edited.as_ref().map_or(true, |edited| !edited.changed.servers.is_empty())
     }

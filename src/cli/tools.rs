@@ -25,8 +25,6 @@ use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
 
-pub use classify::{Hints, classify};
-
 /// Runs one command. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors

@@ -29,6 +29,7 @@ use crate::home::{duration, name};
 use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
 use crate::interpose::stdio::HostPipe;
+use crate::link::delegation;
 
 /// Options of wrapping, and the server's command. `None` leaves it to config.toml.
 #[derive(Clone, Debug, Default, Args)]
@@ -155,6 +156,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
             hint: "put it after `--`: mcp-approve -- npx -y some-server".to_owned(),
         });
     }
+    delegation::take_name();
     let core = secrecy::keep_memory_private();
     let mut settings = config::settle(&command, options.level(), places)?;
     if let Some(expect) = &mut settings.expect {

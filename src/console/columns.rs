@@ -1,5 +1,7 @@
 //! The columns of a list: one table of names, gaps, widths and sides makes the heading and every row. Knows no list.
 
+use std::collections::BTreeSet;
+
 use super::row::{Row, Tone};
 
 /// The columns of a list, from the left.
@@ -122,6 +124,50 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| cell(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
+/// A column of names in which those that differ look different: one that is too long loses its end, or its middle or
+/// beginning where the end is what tells it from another.
+#[derive(Clone, Copy, Debug)]
+pub struct NameColumn {
+    pub width: usize,
+    /// How much of a name's beginning stays.
+    head: usize,
+}
+
+impl NameColumn {
+    /// As wide as the widest name up to `most`; wider only where no cut to that width keeps them apart.
+    pub fn of<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> Self {
+        let names: BTreeSet<&str> = names.collect();
+        let widest = widest(names.iter().copied());
+        let apart = |width| Self::apart(&names, width);
+        (most..widest).find_map(apart).unwrap_or(Self { width: widest, head: widest })
+    }
+
+    /// The column of this width: names that no cut keeps apart lose their ends.
+    pub fn within<'a>(names: impl Iterator<Item = &'a str>, width: usize) -> Self {
+        let whole = Self { width, head: width };
+        if width == 0 {
+            return whole;
+        }
+        let names: BTreeSet<&str> = names.collect();
+        if widest(names.iter().copied()) <= width { whole } else { Self::apart(&names, width).unwrap_or(whole) }
+    }
+
+    /// The column of this width in which no two names look alike.
+    fn apart(names: &BTreeSet<&str>, width: usize) -> Option<Self> {
+        let shown = |column: &Self| -> BTreeSet<String> {
+            names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect()
+        };
+        let heads = [width, width * 2 / 3, width / 2, width / 3, 0].map(|head| Self { width, head });
+        heads.into_iter().find(|column| shown(column).len() == names.len())
+    }
+
+    /// One of the names.
+    pub fn cell(&self, tone: Tone, name: &str) -> Row {
+        let name = cell(tone, name);
+        if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }
+    }
+}
+
 /// What a call acts on, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
 /// go, of a statement its middle, because it ends in its table.
 pub fn target(tone: Tone, text: &str, room: usize) -> Row {
@@ -150,7 +196,22 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tone, Want, fitted, target};
+    use super::{NameColumn, Tone, Want, fitted, target};
+
+    #[test]
+    fn names_that_differ_look_different_however_narrow_their_column() {
+        let shown = |names: &[&str], most: usize| -> Vec<String> {
+            let column = NameColumn::of(names.iter().copied(), most);
+            names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect()
+        };
+        assert_eq!(shown(&["git", "filesystem"], 8), ["git", "filesys…"], "the end tells least");
+        assert_eq!(shown(&["analytics-eu", "analytics-us"], 8), ["analy…eu", "analy…us"]);
+        assert_eq!(shown(&["a-production-a", "a-production-b", "b-production-b"], 5), ["a-p…a", "a-p…b", "b-p…b"]);
+        // No cut keeps these apart, so the column grows.
+        let [eu, us] = ["production-analytics-eu-replica-one", "production-analytics-us-replica-one"];
+        let both = shown(&[eu, us], 8);
+        assert!(both[0] != both[1], "{both:?}");
+    }
 
     #[test]
     fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {

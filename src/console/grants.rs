@@ -8,6 +8,7 @@ use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
+use crate::gate::grants::{Reach, holds_every_path, may_be_outside, reach};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::holds::Holds;
 use crate::policy::maker::{Proposal, Scope};
@@ -19,8 +20,13 @@ const CALLS: u32 = 5;
 
 /// Why nothing more than this call can be granted, judged by the card; `None` where it can.
 pub fn refusal(snapshot: &Snapshot) -> Option<&'static str> {
-    if !snapshot.hazards.is_empty() {
-        return Some("a call with a hazard is asked each time: no approval for a while");
+    match reach(&snapshot.hazards) {
+        Some(Reach::Declared) => {}
+        Some(Reach::Outside) if may_be_outside(snapshot.identity, snapshot.disputed) => {}
+        Some(Reach::Outside) => {
+            return Some("outside of the declared folders such a call is asked each time: no approval for a while");
+        }
+        None => return Some("a call with a hazard is asked each time: no approval for a while"),
     }
     if snapshot.ruling.rule.is_some() {
         return Some("a rule asks for each such call: no approval for a while; give that rule an `unless`");
@@ -38,8 +44,11 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
         },
         _ => None,
     });
-    let mut terms = vec![(Covers::ThisCall, Lasts::Session)];
-    for covers in folder.into_iter().chain([Covers::Tool]) {
+    // Outside of the declared folders only a folder can be granted.
+    let is_declared = reach(&held.snapshot.hazards) == Some(Reach::Declared);
+    let (this, tool) = (is_declared.then_some(Covers::ThisCall), is_declared.then_some(Covers::Tool));
+    let mut terms: Vec<_> = this.map(|this| (this, Lasts::Session)).into_iter().collect();
+    for covers in folder.into_iter().chain(tool) {
         for lasts in [Lasts::Calls(CALLS), Lasts::Minutes(MINUTES), Lasts::Session] {
             terms.push((covers.clone(), lasts));
         }
@@ -63,6 +72,14 @@ fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
         return false;
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
+    let of = |snapshot: &Snapshot| reach(&snapshot.hazards);
+    if of(two) == Some(Reach::Outside) {
+        let Covers::Under { folder, .. } = covers else { return false };
+        let holds = |folder: &Folder| holds_every_path(folder, &arguments(two), roots);
+        if of(one) != Some(Reach::Outside) || !Folder::new(folder).as_ref().is_some_and(holds) {
+            return false;
+        }
+    }
     match covers {
         Covers::Tool => true,
         Covers::ThisCall => arguments(one) == arguments(two),
@@ -108,8 +125,15 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
         }
     };
     rows.push(Row::of(Tone::Strong, until));
-    let words = "Still asked: a call with a hazard, or one that a rule asks for. A changed definition ends it; so does x under 5 Rules.";
-    rows.push(Row::of(Tone::Quiet, words));
+    let still = match reach(&snapshot.hazards) {
+        Some(Reach::Outside) => {
+            rows.push(Row::of(Tone::Warn, "▲ The host did not declare this folder."));
+            "Still asked: a call that also names a path elsewhere, one with another hazard, a dangerous one, or one that a \
+             rule asks for."
+        }
+        Some(Reach::Declared) | None => "Still asked: a call with a hazard, or one that a rule asks for.",
+    };
+    rows.push(Row::of(Tone::Quiet, format!("{still} A changed definition ends it; so does x under 5 Rules.")));
     if let Some(danger) = &snapshot.danger {
         let row = Row::of(Tone::Danger, "◆ dangerous: ").and_foreign(Tone::Danger, danger);
         rows.push(row.and(Tone::Danger, ", and the next ones run unasked"));

@@ -10,7 +10,7 @@ use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
-use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
+use crate::policy::maker::{Origin, Proposal, Scope, Title, proposals};
 use crate::policy::parse;
 use crate::policy::past::{self, Ended, PastCall, touches_obscured};
 use crate::policy::rule::{Decision, Policy};
@@ -124,7 +124,8 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
 }
 
 fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decision: Decision, now: i64) -> Choice {
-    let id = name(source.tool, &proposal.scope, decision);
+    // A number is added where the file has one of that name.
+    let id = proposal.scope.id(source.tool, decision, |_| false);
     let note = format!("made in the console from {}", source.ticket);
     let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
     let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
@@ -204,24 +205,6 @@ fn condition(proposal: &Proposal) -> Option<String> {
         [one] if matches!(one.about, About::Argument { .. }) => Some(one.text.clone()),
         _ => None,
     }
-}
-
-/// A rule's name, from what it covers: `allow-create-file-in-notes`. A number is added where the file has one of that name.
-fn name(tool: &str, scope: &Scope, decision: Decision) -> String {
-    let covers = match scope {
-        Scope::ThisCall => " this call".to_owned(),
-        Scope::Same(names) => format!(" same {}", names.join(" ")),
-        Scope::Under { folder, .. } => {
-            let last = folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            format!(" in {last}")
-        }
-        Scope::Address { start, .. } => {
-            format!(" at {}", start.split_once("://").map_or(start.as_str(), |(_, rest)| rest))
-        }
-        Scope::ThisTool => String::new(),
-    };
-    let does = if decision == Decision::Deny { "never" } else { decision.word() };
-    id_for(&format!("{does} {tool}{covers}"), |_| false)
 }
 
 /// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".

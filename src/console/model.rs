@@ -6,6 +6,7 @@ pub mod batch;
 mod browse;
 pub mod figures;
 mod folding;
+mod lines;
 mod notice;
 mod pace;
 pub mod queue;
@@ -223,6 +224,7 @@ pub struct Model {
     pub(in crate::console) last_class: u64,
     /// The queue as it was last worked out.
     laid: queue::Rows,
+    laid_is: queue::Laid,
     selected_at: usize,
     /// Calls the operator marked; those that are over no longer count.
     pub marked: BTreeSet<CallKey>,
@@ -344,6 +346,7 @@ impl Model {
         };
         let heights = Heights {
             banners: height(self.banners().len()),
+            queue: height(self.queue_lines() + 1),
             panel: height(panel),
             footer: height(self.note_rows().len()),
         };

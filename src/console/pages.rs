@@ -10,7 +10,7 @@ mod tools;
 
 use super::caption::{LABEL, caption, entry};
 use super::card::grouped;
-use super::model::{ListState, Model, Screen, Sought};
+use super::model::{ListState, Model, RuleEntry, Screen, Sought};
 use super::record_row::badge;
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
@@ -58,7 +58,11 @@ pub fn title(model: &Model) -> (Row, Row) {
     let find = list.filter(|list| !list.find.is_empty());
     let right = find.map(|list| {
         let find = if list.sought == Sought::Led { short(&list.find) } else { list.find.clone() };
-        Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find).and(Tone::Ours, " ")
+        let row = match &list.problem {
+            Some(_) => Row::of(Tone::Danger, "not applied: /").and_foreign(Tone::Danger, &find),
+            None => Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find),
+        };
+        row.and(Tone::Ours, " ")
     });
     (left, right.unwrap_or_default())
 }
@@ -82,7 +86,7 @@ pub fn heading(model: &Model, width: usize) -> Row {
         Screen::Log => log::heading(model, width),
         Screen::Tools => tools::heading(model, width),
         Screen::Rules => rules::heading(model),
-        Screen::Servers => servers::heading(model),
+        Screen::Servers => servers::heading(width),
     }
 }
 
@@ -143,6 +147,12 @@ pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
         Screen::Rules => rules::sheet(model, list.at, width),
         Screen::Servers => servers::sheet(model, list.at, width),
     }
+}
+
+/// Whether Enter on the selected line reviews it at once.
+pub fn is_reviewed(model: &Model) -> bool {
+    let line = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| model.screen == Screen::Rules);
+    matches!(line, Some(RuleEntry::Waits { .. } | RuleEntry::Suggested(_)))
 }
 
 /// Where the selection is in the list.

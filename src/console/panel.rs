@@ -124,10 +124,13 @@ fn written(mark: &str, text: &str, width: usize) -> Row {
 fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
     let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_deref());
     let hint = match problem {
-        Some(problem) => Row::of(Tone::Ours, " ").and_foreign(Tone::Warn, problem),
-        None => Row::of(Tone::Quiet, " words, tool: server: verdict: by: rule: badge: kind: since:1d until: -not"),
+        Some(problem) => Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
+        None => {
+            let words = " words, tool: server: verdict: by: rule: badge: kind: since:1d until: -not";
+            Row::of(Tone::Quiet, words).clipped(width)
+        }
     };
-    vec![written(" / ", text, width), hint.clipped(width)]
+    vec![written(" / ", text, width), hint]
 }
 
 /// The commands around the chosen one.

@@ -88,11 +88,6 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     segment(text, Edges::Line)
 }
 
-/// Shows a text on as many lines as it has, each break marked (`␊`) where it is.
-pub fn lines(text: &str) -> Vec<Vec<Piece>> {
-    text.split_inclusive('\n').map(|line| segment(line, Edges::Block)).collect()
-}
-
 /// Shows a part of a text; a line break in it is marked like any control.
 pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
     let mut out = Out::default();
@@ -176,47 +171,6 @@ pub fn width(shown: &str) -> usize {
         return shown.len();
     }
     shown.graphemes(true).map(|g| usize::from(g.cell_width())).sum()
-}
-
-/// A text that [`visible`] did not write.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the escape at byte {at} is not one of ours, so its meaning is unknown")]
-pub struct Undecodable {
-    pub at: usize,
-}
-
-/// Gives back the text that is shown so.
-///
-/// # Errors
-/// [`Undecodable`] where an escape is none of ours.
-pub fn decode(shown: &str) -> Result<String, Undecodable> {
-    let mut text = String::with_capacity(shown.len());
-    let mut at = 0;
-    while let Some(c) = shown[at..].chars().next() {
-        let start = at;
-        at += c.len_utf8();
-        match c {
-            OPEN => {
-                let wrong = Undecodable { at: start };
-                let (inside, _) = shown[at..].split_once(CLOSE).ok_or(wrong.clone())?;
-                if let Some(count) = inside.strip_suffix(" spaces") {
-                    let count = count.parse().map_err(|_| wrong)?;
-                    text.extend(std::iter::repeat_n(' ', count));
-                } else {
-                    text.push(decoded(inside).ok_or(wrong)?);
-                }
-                at += inside.len() + CLOSE.len_utf8();
-            }
-            SPACE => text.push(' '),
-            _ => text.push(glyph::pictured(c).unwrap_or(c)),
-        }
-    }
-    Ok(text)
-}
-
-fn decoded(inside: &str) -> Option<char> {
-    let (_, hex) = inside.rsplit_once("U+")?;
-    char::from_u32(u32::from_str_radix(hex, 16).ok()?)
 }
 
 fn code(c: char) -> String {

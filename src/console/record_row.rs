@@ -1,7 +1,7 @@
 //! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
 //! command line. Where there is little room every other column gives way before the target does.
 
-use super::columns::{Columns, cell, target, widest};
+use super::columns::{Columns, NameColumn, cell, target, widest};
 use super::found::Line;
 use super::row::{Row, Tone};
 use super::time;
@@ -25,9 +25,9 @@ pub struct RecordColumns {
     seq: usize,
     when: usize,
     happened: usize,
-    ticket: usize,
+    ticket: NameColumn,
     who: usize,
-    tool: usize,
+    tool: NameColumn,
     rest: usize,
 }
 
@@ -50,12 +50,14 @@ impl RecordColumns {
             // A list that is scrolled keeps its columns.
             Names::Left | Names::Shown(_) => HAPPENED,
         };
+        let digits = |newest: u64| newest.to_string().len().max(3);
+        let tickets = || lines.iter().copied().map(ticket);
         let (seq, ticket) = match names {
-            Names::Left => (0, 0),
-            Names::Numbered(newest) => (newest.to_string().len().max(3), 0),
-            Names::Shown(newest) => (newest.to_string().len().max(3), widest(ticket).min(18)),
+            Names::Left => (0, NameColumn::within(tickets(), 0)),
+            Names::Numbered(newest) => (digits(newest), NameColumn::within(tickets(), 0)),
+            Names::Shown(newest) => (digits(newest), NameColumn::of(tickets(), 18)),
         };
-        let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
+        let names = [seq, ticket.width].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
         let room = width.saturating_sub(names + when + 1 + 2 + happened);
         let upon = widest(|line| line.target.as_deref().unwrap_or_default()).min(MOST);
         let fits = |(most, least): (usize, usize), width: usize| (width.min(most), width.min(least));
@@ -74,6 +76,7 @@ impl RecordColumns {
             (0, 0)
         };
         let rest = room.saturating_sub(columns(who, tool));
+        let tool = NameColumn::within(lines.iter().copied().map(tool_of), tool);
         Self { seq, when, happened, ticket, who, tool, rest }
     }
 
@@ -82,7 +85,7 @@ impl RecordColumns {
         let width = |text: &str| cell(Tone::Ours, text).width();
         lines.iter().all(|line| {
             width(who(line).unwrap_or_default()) <= self.who
-                && width(tool_of(line)) <= self.tool
+                && width(tool_of(line)) <= self.tool.width
                 && width(line.target.as_deref().unwrap_or_default()) <= self.rest
         })
     }
@@ -100,18 +103,18 @@ impl RecordColumns {
 
     fn columns(&self) -> Columns {
         let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.when, "");
-        let columns = columns.left(1, 2, "").left(0, self.happened, "").left(1, self.ticket, "");
-        columns.left(1, self.who, "").left(1, self.tool, "").rest(1)
+        let columns = columns.left(1, 2, "").left(0, self.happened, "").left(1, self.ticket.width, "");
+        columns.left(1, self.who, "").left(1, self.tool.width, "").rest(1)
     }
 
     /// One record; `when` is its time as the reader wants it.
     pub fn row(&self, line: &Line, when: &str) -> Row {
         let tool = match &line.tool {
-            Some(tool) => cell(Tone::Strong, tool),
-            None => cell(Tone::Quiet, &line.server),
+            Some(tool) => (Tone::Strong, tool),
+            None => (Tone::Quiet, &line.server),
         };
         let mut upon = match &line.target {
-            None if self.tool == 0 => tool.clone().clipped(self.rest),
+            None if self.tool.width == 0 => cell(tool.0, tool.1).clipped(self.rest),
             _ => self.target(line),
         };
         // How a read was explained fills a sheet, not a row.
@@ -125,9 +128,9 @@ impl RecordColumns {
             Row::of(Tone::Quiet, when),
             badge(line.badge),
             happened(line),
-            cell(Tone::Quiet, ticket(line)),
+            self.ticket.cell(Tone::Quiet, ticket(line)),
             cell(Tone::Ours, who(line).unwrap_or_default()),
-            tool,
+            self.tool.cell(tool.0, tool.1),
             upon,
         ])
     }

@@ -33,6 +33,8 @@ const SIDE_BY_SIDE: u16 = 110;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heights {
     pub banners: u16,
+    /// Of the queue with its title, if there is room.
+    pub queue: u16,
     pub panel: u16,
     pub footer: u16,
 }
@@ -61,7 +63,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         Arrangement::CardAlone => areas.card = body,
         Arrangement::QueueAndCard if width >= SIDE_BY_SIDE => {
             // Room for a tool and what its call is about, side by side.
-            let left = (width * 9 / 20).min(96);
+            let left = (width * 19 / 40).min(104);
             areas.queue = Rect { width: left, ..body };
             areas.divider = Rect { x: left, width: 1, ..body };
             areas.card = Rect { x: left + 2, width: width - left - 2, ..body };
@@ -69,7 +71,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         // Too low for both: the card matters more.
         Arrangement::QueueAndCard if inner < 9 => areas.card = body,
         Arrangement::QueueAndCard => {
-            let queue = (inner / 4).clamp(3, 12);
+            let queue = heights.queue.max(2).min((inner / 4).clamp(3, 12));
             areas.queue = Rect { height: queue, ..body };
             areas.card = Rect { y: body.y + queue, height: inner - queue, ..body };
         }

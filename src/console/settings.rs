@@ -49,7 +49,7 @@ pub enum Notice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pointer {
     #[default]
-    Heard,
+    Captured,
     /// It is left to the terminal, for selecting text.
     Left,
 }
@@ -144,7 +144,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
             }
             "mouse" => {
                 let left = reading.switch(value, "mouse") == Some(false);
-                settings.mouse = if left { Pointer::Left } else { Pointer::Heard };
+                settings.mouse = if left { Pointer::Left } else { Pointer::Captured };
             }
             "confirm" => {
                 let words = [("key", Confirmation::Key), ("word", Confirmation::Word)];

@@ -139,6 +139,9 @@ pub enum Command {
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     model.now = now;
     let is_news = matches!(msg, Msg::Link(_));
+    if !matches!(msg, Msg::Drawn(..)) {
+        model.doubt_rows();
+    }
     if model.note_until.is_some_and(|until| until <= now) {
         model.note = None;
         model.note_until = None;

@@ -20,7 +20,7 @@ use ratatui::layout::Rect;
 use super::model::{Model, Overlay, Screen};
 use super::row::{Row, Tone};
 use super::theme::Palette;
-use crate::audit::record::By;
+use crate::audit::record::{Assurance, By};
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -102,7 +102,7 @@ impl Paint<'_> {
 }
 
 /// What a level of assurance does and does not do.
-pub(in crate::console) fn promise(level: &str) -> &'static str {
+pub(in crate::console) fn promise(level: Assurance) -> &'static str {
     header::promise(level)
 }
 

@@ -1,12 +1,18 @@
 //! What an operator approves beyond one call: for this session, for a while, for some calls. Owns them; decides nothing.
 //!
 //! A grant answers in advance what a default would ask. It never answers a rule that asks or denies, nor a call with a
-//! hazard, and it ends with the tool's definition that it was given for.
+//! hazard, but for one: a grant for a folder outside those that the host declared answers for paths in it, where the call is
+//! of a kind that one key approves. It ends with the tool's definition that it was given for.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::named::{LeftOut, path_arguments};
+use crate::behavior::conclude::{self, Behavior, Replaced};
+use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Action;
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
@@ -31,6 +37,16 @@ struct Grant {
     /// The arguments of the call it was given with.
     arguments: Value,
     folder: Option<Folder>,
+    reach: Reach,
+}
+
+/// Where the calls of a grant may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// In the folders that the host declared, where it declared any.
+    Declared,
+    /// Outside of them, in the folder of the grant.
+    Outside,
 }
 
 /// A call that a grant may be for.
@@ -47,6 +63,7 @@ pub struct Given<'a> {
     pub ticket: &'a str,
     /// Of its tool.
     pub definition: Digest,
+    pub reach: Reach,
     pub who: &'a str,
 }
 
@@ -94,6 +111,7 @@ impl Grants {
             until: minutes.map(|minutes| now.mono + minutes * 60_000_000),
             arguments: serde_json::from_str(given.call.arguments_text()).unwrap_or(Value::Null),
             folder: if let Covers::Under { folder, .. } = &terms.covers { Folder::new(folder) } else { None },
+            reach: given.reach,
         });
         card
     }
@@ -142,6 +160,9 @@ impl Grants {
             {
                 wanted.insert(path.to_owned());
                 wanted.extend(folder.path(asked.roots));
+                if grant.reach == Reach::Outside {
+                    wanted.extend(path_arguments(asked.call.arguments).paths.into_iter().map(|(_, path)| path));
+                }
             }
         }
         wanted
@@ -156,12 +177,12 @@ impl Grants {
         found: Option<&Findings>,
     ) -> Ruling {
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
-        if !by_default || !policy.allows_count || !asked.call.behavior.hazards.is_empty() {
+        let Some(reach) = reach(&asked.call.behavior.hazards).filter(|_| by_default && policy.allows_count) else {
             return ruling;
-        }
+        };
         let real = found.map(|found| found.real.clone()).unwrap_or_default();
         let roots = Roots { paths: Paths::Followed(real), ..asked.roots.clone() };
-        match self.of_tool(asked).find(|grant| grant.is_for(asked, &roots)) {
+        match self.of_tool(asked).find(|grant| grant.is_for(asked, reach, &roots)) {
             Some(grant) => Ruling {
                 decision: Decision::Allow,
                 rule: Some(grant.card.id.clone()),
@@ -193,16 +214,52 @@ impl Grants {
 }
 
 impl Grant {
-    fn is_for(&self, asked: &GrantQuestion<'_>, roots: &Roots) -> bool {
+    fn is_for(&self, asked: &GrantQuestion<'_>, reach: Reach, roots: &Roots) -> bool {
+        let (call, folder) = (asked.call, self.folder.as_ref());
+        if reach == Reach::Outside
+            && (self.reach != Reach::Outside
+                || !may_be_outside(call.behavior.identity, call.behavior.disputed)
+                || !folder.is_some_and(|folder| holds_every_path(folder, call.arguments, roots)))
+        {
+            return false;
+        }
         match &self.card.terms.covers {
             Covers::ThisCall => self.arguments == *asked.call.arguments,
             Covers::Tool => true,
             Covers::Under { argument: name, .. } => {
                 let path = argument(asked.call.arguments, name);
-                path.zip(self.folder.as_ref()).is_some_and(|(path, folder)| folder.holds(path, roots) == Holds::Yes)
+                path.zip(folder).is_some_and(|(path, folder)| folder.holds(path, roots) == Holds::Yes)
             }
         }
     }
+}
+
+/// Where a call with these hazards is; `None` where one of them is beyond any grant.
+pub fn reach(hazards: &[Hazard]) -> Option<Reach> {
+    let is_outside = |hazard: &Hazard| hazard.kind == HazardKind::OutsideRoots;
+    match hazards {
+        [] => Some(Reach::Declared),
+        hazards => hazards.iter().all(is_outside).then_some(Reach::Outside),
+    }
+}
+
+/// Whether a grant may answer for such calls outside of the declared folders: of a kind that is never dangerous, whatever is at
+/// the path.
+pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
+    let is_plain = match identity.action {
+        Action::Read | Action::Search | Action::Update | Action::Append => true,
+        // What they would replace is seen on the disk only, and a granted call is not looked at.
+        Action::Create | Action::Move => false,
+        Action::Delete | Action::Merge | Action::Overwrite | Action::Execute | Action::Send | Action::Unknown => false,
+    };
+    let bare = Behavior { identity, disputed, ..Behavior::unknown() };
+    is_plain && conclude::danger(&bare, Replaced::Perhaps).is_none()
+}
+
+/// Whether every path that a call names lies in a folder: what cannot be decided does not.
+pub fn holds_every_path(folder: &Folder, arguments: &Value, roots: &Roots) -> bool {
+    let named = path_arguments(arguments);
+    named.left_out == LeftOut::None && named.paths.iter().all(|(_, path)| folder.holds(path, roots) == Holds::Yes)
 }
 
 /// An argument that is a text, by its name, or by JSON Pointer where the name begins with `/`.

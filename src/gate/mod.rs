@@ -198,7 +198,7 @@ impl Gate {
         }
         self.take_turns(now, &mut out);
         self.remember(now, &mut out);
-        self.elicit(&mut out);
+        self.elicit(now, &mut out);
         out
     }
 

@@ -13,7 +13,7 @@ impl Gate {
         let mut status = self.consoles.status.clone();
         status.waiting = self.calls.iter::<Asking>().count() as u64;
         let lifecycle = &self.host.lifecycle;
-        status.phase = lifecycle.phase().to_owned();
+        status.phase = Some(lifecycle.phase());
         if let Some(revision) = lifecycle.revision() {
             status.era = revision.text().to_owned();
         }

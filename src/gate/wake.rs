@@ -111,6 +111,7 @@ impl Gate {
     /// Tells the host of each held call that it is alive, where the host wants to hear that.
     fn beat(&mut self, now: Now, out: &mut Vec<Effect>) {
         let is_watched = self.consoles.attached > 0;
+        let form = self.elicited.open().map(|open| open.form.number);
         for number in self.calls.numbers(Stage::may_take_long) {
             let is = if self.calls.get::<Asking>(number).is_some() {
                 Beats::Asked
@@ -141,6 +142,10 @@ impl Gate {
                     (Beats::Asked, true) => {
                         format!("Waiting for approval in mcp-approve: {}, for {left} more at most", held.ticket)
                     }
+                    (Beats::Asked, false) if form == Some(number) => format!(
+                        "Waiting for approval: {}, for {left} more at most. Answer the form, or run `{}` in a terminal",
+                        held.ticket, self.config.console
+                    ),
                     (Beats::Asked, false) => format!(
                         "Waiting for approval in mcp-approve: {}, for {left} more at most. Run `{}` in a terminal",
                         held.ticket, self.config.console

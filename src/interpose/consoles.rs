@@ -117,7 +117,7 @@ impl Consoles {
             pid: std::process::id(),
             command: registration.command.clone(),
             started: registration.started,
-            assurance: Assurance::L0.word().to_owned(),
+            assurance: Assurance::L0,
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
@@ -195,7 +195,7 @@ impl Consoles {
     /// Puts a call before every console; where there is none, a notice says that it waits.
     pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
         if self.attached() == 0 {
-            self.registration.waiting.say(now, &call.ticket, &call.server, &call.effect);
+            self.registration.waiting.say(now, &call.ticket, &call.server, &call.effect, call.silence.as_deref());
         }
         if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
             return self.broadcast(&FromWrapper::Held { call });

@@ -1,8 +1,11 @@
 //! Keeps an idle wrapper small: there is one beside every server. glibc holds on to what was freed; other allocators are left alone.
-#![allow(unsafe_code)] // mallopt(3) and malloc_trim(3) take numbers only.
+#![allow(unsafe_code)] // mallopt(3) and malloc_trim(3) take numbers only; madvise(2) takes the program's own read-only part.
 
 use std::time::Duration;
 
+/// By then the command line is read and the log is open, one after the other; what of the program that took is not needed
+/// again.
+const STARTED: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(40)];
 /// By then a server has started and was asked for its tools; what that took is free again.
 const SETTLED: Duration = Duration::from_secs(3);
 
@@ -17,10 +20,35 @@ pub fn share_heap() {
 
 /// Gives back what the start took, once it is over. Later growth stays: whoever needed it will need it again.
 pub async fn give_back() {
+    for after in STARTED {
+        tokio::time::sleep(after).await;
+        unmap_program();
+    }
     tokio::time::sleep(SETTLED).await;
+    unmap_program();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: only returns free pages to the system.
     unsafe {
         libc::malloc_trim(0);
+    }
+}
+
+/// Takes the program's own pages out of this process. Those that run on are mapped again at their next use, from the system's
+/// cache: a quarter of them is only there for the start.
+fn unmap_program() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            /// Set by the linker: the first byte of the program, and the one after its code. Nothing between them is written to.
+            static __executable_start: u8;
+            static etext: u8;
+        }
+        const PAGE: usize = 4096;
+        let (start, end) = (&raw const __executable_start as usize, &raw const etext as usize);
+        // SAFETY: only whole pages that are mapped from the program's file and never written to: what is read of them next is
+        // the same. A system with larger pages refuses a start that is none of its own.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, (end & !(PAGE - 1)).saturating_sub(start), libc::MADV_DONTNEED);
+        }
     }
 }

@@ -35,12 +35,13 @@ impl Waiting {
     }
 
     /// Says that a call waits, unless that was said a moment ago: one notice for a burst.
-    pub fn say(&mut self, now: Now, ticket: &str, server: &str, effect: &str) {
+    pub fn say(&mut self, now: Now, ticket: &str, server: &str, effect: &str, host: Option<&str>) {
         if self.last.is_some_and(|last| now.mono < last + PAUSE) {
             return;
         }
         self.last = Some(now.mono);
-        say(&format!("{ticket} waits for approval; run `{}` in a terminal", self.console));
+        let host = host.map(|host| format!(" (the host: {host})")).unwrap_or_default();
+        say(&format!("{ticket} waits for approval; run `{}` in a terminal{host}", self.console));
         if let Some(desktop) = &mut self.desktop {
             let effect: String = written_out(effect).chars().take(EFFECT).collect();
             let server = written_out(server);
@@ -68,9 +69,9 @@ mod tests {
         write_program(&program, &script);
         let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())));
         let at = |mono: u64| Now { mono, wall: i64::try_from(mono / 1000).unwrap() };
-        waiting.say(at(0), "files-1", "files", "deletes content — /a\n\u{202e}x");
-        waiting.say(at(1), "files-1", "files", "the second of a burst");
-        waiting.say(at(PAUSE), "files-1", "files", "a minute later");
+        waiting.say(at(0), "files-1", "files", "deletes content — /a\n\u{202e}x", None);
+        waiting.say(at(1), "files-1", "files", "the second of a burst", None);
+        waiting.say(at(PAUSE), "files-1", "files", "a minute later", None);
         let start = Instant::now();
         let read = || fs::read_to_string(&said).unwrap_or_default();
         while read().lines().count() < 2 && start.elapsed() < Duration::from_secs(20) {

@@ -20,6 +20,8 @@ use crate::pins::{Launch, Memory, PinsError, Program};
 const BUSY: Duration = Duration::from_secs(15);
 /// How soon it is asked again then.
 const AGAIN: Duration = Duration::from_millis(20);
+/// How often others' changes are looked at: each of a hundred wrappers that start at once changes something.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -171,7 +173,21 @@ impl<F: FnMut(Reviewed)> Writer<F> {
     fn work(mut self, inbox: &Receiver<Order>) {
         let mut noticed = false;
         self.look();
-        while let Ok(order) = inbox.recv() {
+        let (mut looked, mut look_at) = (Instant::now(), None::<Instant>);
+        loop {
+            let order = match look_at {
+                None => inbox.recv().map_err(RecvTimeoutError::from),
+                Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+            };
+            let order = match order {
+                Ok(Order::Look) if looked.elapsed() < LOOK_EVERY => {
+                    look_at.get_or_insert(looked + LOOK_EVERY);
+                    continue;
+                }
+                Ok(order) => order,
+                Err(RecvTimeoutError::Timeout) => Order::Look,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
             match order {
                 Order::Keep(sighting) => {
                     if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
@@ -189,7 +205,10 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                     }
                 },
                 Order::NoteServer => self.note_server(),
-                Order::Look => self.look(),
+                Order::Look => {
+                    self.look();
+                    (looked, look_at) = (Instant::now(), None);
+                }
             }
         }
     }
@@ -227,5 +246,27 @@ impl<F: FnMut(Reviewed)> Writer<F> {
             Settled::Done => self.memory.load(&self.launch, &self.program).map_err(told),
             Settled::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PinsError, patiently};
+
+    #[test]
+    fn what_is_busy_is_tried_again_and_what_is_broken_is_not() {
+        let path = || "pins.db".into();
+        let mut tries = 0;
+        let done = patiently(|| {
+            tries += 1;
+            if tries < 4 { Err(PinsError::Busy { path: path() }) } else { Ok(tries) }
+        });
+        assert_eq!(done.ok(), Some(4));
+        let mut tries = 0;
+        let broken = patiently(|| -> Result<(), _> {
+            tries += 1;
+            Err(PinsError::Unusable { path: path(), why: "it is no database".to_owned() })
+        });
+        assert!(matches!(broken, Err(PinsError::Unusable { .. })) && tries == 1, "{tries}");
     }
 }

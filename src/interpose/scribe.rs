@@ -3,6 +3,7 @@
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
 //! other, started with its first job, seals large entries and syncs what must be on the disk before anything follows from it.
+//! The log itself is synced while folds go on, by a thread that lives as long as that takes.
 
 mod folding;
 mod syncing;
@@ -18,20 +19,22 @@ use std::time::{Duration, Instant};
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Commit, Journal, Large, StoreError};
+use crate::audit::store::{Commit, Journal, Large, Part, StoreError};
 use folding::{Fold, Folder};
 use syncing::Sync;
 
 /// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
-const FOLD_FROM: usize = 256 << 10;
+const FOLD_FROM: usize = 128 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
 const UNFOLDED: usize = 1 << 20;
 /// Microseconds after which an entry that waits for that is tried again.
 const RETRY: u64 = 2_000;
 /// At most this many entries share a commit: the first of them waits for the last.
 const BATCH: usize = 128;
+/// So many bytes of arguments may wait with their entries before more calls are taken.
+const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
@@ -83,6 +86,8 @@ pub struct Scribe {
     syncs: Option<Sender<Sync>>,
     /// Starts the thread that syncs, with the first of its jobs.
     start_syncing: Box<dyn Fn(Receiver<Sync>) -> io::Result<JoinHandle<()>> + Send>,
+    /// Parts that are folded, for their memory.
+    folded: Receiver<Part>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
@@ -110,7 +115,8 @@ impl Scribe {
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
         let tell = move |what| on_done(Done(what));
-        let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), tell.clone());
+        let (give_back, folded) = mpsc::channel();
+        let folder = Folder::new(path, key_path, fold_jobs, (Arc::clone(&folding), give_back), tell.clone());
         let last = end.clone();
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
         match start("audit fold", last, move || folder.work()) {
@@ -128,6 +134,7 @@ impl Scribe {
             folds,
             syncs: None,
             start_syncing,
+            folded,
             ended,
             threads,
             place,
@@ -180,6 +187,12 @@ impl Scribe {
     /// Whether there is a journal, so that the next commit is made at once.
     pub fn is_open(&self) -> bool {
         matches!(self.place, Place::Here(_))
+    }
+
+    /// Whether there is room for more entries before those that wait are committed.
+    pub fn has_room(&self) -> bool {
+        let bytes = |(_, entry): &(u64, Box<Entry>)| entry.arguments.as_ref().map_or(0, |text| text.len());
+        self.waiting.len() < BATCH && self.waiting.iter().map(bytes).sum::<usize>() < ARGUMENTS
     }
 
     /// When [`Self::rest`] is due.
@@ -326,7 +339,7 @@ impl Scribe {
         if let Place::Here(open) = &mut self.place
             && open.journal.unfolded() > 0
         {
-            let part = open.journal.take();
+            let part = open.journal.take_and_reuse(self.folded.try_iter().last());
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
             // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));

@@ -85,7 +85,9 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
-    let _trace = setup.state.is_ok().then(|| setup.places.log_dir()).as_deref().and_then(trace::start);
+    if setup.state.is_ok() {
+        trace::start(&setup.places.log_dir());
+    }
     if let Some(beside) = beside {
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use tracing::level_filters::LevelFilter;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -13,36 +13,16 @@ use tracing_subscriber::fmt::MakeWriter;
 /// How many days are kept.
 const DAYS: usize = 5;
 
-/// The diagnostics of this process.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    file: Arc<File>,
-}
-
 /// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper that
-/// has nothing to tell pays nothing. `None` when this process has diagnostics already.
-pub fn start(folder: &Path) -> Option<Trace> {
-    let file = Arc::new(File { folder: folder.to_owned(), opened: OnceLock::new() });
+/// has nothing to tell pays nothing. A process that has diagnostics already keeps those.
+pub fn start(folder: &Path) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::INFO)
         .with_ansi(false)
-        .with_writer(Lazy(Arc::clone(&file)))
+        .with_writer(File { folder: folder.to_owned(), opened: OnceLock::new() })
         .finish();
-    tracing::subscriber::set_global_default(subscriber).ok()?;
-    Some(Trace { file })
-}
-
-impl Trace {
-    /// Why diagnostics are lost, with its hint; `None` while all is well or nothing was to be written yet.
-    pub fn trouble(&self) -> Option<String> {
-        match self.file.opened.get() {
-            Some(Err(why)) => Some(format!(
-                "diagnostics are not written to {:?}: {why}; make the folder writable for you",
-                self.file.folder
-            )),
-            Some(Ok(_)) | None => None,
-        }
-    }
+    // An error says that there are some.
+    let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
 #[derive(Debug)]
@@ -64,16 +44,13 @@ impl File {
     }
 }
 
-#[derive(Debug)]
-struct Lazy(Arc<File>);
-
-impl<'a> MakeWriter<'a> for Lazy {
+impl<'a> MakeWriter<'a> for File {
     type Writer = Box<dyn Write + 'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        match self.0.opened.get_or_init(|| self.0.open()) {
+        match self.opened.get_or_init(|| self.open()) {
             Ok(file) => Box::new(file.make_writer()),
-            // There is no other place to complain to: see `Trace::trouble`.
+            // There is no other place to complain to.
             Err(_) => Box::new(io::sink()),
         }
     }

@@ -50,7 +50,7 @@ const BACKLOG: usize = 1 << 20;
 const TO_SERVER: usize = 64 << 20;
 /// How long the last lines may take to leave after the server has ended.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// Microseconds for what a server that has ended left behind in its group.
+/// Microseconds for what is left in the group of a server that has ended.
 const LEFTOVERS: u64 = 200_000;
 
 /// Everything the loop is started with.
@@ -159,14 +159,14 @@ impl Wrapper {
             if wake < alarm.deadline() || alarm.is_elapsed() {
                 alarm.as_mut().reset(wake);
             }
-            let read_host = host_cutter.is_some() && run.server.queued() < TO_SERVER && run.host.queued() < BACKLOG;
-            let read_server = server_open && run.host.queued() < BACKLOG;
+            let read_server = run.host.queued() < BACKLOG;
+            let read_host = read_server && run.server.queued() < TO_SERVER && run.scribe.has_room();
             tokio::select! {
-                read = host_input.read(&mut from_host), if read_host => match read {
+                read = host_input.read(&mut from_host), if read_host && host_cutter.is_some() => match read {
                     Ok(n) if n > 0 => run.host_bytes(&mut host_cutter, &from_host[..n]),
                     _ => run.host_end(host_cutter.take()),
                 },
-                read = server_output.read(&mut from_server), if read_server => match read {
+                read = server_output.read(&mut from_server), if read_server && server_open => match read {
                     Ok(n) if n > 0 => run.server_bytes(&mut server_cutter, &mut long, &from_server[..n]),
                     _ => server_open = false,
                 },

@@ -196,7 +196,7 @@ async fn record_of(
         None => "its folder is not known".to_owned(),
     };
     // What else has a socket of this name tells nothing that counts.
-    if !wraps(&words) {
+    if !wraps(&words, peer::name(pid).as_deref() == Some(NAME)) {
         return Ok(None);
     }
     Err(format!(
@@ -205,8 +205,20 @@ async fn record_of(
     ))
 }
 
-/// Whether a command line is that of a wrapper.
-fn wraps(words: &[String]) -> bool {
+/// What the process of a wrapper is called, whatever its file is called.
+const NAME: &str = "mcp-approve";
+
+/// Gives this process the name by which a wrapper underneath knows it, where the system lets it (Linux): another process cannot
+/// change that. Before its memory is kept private, or the system refuses.
+pub fn take_name() {
+    if cfg!(target_os = "linux") {
+        // Without it only a wrapper whose file has another name and whose socket was removed is taken for another program.
+        let _ = fs::write("/proc/self/comm", NAME);
+    }
+}
+
+/// Whether a command line is that of a wrapper; `is_named` where its process has the name of one.
+fn wraps(words: &[String], is_named: bool) -> bool {
     let Some((program, words)) = words.split_first() else { return false };
     let is_ours = |program: &str| {
         Path::new(program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("mcp-approve"))
@@ -220,7 +232,7 @@ fn wraps(words: &[String]) -> bool {
     };
     // Every other command has its name there.
     let is_other = behind_home.first().is_some_and(|word| !word.starts_with('-') && *word != "wrap");
-    (own || is_ours(program)) && given.len() < words.len() && !is_other
+    (is_named || own || is_ours(program)) && given.len() < words.len() && !is_other
 }
 
 /// What a wrapper's command line names as `--home`.
@@ -281,7 +293,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
-    use super::{Record, ask, follow, fs, hand_on, home_of, peer, place, record_of, wraps};
+    use super::{NAME, Record, ask, follow, fs, hand_on, home_of, peer, place, record_of, take_name, wraps};
     use crate::policy::scope::{Limit, Scope};
 
     fn record() -> Record {
@@ -359,9 +371,19 @@ mod tests {
             ("mcp-approve demo", false),
             ("node server.js -- x", false),
         ] {
-            assert_eq!(wraps(&words(line)), is_wrapper, "{line}");
+            assert_eq!(wraps(&words(line), false), is_wrapper, "{line}");
         }
-        assert!(!wraps(&[]));
+        assert!(!wraps(&[], true));
+        // Under another name it is known by what its process is called.
+        let renamed = words("/opt/held --name files -- server");
+        assert!(wraps(&renamed, true) && !wraps(&renamed, false));
+        assert!(!wraps(&words("/opt/held console"), true));
+        if cfg!(target_os = "linux") {
+            let kept = peer::name(std::process::id());
+            take_name();
+            assert_eq!(peer::name(std::process::id()).as_deref(), Some(NAME));
+            fs::write("/proc/self/comm", kept.unwrap()).unwrap();
+        }
         assert_eq!(home_of(&words("mcp-approve --home /x -- --home /y")), Some(PathBuf::from("/x")));
         assert_eq!(home_of(&words("mcp-approve --home=/x -- y")), Some(PathBuf::from("/x")));
         assert_eq!(home_of(&words("mcp-approve -- --home /y")), None);

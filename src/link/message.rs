@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::record::Assurance;
 use crate::gate::data::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
@@ -89,8 +90,7 @@ pub struct Wrapper {
     pub command: Vec<String>,
     /// Milliseconds since 1970, UTC.
     pub started: i64,
-    /// `L0`.
-    pub assurance: String,
+    pub assurance: Assurance,
     /// Loud: it lets everything pass and only records.
     pub observe: bool,
 }

@@ -108,6 +108,12 @@ pub(super) fn command(pid: u32) -> Vec<String> {
     }
 }
 
+/// What a process is called, where the system says that; only the process itself can change it.
+pub(super) fn name(pid: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
+}
+
 /// The place of a process; `None` where it cannot be looked at.
 pub(super) fn kin(pid: u32) -> Option<Kin> {
     if cfg!(target_os = "linux") {

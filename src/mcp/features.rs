@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::wire::digest::Digest;
+use crate::wire::fold::CLIENT_CAPABILITIES;
 
 /// So many features are kept, each of so many characters.
 const FEATURES: usize = 64;
@@ -46,7 +47,17 @@ pub fn of_host(content: &[u8]) -> Vec<String> {
 /// first revision that has it says the same.
 pub fn shows_forms(content: &[u8]) -> bool {
     let message: Option<Value> = serde_json::from_slice(content).ok();
-    let said = message.as_ref().and_then(|message| message.pointer("/params/capabilities/elicitation")?.as_object());
+    message.is_some_and(|message| has_forms(message.pointer("/params/capabilities")))
+}
+
+/// Whether a request of the stateless era says the same in its `_meta`, given as its text.
+pub fn declares_forms(meta: &str) -> bool {
+    let meta: Option<Value> = serde_json::from_str(meta).ok();
+    meta.is_some_and(|meta| has_forms(meta.get(CLIENT_CAPABILITIES)))
+}
+
+fn has_forms(capabilities: Option<&Value>) -> bool {
+    let said = capabilities.and_then(|capabilities| capabilities.get("elicitation")?.as_object());
     said.is_some_and(|said| said.is_empty() || said.get("form").is_some_and(Value::is_object))
 }
 

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::revision::Revision;
-pub use super::session::{Active, Closed, InSession, Initializing, Opening, Phase, Session};
+pub use super::session::{Active, Closed, InSession, Initializing, NotLegal, Opening, Phase, Session};
 use crate::wire::call::Call;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
 
-/// A session in whichever state it is, told by the lines that pass.
+/// A session in whichever state it is, known from the lines that pass.
 #[derive(Debug)]
 pub struct Lifecycle {
     stage: Stage,
@@ -92,11 +92,11 @@ impl Lifecycle {
     ///
     /// # Errors
     /// The phase that forbids it. A stateless request is legal until the session is closed.
-    pub fn call(&self, call: &Call) -> Result<InSession, Phase> {
+    pub fn call(&self, call: &Call) -> Result<InSession, NotLegal> {
         let phase = match &self.stage {
-            Stage::Closed(_) => return Err(Phase::Closed),
-            Stage::Opening(_) => Phase::Opening,
-            Stage::Initializing(_) => Phase::Initializing,
+            Stage::Closed(_) => return Err(NotLegal::Closed),
+            Stage::Opening(_) => NotLegal::Opening,
+            Stage::Initializing(_) => NotLegal::Initializing,
             Stage::Active(session) => {
                 return Ok(InSession::stateless(call).unwrap_or_else(|| session.call(call)));
             }
@@ -109,13 +109,13 @@ impl Lifecycle {
         self.asked.is_some() && !matches!(self.stage, Stage::Closed(_))
     }
 
-    /// The phase in one word: `Opening`, `Initializing`, `Active`, `Closed`.
-    pub fn phase(&self) -> &'static str {
+    /// How far the session has come.
+    pub fn phase(&self) -> Phase {
         match self.stage {
-            Stage::Opening(_) => "Opening",
-            Stage::Initializing(_) => "Initializing",
-            Stage::Active(_) => "Active",
-            Stage::Closed(_) => "Closed",
+            Stage::Opening(_) => Phase::Opening,
+            Stage::Initializing(_) => Phase::Initializing,
+            Stage::Active(_) => Phase::Active,
+            Stage::Closed(_) => Phase::Closed,
         }
     }
 
@@ -183,7 +183,7 @@ fn text_at(content: &[u8], pointer: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lifecycle, Phase};
+    use super::{Lifecycle, NotLegal, Phase};
     use crate::mcp::revision::Revision;
     use crate::wire::call::Call;
     use crate::wire::line::Line;
@@ -224,27 +224,27 @@ mod tests {
 
     #[test]
     fn a_call_is_legal_once_the_handshake_is_done() {
-        let table: &[(&[&str], Result<Revision, Phase>)] = &[
-            (&[], Err(Phase::Opening)),
-            (&[ASKS], Err(Phase::Opening)),
-            (&[ASKS, OTHER], Err(Phase::Opening)),
-            (&[ASKS, FAILS], Err(Phase::Opening)),
-            (&[ASKS, FAILS, CONFIRMS], Err(Phase::Opening)),
-            (&[AGREES, CONFIRMS], Err(Phase::Opening)),
-            (&[ASKS, AGREES], Err(Phase::Initializing)),
+        let table: &[(&[&str], Result<Revision, NotLegal>)] = &[
+            (&[], Err(NotLegal::Opening)),
+            (&[ASKS], Err(NotLegal::Opening)),
+            (&[ASKS, OTHER], Err(NotLegal::Opening)),
+            (&[ASKS, FAILS], Err(NotLegal::Opening)),
+            (&[ASKS, FAILS, CONFIRMS], Err(NotLegal::Opening)),
+            (&[AGREES, CONFIRMS], Err(NotLegal::Opening)),
+            (&[ASKS, AGREES], Err(NotLegal::Initializing)),
             (&[ASKS, AGREES, CONFIRMS], Ok(Revision::V2025_03_26)),
             (&[ASKS, SILENT, CONFIRMS], Ok(Revision::V2025_06_18)),
-            (&[ASKS, CONFIRMS], Err(Phase::Opening)),
+            (&[ASKS, CONFIRMS], Err(NotLegal::Opening)),
             (&[ASKS, CONFIRMS, AGREES], Ok(Revision::V2025_03_26)),
             (&[ASKS, FAILS, ASKS, AGREES, CONFIRMS], Ok(Revision::V2025_03_26)),
             (&[ASKS, AGREES, CONFIRMS, ASKS], Ok(Revision::V2025_03_26)),
             (&[ASKS, AGREES, CONFIRMS, ASKS, SILENT], Ok(Revision::V2025_06_18)),
-            (&[ASKS, AGREES, CONFIRMS, "x"], Err(Phase::Closed)),
-            (&["x", ASKS, AGREES, CONFIRMS], Err(Phase::Closed)),
+            (&[ASKS, AGREES, CONFIRMS, "x"], Err(NotLegal::Closed)),
+            (&["x", ASKS, AGREES, CONFIRMS], Err(NotLegal::Closed)),
         ];
         for (transcript, expected) in table {
-            let told = after(transcript).call(&call("{}"));
-            assert_eq!(told.map(|proof| proof.revision()), *expected, "{transcript:?}");
+            let proof = after(transcript).call(&call("{}"));
+            assert_eq!(proof.map(|proof| proof.revision()), *expected, "{transcript:?}");
         }
     }
 
@@ -252,10 +252,10 @@ mod tests {
     fn a_stateless_call_needs_no_handshake() {
         let modern = call(r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#);
         for transcript in [&[][..], &[ASKS], &[ASKS, AGREES], &[ASKS, AGREES, CONFIRMS]] {
-            let told = after(transcript).call(&modern);
-            assert_eq!(told.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
+            let proof = after(transcript).call(&modern);
+            assert_eq!(proof.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
         }
-        assert_eq!(after(&["x"]).call(&modern), Err(Phase::Closed));
+        assert_eq!(after(&["x"]).call(&modern), Err(NotLegal::Closed));
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         let lifecycle = after(&[ASKS, AGREES]);
         assert_eq!(lifecycle.host(), Some(("h", "1")));
         assert_eq!(lifecycle.revision(), Some(Revision::V2025_03_26));
-        assert_eq!(lifecycle.phase(), "Initializing");
+        assert_eq!(lifecycle.phase(), Phase::Initializing);
         assert_eq!(after(&[]).host(), None);
         assert_eq!(after(&[ASKS]).revision(), None);
     }

@@ -58,7 +58,7 @@ fn complete(result: &mut Value) -> Answer {
     })
 }
 
-/// `None` when the server asks for nothing and gives no state: then no retry could be told from a new call.
+/// `None` when the server asks for nothing and gives no state: then a retry would look like a new call.
 fn input_required(result: &Value) -> Option<Answer> {
     let state = result.get("requestState").map(Value::to_string);
     let mut inputs: Vec<String> = match result.get("inputRequests") {

@@ -28,6 +28,7 @@
 use super::revision::Revision;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// A session in one of its states.
 #[derive(Debug)]
@@ -127,9 +128,19 @@ impl InSession {
     }
 }
 
+words! {
+    /// How far a session has come.
+    Phase {
+        Opening = "Opening",
+        Initializing = "Initializing",
+        Active = "Active",
+        Closed = "Closed",
+    }
+}
+
 /// Why a call is not legal now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Phase {
+pub enum NotLegal {
     #[error("the session is still opening: the server has not answered `initialize`")]
     Opening,
     #[error("the session is initializing: the host has not sent `notifications/initialized`")]

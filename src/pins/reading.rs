@@ -101,9 +101,9 @@ impl Memory {
                 let tool = Tool::read(serde_json::from_str(&row.definition).ok()?)?;
                 let package = row.server.package.clone().unwrap_or_default();
                 let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
-                let told =
+                let hints =
                     Overrides { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
-                let mut behavior = conclude::of_tool_with(&tool, row.server.trust, told);
+                let mut behavior = conclude::of_tool_with(&tool, row.server.trust, hints);
                 let pin_state = row.pin.state_of(row.pin.latest);
                 behavior.hazards.extend(pin_state.hazard(behavior.identity));
                 if let Some(what) = row.server.change() {

@@ -15,11 +15,6 @@ pub struct Explanation<'p> {
     pub rules: Vec<(&'p Rule, Fit)>,
 }
 
-/// Explains one ruling, by the words of the paths alone.
-pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'p> {
-    explain_at(policy, question, &policy.roots)
-}
-
 /// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
     let prepared = Prepared::of(question);

@@ -210,9 +210,38 @@ fn entitled(title: &Title<'_>, body: &str) -> String {
     out
 }
 
-/// An id for a rule about a tool that is not `taken` yet: the tool's name, and a number where need be.
-pub fn id_for(tool: &str, taken: impl Fn(&str) -> bool) -> String {
-    let plain = tool.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '-' });
+impl Scope {
+    /// An id for such a rule that is not `taken` yet, from what it covers: `allow-create-file-in-notes`.
+    pub fn id(&self, tool: &str, decision: Decision, taken: impl Fn(&str) -> bool) -> String {
+        let covers = match self {
+            Self::ThisCall => " this call".to_owned(),
+            Self::Same(names) => format!(" same {}", names.join(" ")),
+            Self::Under { folder, .. } => {
+                let last = folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                format!(" in {last}")
+            }
+            Self::Address { start, .. } => {
+                format!(" at {}", start.split_once("://").map_or(start.as_str(), |(_, rest)| rest))
+            }
+            Self::ThisTool => String::new(),
+        };
+        id_for(&format!("{} {tool}{covers}", does(decision)), taken)
+    }
+}
+
+/// The first word of a rule's id.
+fn does(decision: Decision) -> &'static str {
+    if decision == Decision::Deny { "never" } else { decision.word() }
+}
+
+/// An id for a rule about all calls of a tool, or of a server, that is not `taken` yet: `never-delete-file`.
+pub fn id_about(name: &str, decision: Decision, taken: impl Fn(&str) -> bool) -> String {
+    id_for(&format!("{} {name}", does(decision)), taken)
+}
+
+/// An id that is not `taken` yet, from these words, and a number where need be.
+pub fn id_for(words: &str, taken: impl Fn(&str) -> bool) -> String {
+    let plain = words.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '-' });
     let plain: String = plain.take(48).collect();
     let plain = if plain.trim_matches('-').is_empty() { "rule".to_owned() } else { plain.trim_matches('-').to_owned() };
     let numbered = (2..).map(|number| format!("{plain}-{number}"));

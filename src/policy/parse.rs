@@ -94,11 +94,6 @@ pub fn everything_asks(banner: String) -> Policy {
     }
 }
 
-/// The policy after an invalid reload: the last valid one, its allows suspended; `banner` says why.
-pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy { allows_count: false, banner: Some(banner), ..last.clone() }
-}
-
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     match value.get_ref().as_integer() {
         None => reading.wrong_type(value, "version", "`version = 1`"),

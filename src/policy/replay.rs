@@ -1,6 +1,6 @@
 //! A policy against past calls: what it would say now, and where that is not what was said then. Reads no log.
 //!
-//! Records hold no secrets, so a condition on a value that was replaced or cut cannot be told: where such a rule would
+//! Records hold no secrets, so a condition on a value that was replaced or cut cannot be decided: where such a rule would
 //! change the answer, the answer is [`Answer::Undecided`].
 
 use super::decide::{Ruling, decide};

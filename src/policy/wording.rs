@@ -83,7 +83,7 @@ fn any(value: &Value) -> String {
 
 fn one(value: &Value) -> String {
     match value.as_str() {
-        // Quotes only where the text would not be told from the words around it.
+        // Quotes only where the text would be taken for part of the words around it.
         Some(text) if !text.is_empty() && !text.contains(char::is_whitespace) => text.to_owned(),
         _ => serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned()),
     }

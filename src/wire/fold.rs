@@ -17,6 +17,8 @@ pub(super) const PARAMS: &[&str] = &["_meta", "name", "requestId"];
 pub(super) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The host's name and version in a stateless request's `_meta`.
 pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+/// What the host can do, as a stateless request's `_meta` has it.
+pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// What progress of this request is reported under.
 pub(super) const PROGRESS_TOKEN: &str = "progressToken";
 
@@ -25,7 +27,7 @@ const META: &[&str] = &[
     PROGRESS_TOKEN,
     PROTOCOL_VERSION,
     CLIENT_INFO,
-    "io.modelcontextprotocol/clientCapabilities",
+    CLIENT_CAPABILITIES,
     "io.modelcontextprotocol/logLevel",
     "io.modelcontextprotocol/related-task",
     "io.modelcontextprotocol/model-immediate-response",

@@ -55,10 +55,8 @@ pub fn read(content: &[u8]) -> Result<Option<Inputs>, String> {
     Ok(inputs.filter(|inputs| !inputs.questions.is_empty()))
 }
 
-type Found = Option<(Range<usize>, Vec<Question>)>;
-
 /// Reads a result, or the `params` of a notification.
-fn body(reader: &mut Reader<'_>, found: &mut Found) -> Result<(), String> {
+fn body(reader: &mut Reader<'_>, found: &mut Option<(Range<usize>, Vec<Question>)>) -> Result<(), String> {
     let mut members = reader.enter().map_err(text)?;
     while let Some(key) = reader.member(&mut members).map_err(text)? {
         let key = reader.decoded(&key);

@@ -76,7 +76,7 @@ pub struct Refusal {
     pub code: i32,
     /// What is wrong, for the host's developer: one sentence, no foreign text.
     pub what: String,
-    /// The request's id where one can be told; `None` answers with `null`.
+    /// The request's id where one can be read; `None` answers with `null`.
     pub id: Option<Id>,
     /// Whether an answer is due: a refused notification gets none.
     pub answer: bool,

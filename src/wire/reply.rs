@@ -52,6 +52,17 @@ pub fn come_back(id: &Id, state: &str) -> Line {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":{state}}}}}"#))
 }
 
+/// What our one question is called in `inputRequests`, and its answer in `inputResponses`.
+pub const FORM: &str = "mcp_approve";
+
+/// The same, with a form for the host's user; the answer comes with the state.
+pub fn come_back_with_form(id: &Id, state: &str, message: &str) -> Line {
+    let (id, state, form) = (id.raw(), quoted(state), form(r#""mode":"form","#, message));
+    line(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","inputRequests":{{"{FORM}":{{{form}}}}},"requestState":{state}}}}}"#
+    ))
+}
+
 /// A `notifications/progress` heartbeat for a held call. `token` is the JSON token as the host wrote it.
 ///
 /// A `progress` that is no number of JSON's (infinite, NaN) is written as 0.
@@ -63,12 +74,18 @@ pub fn progress(token: &str, progress: f64, message: &str) -> Line {
     ))
 }
 
-/// Our own `elicitation/create` to the host: a form with one box, `approve`.
+/// Our own `elicitation/create` to the host. The first revision that has it knows no `mode`.
 pub fn elicit(id: &str, message: &str) -> Line {
-    let (id, message) = (quoted(id), quoted(message));
-    line(format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{{"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Run this call once","default":false}}}},"required":["approve"]}}}}}}"#
-    ))
+    let (id, form) = (quoted(id), form("", message));
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},{form}}}"#))
+}
+
+/// A form with one box, `approve`: the members `method` and `params` of a request.
+fn form(mode: &str, message: &str) -> String {
+    let message = quoted(message);
+    format!(
+        r#""method":"elicitation/create","params":{{{mode}"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Run this call once","default":false}}}},"required":["approve"]}}}}"#
+    )
 }
 
 /// Takes a request of our own to the host back.

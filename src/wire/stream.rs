@@ -191,7 +191,7 @@ impl EnvelopeScanner {
         self.outcome.get().copied()
     }
 
-    /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be told.
+    /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be read.
     pub fn is_done(&self) -> bool {
         let kind_known = !self.method.is_absent() || !self.outcome.is_absent();
         (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)

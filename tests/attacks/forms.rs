@@ -3,7 +3,7 @@
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::{Config, Unattended};
 
-use crate::world::{Did, World, config};
+use crate::world::{Did, World, config, form_call};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 const TICKED: &str = r#""result":{"action":"accept","content":{"approve":true}}"#;
@@ -163,5 +163,70 @@ fn c20_the_first_answer_counts_and_a_second_or_a_late_one_does_nothing() {
         world.forms[0].0
     );
     assert!(!runs(&world.host(&twice)), "readers differ on what it says");
+    world.finish();
+}
+
+/// A write of the stateless era whose form is inside the answer, and the state it is to come back with.
+fn asked_inside() -> (World, String) {
+    let mut world = World::with(Config { unattended: Unattended::Elicit, ..config() }, "").ready();
+    world.host(&form_call("7", "write_file", WRITE, ""));
+    let (state, _) = world.forms_inside[0].clone();
+    (world, state)
+}
+
+fn ticked(state: &str) -> String {
+    format!(
+        r#","requestState":"{state}","inputResponses":{{"mcp_approve":{{"action":"accept","content":{{"approve":true}}}}}}"#
+    )
+}
+
+/// One yes is one run, and a yes under a state that was never given is none.
+#[test]
+fn c20_a_state_that_is_brought_back_twice_or_made_up_approves_nothing() {
+    let (mut world, state) = asked_inside();
+    let forged = format!("{}{}", &state[..state.len() - 1], if state.ends_with('0') { '1' } else { '0' });
+    assert!(!passes(&world.host(&form_call("8", "write_file", WRITE, &ticked(&forged)))));
+    let accept = r#"{"action":"accept","content":{"approve":true}}"#;
+    assert!(runs(&world.host_brings(|more| form_call("9", "write_file", WRITE, more), accept)));
+    let did = world.host(&form_call("10", "write_file", WRITE, &ticked(&state)));
+    assert!(!passes(&did), "{did:?}");
+    let forwards = world.entries.iter().filter(|entry| entry.kind == Kind::Forward).count();
+    assert_eq!(forwards, 1);
+    world.finish();
+}
+
+/// What the user said yes to is what the form showed.
+#[test]
+fn c20_a_yes_brought_back_with_another_call_runs_neither() {
+    let others: [fn(&str) -> String; 4] = [
+        |more| form_call("8", "write_file", r#"{"path":"/a","content":"y"}"#, more),
+        |more| form_call("8", "delete_file", r#"{"path":"/a"}"#, more),
+        |more| form_call("8", "write_file", WRITE, &format!(r#","task":{{}}{more}"#)),
+        |more| form_call("8", "write_file", WRITE, more).replace(r#""name":"modern""#, r#""name":"another""#),
+    ];
+    for other in others {
+        let (mut world, state) = asked_inside();
+        let did = world.host(&other(&ticked(&state)));
+        assert!(!passes(&did), "{did:?}");
+        assert!(!passes(&world.host(&form_call("9", "write_file", WRITE, &ticked(&state)))), "the state is used up");
+        world.finish();
+    }
+}
+
+/// The user's yes to a question of the server's is the server's, though it has our name.
+#[test]
+fn c20_a_server_that_asks_under_our_name_gets_its_answer_and_approves_nothing() {
+    let (mut world, _) = asked_inside();
+    let accept = r#"{"action":"accept","content":{"approve":true}}"#;
+    world.host_brings(|more| form_call("8", "write_file", WRITE, more), accept);
+    let asks = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","requestState":"theirs","inputRequests":{"mcp_approve":{"method":"elicitation/create","params":{"message":"Run it?"}}}}}"#;
+    assert_eq!(world.server(asks), [Did::Answer(asks.replace("\"id\":7", "\"id\":8"))]);
+    // A second call of the host's waits with a form of ours, and the answer to the server's is no answer to it.
+    world.host(&form_call("20", "write_file", r#"{"path":"/b","content":"x"}"#, ""));
+    let retry = form_call("9", "write_file", WRITE, &ticked("theirs"));
+    assert_eq!(world.host(&retry), [Did::Ask("files-3".into())], "a yes that the server asked for is looked at");
+    assert!(world.approve("files-3").contains(&Did::Forward(retry)), "and reaches it whole");
+    let other = form_call("10", "write_file", r#"{"path":"/b","content":"x"}"#, &ticked("theirs"));
+    assert!(!runs(&world.host(&other)), "the server's state is no state of ours");
     world.finish();
 }

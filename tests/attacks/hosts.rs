@@ -77,7 +77,7 @@ fn e6_only_the_program_that_is_started_counts_and_not_a_word_behind_it() {
         (r#"{ "command": "mcp-approve", "args": ["--", "x", "--observe"] }"#, Some(Start::Wrapped)),
         (r#"{ "url": "https://example.com/mcp" }"#, Some(Start::Remote)),
         (r#"{ "command": "x", "url": "https://example.com/mcp" }"#, Some(Start::Unwrapped)),
-        ("{}", Some(Start::Unwrapped)),
+        ("{}", Some(Start::Elsewhere)),
         (r#"{ "command": "x", "disabled": true }"#, None),
         (r#"{ "command": "x", "enabled": false }"#, None),
     ] {

@@ -8,13 +8,13 @@ use std::rc::Rc;
 use mcp_approve::link::message::OperatorVerdict;
 
 use crate::desk::*;
+use crate::fake::shown::decode;
 use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::Evidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Finding, Line};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::plain::decode;
 use mcp_approve::console::update::Msg;
 use mcp_approve::console::view::view;
 use mcp_approve::link::client::ClientEvent;
@@ -29,10 +29,9 @@ fn full_of(text: &str) -> Desk {
     let mut desk = Desk::new(120, 60);
     let mut wrapper = wrapper(text, "files");
     wrapper.observe = true;
-    wrapper.assurance = text.into();
     desk.link(ClientEvent::Connected(wrapper));
     let banner = Some(text.to_owned());
-    desk.status("files", Status { banner, host: Some(text.into()), phase: text.into(), ..status() });
+    desk.status("files", Status { banner, host: Some(text.into()), ..status() });
     desk.link(ClientEvent::Incompatible { name: text.into(), protocol: 9, version: text.into() });
     desk.link(ClientEvent::Trouble(text.into()));
     let arguments = serde_json::json!({ text: text, "list": [text, { text: 1 }] }).to_string();
@@ -214,7 +213,7 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     desk.hold(call);
     desk.look();
     let below = desk.line("more lines below");
-    assert!(below.contains(" … 533 more lines below · arguments 4,835 bytes"), "{below}");
+    assert!(below.contains(" … 530 more lines below · arguments 4,835 bytes"), "{below}");
     let rows = desk.model.card.as_ref().unwrap().window(0, 80);
     assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
     assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 1 of them marked")));

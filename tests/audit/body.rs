@@ -44,6 +44,18 @@ fn a_writer_that_remembers_writes_what_a_new_one_writes() {
         assert_eq!(out, body(&entry));
         assert!(!out.contains("ghp_0123"), "{out}");
     }
+    // What counts equal and is written otherwise is written as it is.
+    for (one, other) in [
+        (r#"{"a":1,"b":[{"c":1,"d":2}]}"#, r#"{"b":[{"c":1,"d":2}],"a":1}"#),
+        (r#"[{"c":1,"d":2}]"#, r#"[{"d":2,"c":1}]"#),
+    ] {
+        for text in [one, other] {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            let mut out = String::new();
+            writer.write(&write(12).with("value", value), &redactor(), &mut out);
+            assert!(out.contains(text), "{text}: {out}");
+        }
+    }
 }
 
 #[test]

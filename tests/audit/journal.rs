@@ -317,6 +317,25 @@ fn a_log_from_before_there_were_journals_is_read_and_written() {
     assert_eq!(tickets(&db), named(1..=3));
 }
 
+/// An emptied journal is written over: what was in it is not moved to the disk once more.
+#[test]
+fn an_emptied_journal_is_small_and_takes_entries_again() {
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let mut journal = store.journal(NAME).unwrap();
+    record(&mut journal, 1..=200);
+    store.fold(&[&journal.take()]).unwrap();
+    journal.empty().unwrap();
+    let size = |path: PathBuf| path.metadata().unwrap().len();
+    assert!(size(file(&db)) <= 4 * 8192, "{}", size(file(&db)));
+    let wal = size(file(&db).with_extension("db-wal"));
+    assert!(wal > 200 * 8192, "{wal}");
+    record(&mut journal, 201..=202);
+    assert_eq!(size(file(&db).with_extension("db-wal")), wal, "it is written over");
+    drop(journal);
+    assert_eq!(tickets(&db), named(1..=202));
+}
+
 /// The log was moved away while a wrapper ran: what it records from then on is in the one that takes its place.
 #[test]
 fn a_log_that_was_removed_begins_anew_with_what_is_folded_next() {

@@ -79,6 +79,24 @@ fn left(db: &Path) -> usize {
     std::fs::read_dir(db.with_extension("d")).unwrap().count()
 }
 
+/// The host is not read while many entries wait: each call that does takes kilobytes.
+#[test]
+fn there_is_room_for_more_entries_once_those_that_wait_are_recorded() {
+    let (_folder, db) = folder();
+    let mut scribe = Loop::over(&db);
+    let entries = (0..128).map(|n| (n, read(i64::try_from(n).unwrap()))).collect();
+    scribe.record(entries);
+    assert!(!scribe.scribe.has_room(), "there is no journal before the first turn");
+    scribe.until(128);
+    assert!(scribe.scribe.has_room());
+    let (_other, db) = folder();
+    let mut scribe = Loop::over(&db);
+    scribe.record(vec![(1, Entry { arguments: Some("1".repeat(1 << 20)), ..read(1) })]);
+    assert!(!scribe.scribe.has_room(), "one with large arguments takes it as well");
+    scribe.until(1);
+    assert!(scribe.scribe.has_room());
+}
+
 #[test]
 fn every_entry_is_acknowledged_once() {
     let (_folder, db) = folder();

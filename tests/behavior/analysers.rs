@@ -1,10 +1,14 @@
 //! The analysers of arguments, on any text: no panic, no deep stack, and a bound on what they read.
 
 use mcp_approve::behavior::arguments::effect::Effect;
-use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, judge, plainly_changes, read};
+use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, plainly_changes, read};
 use mcp_approve::behavior::arguments::{found, graphql, mongo, path, redis, shell};
 use proptest::prelude::*;
 use serde_json::json;
+
+fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
+    read(text, dialect).judgement
+}
 
 const DIALECTS: [Option<Dialect>; 5] =
     [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];

@@ -1,7 +1,11 @@
 //! SQL in arguments: what changes something is never called a read.
 
-use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, judge};
+use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, read};
 use serde_json::{Value, json};
+
+fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
+    read(text, dialect).judgement
+}
 
 #[test]
 fn a_changing_statement_is_never_called_a_read() {

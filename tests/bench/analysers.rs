@@ -27,7 +27,7 @@ pub fn ten_kibibytes() -> String {
         ("GraphQL", median(|| graphql::read(&operations).says.len())),
         ("shell", median(|| shell::read(&script).says.len())),
     ];
-    let judged = |dialect| format!("{:?}", sql::judge(&selects, dialect));
+    let judged = |dialect| format!("{:?}", sql::read(&selects, dialect).judgement);
     let mut lines = format!("10 KiB: PostgreSQL {}, any {}", judged(postgres), judged(None));
     for (name, time) in rows {
         let _ = write!(lines, "\n  {name:<22} {time:?}");

@@ -18,6 +18,8 @@ use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 
 use super::NINE;
+use mcp_approve::audit::record::Assurance;
+use mcp_approve::mcp::lifecycle::Phase;
 
 /// A past call, as the log's trials tell it.
 pub fn past_line(n: i64, ended: Ended) -> PastLine {
@@ -41,7 +43,7 @@ pub fn wrapper(server: &str, session: &str) -> Wrapper {
         pid: 4242,
         command: vec!["npx".into(), "-y".into(), "@modelcontextprotocol/server-filesystem".into()],
         started: NINE - 60_000,
-        assurance: "L0".into(),
+        assurance: Assurance::L0,
         observe: false,
     }
 }
@@ -56,7 +58,7 @@ pub fn status() -> Status {
         refused_lines: 0,
         failed: 0,
         era: "2025-11-25".into(),
-        phase: "Active".into(),
+        phase: Some(Phase::Active),
         scope: String::new(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,

@@ -1,7 +1,7 @@
 //! Random input, a fixed number of cases for each reader of foreign bytes: none may crash, and lines come out as they went in.
 
 use mcp_approve::behavior::arguments::sql;
-use mcp_approve::console::plain::{decode, visible};
+use mcp_approve::console::plain::visible;
 use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::view::print;
@@ -12,6 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::bed::{Chance, Measured, Run, caught, grouped, in_parallel};
+use crate::fake::shown::decode;
 use crate::{noise, text};
 
 type Case = fn(&mut Chance);
@@ -122,7 +123,7 @@ fn statement(chance: &mut Chance) {
         text += chance.word(WORDS);
         text += chance.word(&[" ", "", "\n", "\t"]);
     }
-    let _ = sql::judge(&text, None);
+    let _ = sql::read(&text, None);
 }
 
 fn rendering(chance: &mut Chance) {

@@ -1,8 +1,9 @@
 //! Foreign text as it is shown: it decodes back to what was sent, and no control byte is in it.
 
-use mcp_approve::console::plain::{decode, lines, visible};
+use mcp_approve::console::plain::visible;
 
 use crate::bed::{Chance, Measured, Run, grouped, in_parallel};
+use crate::fake::shown::{decode, lines};
 
 const RANGES: &[(u32, u32)] = &[
     (0x00, 0x9F),

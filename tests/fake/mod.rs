@@ -11,6 +11,7 @@ pub mod nested;
 pub mod operator;
 pub mod processes;
 pub mod server;
+pub mod shown;
 pub mod terminal;
 
 use std::path::Path;

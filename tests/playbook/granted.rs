@@ -221,3 +221,57 @@ fn what_is_remembered_and_never_comes_leaves_no_call_without_an_answer() {
     assert!(matches!(world.wait(301).as_slice(), [Did::Settle(_), Did::Answer(_)]));
     world.finish();
 }
+
+/// A folder that the host did not declare: one word of the operator spares the next reads in it, and nothing else.
+#[test]
+fn a_folder_outside_the_declared_ones_is_granted_for_plain_calls_in_it_alone() {
+    let mut world = World::new().ready();
+    world.server(r#"{"jsonrpc":"2.0","id":"r","method":"roots/list"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[{"uri":"file:///work"}]}}"#);
+    let mut id = 0;
+    let mut read = |world: &mut World, arguments: &str| {
+        id += 1;
+        (format!("files-{id}"), world.call(&id.to_string(), "read_file", arguments))
+    };
+    let under = |folder: &str| Covers::Under { argument: "path".into(), folder: folder.into() };
+    assert!(runs(&read(&mut world, r#"{"path":"/work/a"}"#).1), "a read in a declared folder");
+    // A grant that was given inside says nothing of what is outside.
+    let (ticket, did) = read(&mut world, r#"{"path":"/srv/shared/a"}"#);
+    assert_eq!(did, [Did::Ask(ticket.clone())]);
+    for wide in [Covers::Tool, Covers::ThisCall] {
+        let did = world.grant(&ticket, wide, Lasts::Session);
+        assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("for a folder")), "{did:?}");
+    }
+    let did = world.grant(&ticket, under("/srv/shared"), Lasts::Minutes(15));
+    assert!(did.iter().any(|one| matches!(one, Did::Forward(_))), "{did:?}");
+    assert!(runs(&read(&mut world, r#"{"path":"/srv/shared/deep/b"}"#).1));
+    world.disk.insert("/srv/shared/link".into(), ("/etc/passwd".into(), String::new()));
+    for beyond in [
+        r#"{"path":"/srv/other"}"#,
+        r#"{"path":"/srv/shared/../other"}"#,
+        r#"{"path":"/srv/shared/link"}"#,
+        "{\"path\":\"/srv/shared/a\u{200b}\"}",
+        r#"{"path":"/srv/shared/a","output_path":"/etc/b"}"#,
+        r#"{"path":"/work/a","files":[{"path":"/srv/shared/a"},{"path":"/srv/other"}]}"#,
+    ] {
+        let (ticket, did) = read(&mut world, beyond);
+        assert_eq!(did, [Did::Ask(ticket.clone())], "{beyond}");
+        world.deny(&ticket, "");
+    }
+    world.wait(15 * 60);
+    let (ticket, did) = read(&mut world, r#"{"path":"/srv/shared/c"}"#);
+    assert!(did.contains(&Did::Ask(ticket)), "its time is over: {did:?}");
+    world.finish();
+
+    // What may replace or remove something is asked each time there, and a grant from inside does not reach it.
+    let mut world = World::new().ready();
+    world.server(r#"{"jsonrpc":"2.0","id":"r","method":"roots/list"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[{"uri":"file:///work"}]}}"#);
+    write(&mut world, 1, "/work/a");
+    world.grant("files-1", Covers::Tool, Lasts::Session);
+    assert!(runs(&write(&mut world, 2, "/work/b")));
+    assert_eq!(write(&mut world, 3, "/srv/shared/a"), [Did::Ask("files-3".into())]);
+    let did = world.grant("files-3", under("/srv/shared"), Lasts::Session);
+    assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("dangerous")), "{did:?}");
+    world.finish();
+}

@@ -147,3 +147,28 @@ fn what_nobody_approved_does_not_run_once_the_policy_would_ask_or_its_grant_has_
     }
     world.finish();
 }
+
+/// A rule that comes while the record of an approval is on its way to the log is as good as one that comes a moment later.
+#[test]
+fn a_policy_that_changes_before_the_approval_is_recorded_counts_for_what_must_wait() {
+    const ASK: &str = "version = 1\n[[rule]]\nid = \"look\"\ndecision = \"ask\"\ntool = \"read_file\"\n";
+    let mut world = ordered("");
+    world.call("1", "write_file", WRITE);
+    world.log_answers = false;
+    world.call("2", "read_file", READ);
+    world.policy(ASK);
+    world.log_answers = true;
+    let did = world.wait(0);
+    assert!(answer(&did).contains("no longer allows it unasked"), "{did:?}");
+    assert_eq!(forwarded(&world.approve("files-1")).len(), 1, "only what a person approved");
+    world.finish();
+    // One that nothing holds up has been decided.
+    let mut world = ordered("");
+    world.log_answers = false;
+    let read = call("2", "read_file", READ);
+    world.host(&read);
+    world.policy(ASK);
+    world.log_answers = true;
+    assert_eq!(forwarded(&world.wait(0)), [read.as_str()]);
+    world.finish();
+}

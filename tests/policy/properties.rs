@@ -2,11 +2,11 @@
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::policy::decide::{Question, Ruling, decide};
-use mcp_approve::policy::explain::explain;
+use mcp_approve::policy::explain::explain_at;
 use mcp_approve::policy::fit::Fit;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::lint::lint;
-use mcp_approve::policy::parse::{parse, parse_at, suspended};
+use mcp_approve::policy::parse::{parse, parse_at};
 use mcp_approve::policy::rate::Recent;
 use mcp_approve::policy::rule::{Decision, Policy};
 use mcp_approve::policy::under::Roots;
@@ -202,7 +202,7 @@ proptest! {
     ) {
         let last = policy(&(numbered(&rules).concat() + &defaults));
         let before = rule_with(&last, &call, &words, &arguments);
-        let after = rule_with(&suspended(&last, String::new()), &call, &words, &arguments);
+        let after = rule_with(&Policy { allows_count: false, ..last }, &call, &words, &arguments);
         prop_assert!(after.decision > Decision::Allow);
         if before.decision == Decision::Deny {
             prop_assert_eq!(after.decision, Decision::Deny);
@@ -216,7 +216,7 @@ proptest! {
     ) {
         let policy = policy(&(numbered(&rules).concat() + &defaults));
         let (explanation, ruling) =
-            asked(&call, &words, &arguments, |question| (explain(&policy, question), decide(&policy, question)));
+            asked(&call, &words, &arguments, |question| (explain_at(&policy, question, &policy.roots), decide(&policy, question)));
         prop_assert_eq!(&explanation.ruling, &ruling);
         let matching = explanation.rules.iter().filter(|(_, fit)| *fit == Fit::Matches);
         let strictest = matching.map(|(rule, _)| rule.decision).max();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mcp_approve::console::card::{Card, Details, Fold, Folds};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::plain::decode;
 use mcp_approve::console::row::Row;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::message::OperatorVerdict;
@@ -13,6 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
 use crate::desk::*;
+use crate::fake::shown::decode;
 use crate::screens::frames::at_every_size;
 
 /// A list that is longer than a screen, one that is not, and an object deeper than four levels.

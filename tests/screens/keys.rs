@@ -169,14 +169,33 @@ fn a_dangerous_call_shown_whole_beside_the_queue_needs_no_scrolling() {
 
 #[test]
 fn approving_unread_is_its_own_key_and_still_asks_when_dangerous() {
-    let mut desk = waiting(&["filesystem-1"]);
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(long(own("filesystem-1")));
+    desk.look();
     assert_eq!(sent(&desk.keys("A")), [("filesystem-1".into(), UNREAD)]);
     let mut desk = Desk::connected(80, 24);
-    desk.hold(delete("filesystem-2"));
+    desk.hold(long(delete("filesystem-2")));
     desk.look();
     assert_eq!(desk.keys("A"), []);
     assert!(desk.screen().contains("UNREAD"));
     assert_eq!(sent(&desk.keys("y")), [("filesystem-2".into(), UNREAD)]);
+}
+
+/// `A` on a card that was shown whole is `a`: the record does not say that it was not read.
+#[test]
+fn what_was_all_shown_is_not_called_unread() {
+    let mut desk = Desk::connected(200, 50);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    assert!(!desk.screen().contains("unread"), "{}", desk.screen());
+    assert_eq!(desk.keys("A"), []);
+    assert!(!desk.screen().contains("UNREAD"), "{}", desk.screen());
+    assert_eq!(sent(&desk.keys("y")), [("filesystem-1".into(), APPROVE)]);
+    desk.hold(own("filesystem-2"));
+    desk.hold(own("filesystem-3"));
+    desk.look();
+    desk.keys("  A");
+    assert!(!desk.screen().contains("UNREAD"), "{}", desk.screen());
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn beside_the_list_stands_the_record_and_who_runs_through_it_leaves_no_queue() {
     assert_eq!(record(&narrow.press(Key::Down)), None, "where there is no room, nothing is read that nobody opened");
     let mut desk = Desk::connected(120, 40);
     log(&mut desk);
-    desk.line("│ Enter opens it");
+    desk.line("│ Enter scrolls this");
     // The first is still being read: the next waits for it.
     assert_eq!(record(&desk.press(Key::Down)), None);
     assert_eq!(record(&desk.send(Msg::Found(Finding::Record(53, None)))), None);

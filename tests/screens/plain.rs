@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use mcp_approve::console::plain::{decode, lines, visible, width};
+use mcp_approve::console::plain::{visible, width};
 use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::view::print;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+use crate::fake::shown::{decode, lines};
 
 #[test]
 fn each_character_shows_itself_or_its_escape() {

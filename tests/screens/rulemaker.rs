@@ -4,14 +4,18 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
-use mcp_approve::behavior::taxonomy::Action;
+use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::{Action, Mutability};
 use mcp_approve::console::found::{Finding, Task};
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::rule::{Offer, Presses};
 use mcp_approve::console::model::{Except, Overlay};
 use mcp_approve::console::tried::{Matched, Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::link::message::Covers;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::maker::Scope;
 use mcp_approve::policy::parse;
@@ -358,7 +362,7 @@ fn rules_without_a_suggestion_say_what_it_takes() {
     let mut desk = Desk::connected(80, 24);
     suggesting(&mut desk, Vec::new(), 7);
     desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
-    assert!(desk.screen().contains("No rule to suggest from 7 past calls"), "{}", desk.screen());
+    assert!(desk.screen().contains("No rule to suggest from 7 decided calls"), "{}", desk.screen());
 }
 
 #[test]
@@ -395,4 +399,32 @@ fn a_folder_outside_the_declared_ones_is_allowed_with_two_keys_that_the_card_nam
     // In words, what no one would guess of a condition on all arguments.
     desk.keys("c");
     desk.line("arg = \"\" is all the arguments together");
+}
+
+#[test]
+fn reads_in_a_folder_outside_the_declared_ones_can_be_granted_for_a_while() {
+    let mut desk = Desk::connected(100, 40);
+    let mut call = with_arguments(write("filesystem-1"), r#"{"path":"/srv/shared/a.md"}"#);
+    let what = "a path outside of the folders that the host declared: /srv/shared/a.md".into();
+    call.hazards = vec![Hazard { kind: HazardKind::OutsideRoots, what }];
+    call.identity = Identity { mutability: Mutability::Pure, action: Action::Read, ..call.identity };
+    call.confidence = Confidence::Proven;
+    call.danger = Some("outside-roots".into());
+    desk.hold(call);
+    desk.look();
+    desk.line("r s this session, r m 15 min");
+    desk.keys("rs");
+    desk.line("The host did not declare this folder.");
+    desk.line("a dangerous one");
+    let Some(Overlay::Rule(maker)) = &desk.model.overlay else { panic!("no panel is open") };
+    let grants: Vec<_> = maker
+        .offers
+        .iter()
+        .filter_map(|offer| if let Offer::Grant(grant) = offer { Some(grant) } else { None })
+        .collect();
+    assert_eq!(grants.len(), 3, "{grants:?}");
+    for grant in grants {
+        assert!(matches!(&grant.terms.covers, Covers::Under { folder, .. } if folder == "/srv/shared"), "{grant:?}");
+        assert_eq!(grant.presses, Presses::Twice);
+    }
 }

@@ -7,9 +7,11 @@ use mcp_approve::console::model::{Overlay, Process, Tour};
 use mcp_approve::console::update::Command;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromConsole, FromWrapper, Settled};
+use mcp_approve::wire::number::grouped;
 
 use crate::desk::*;
 use crate::screens::keys::{APPROVE, selected, sent};
+use crate::screens::lists::scenes::known;
 
 /// Calls of ten servers, one after the other.
 fn ten_servers(width: u16, height: u16, calls: i64) -> Desk {
@@ -35,7 +37,7 @@ fn ten_thousand_calls_are_shown_at_every_size() {
         for calls in [1, 50, 10_000] {
             let mut desk = ten_servers(width, height, calls);
             let screen = desk.screen();
-            assert!(screen.contains(&format!("{calls} waiting")), "{screen}");
+            assert!(screen.contains(&format!("{} waiting", grouped(calls))), "{screen}");
             assert!(screen.contains("server0-0") && (height < 24 || screen.contains("all shown · armed")), "{screen}");
             if calls > 1 {
                 desk.keys("G");
@@ -68,6 +70,56 @@ fn the_queue_is_filtered_as_every_list() {
     assert!(desk.model.rows().is_empty() && desk.model.selected.is_none());
     assert_eq!(sent(&desk.press(Key::Enter)), []);
     assert_eq!(sent(&desk.keys("aA")), []);
+}
+
+/// A search that cannot be meant is never applied by halves: it stays open with what is wrong with it, and says so.
+#[test]
+fn an_unknown_field_is_an_error_on_every_list() {
+    for (screen, size) in [("1", (80, 24)), ("2", (80, 24)), ("3", (120, 40)), ("4", (40, 12)), ("6", (80, 24))] {
+        let mut desk = ten_servers(size.0, size.1, 50);
+        desk.keys(screen);
+        desk.keys("/foo:x");
+        desk.press(Key::Enter);
+        assert_eq!(desk.model.place(), Place::Search, "{}", desk.screen());
+        let shown = desk.screen();
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("there is no field foo; fields are server, session, ticket"), "{shown}");
+        assert!(words.contains("since, until") && !words.contains(" of 50 · /foo"), "{shown}");
+        desk.press(Key::Esc);
+        assert!(!desk.screen().contains("foo"), "{}", desk.screen());
+    }
+}
+
+/// Servers whose names differ look different, at every width and on every screen that lists them.
+#[test]
+fn long_names_that_differ_look_different() {
+    let names = ["production-analytics-postgres-eu", "production-analytics-postgres-us"];
+    for width in [80, 120, 200] {
+        let mut desk = Desk::new(width, 24);
+        for name in names {
+            desk.link(ClientEvent::Connected(wrapper(name, name)));
+            let mut call = own_delete(&format!("{name}-1"));
+            call.server = name.into();
+            desk.say(name, FromWrapper::Held { call: Box::new(call) });
+            desk.say(name, FromWrapper::Tools { tools: vec![known("delete_folder", false, true)] });
+        }
+        desk.look();
+        for screen in ["1", "4", "6"] {
+            desk.keys(screen);
+            let shown = desk.screen();
+            let left: Vec<&str> = shown.lines().filter_map(|line| line.split('│').next()).collect();
+            for end in ["eu ", "us "] {
+                assert!(left.iter().any(|line| line.contains("prod") && line.contains(end)), "{screen}\n{shown}");
+            }
+        }
+    }
+}
+
+/// The queue takes the rows it needs: one call leaves the others to its card.
+#[test]
+fn few_calls_leave_their_rows_to_the_card() {
+    let heights = [1, 2, 3, 4, 5, 50].map(|calls| ten_servers(80, 24, calls).model.areas().queue.height);
+    assert_eq!(heights, [2, 3, 4, 5, 5, 5]);
 }
 
 #[test]

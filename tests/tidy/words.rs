@@ -103,3 +103,20 @@ fn literals(code: &str) -> Vec<String> {
     }
     found
 }
+
+/// A word list that no constant takes is dead; the compiler refuses only one that is missing.
+#[test]
+fn every_list_of_words_is_used() {
+    for entry in fs::read_dir(root().join("assets/words")).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let users: Vec<String> =
+            sources().into_iter().map(|(_, text)| text).filter(|text| text.contains(&file)).collect();
+        let text = fs::read_to_string(&path).expect("readable");
+        assert!(text.starts_with('['), "{file} begins with the heading of a list");
+        for name in text.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')) {
+            let used = format!("section(WORDS, \"{name}\")");
+            assert!(users.iter().any(|text| text.contains(&used)), "no constant takes [{name}] of {file}");
+        }
+    }
+}

@@ -43,6 +43,12 @@ pub fn call(id: &str, tool: &str, arguments: &str) -> String {
     )
 }
 
+/// A `tools/call` of the stateless era by a host that shows forms.
+pub fn form_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
+    let shows = r#"clientCapabilities":{"elicitation":{"form":{}}}"#;
+    modern_call(id, tool, arguments, more).replace(r#"clientCapabilities":{}"#, shows)
+}
+
 /// A `tools/call` of the stateless era.
 pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
     format!(

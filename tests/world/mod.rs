@@ -90,6 +90,8 @@ pub struct World {
     pub looked: u32,
     /// Questions that the host was given, not taken back: their ids and what they say.
     pub forms: Vec<(String, String)>,
+    /// The same for questions inside an answer, with the state that the host is to bring back; none is taken back.
+    pub forms_inside: Vec<(String, String)>,
     /// Tickets that a host's user approved in a form that showed them.
     approved_in_host: BTreeSet<String>,
     /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
@@ -133,6 +135,7 @@ impl World {
             told: Vec::new(),
             looked: 0,
             forms: Vec::new(),
+            forms_inside: Vec::new(),
             approved_in_host: BTreeSet::new(),
             restricts: false,
             order,
@@ -445,15 +448,28 @@ impl World {
             self.forms.push((text("/id"), text("/params/message")));
         } else if line["method"] == "notifications/cancelled" {
             self.forms.retain(|(id, _)| line["params"]["requestId"] != id.as_str());
+        } else if let Some(message) = line.pointer("/result/inputRequests/mcp_approve/params/message") {
+            let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+            self.forms_inside.push((text(&line["result"]["requestState"]), text(message)));
         }
+    }
+
+    /// The host comes back with its user's answer to the latest form inside an answer, as a call under this id: what the form
+    /// answers, as JSON.
+    pub fn host_brings(&mut self, call: impl Fn(&str) -> String, answer: &str) -> Vec<Did> {
+        let Some((state, says)) = self.forms_inside.pop() else { return Vec::new() };
+        if answer.contains(r#""accept""#) && answer.contains(r#""approve":true"#) {
+            self.approved_in_host.insert(asked_about(&says));
+        }
+        let more = format!(r#","requestState":"{state}","inputResponses":{{"mcp_approve":{answer}}}"#);
+        self.host(&call(&more))
     }
 
     /// The host answers the open question: a JSON-RPC `result` or `error` member.
     pub fn host_answers(&mut self, member: &str) -> Vec<Did> {
         let Some((id, says)) = self.forms.pop() else { return Vec::new() };
         if member.contains(r#""accept""#) && member.contains(r#""approve":true"#) {
-            let ticket = says.lines().find_map(|line| line.strip_prefix("call: ")).expect("it names its call");
-            self.approved_in_host.insert(ticket.to_owned());
+            self.approved_in_host.insert(asked_about(&says));
         }
         self.host(&format!(r#"{{"jsonrpc":"2.0","id":"{id}",{member}}}"#))
     }
@@ -515,6 +531,11 @@ impl World {
             }
         }
     }
+}
+
+/// The ticket that a form asks about.
+fn asked_about(says: &str) -> String {
+    says.lines().find_map(|line| line.strip_prefix("call: ")).expect("it names its call").to_owned()
 }
 
 fn text(line: &Line) -> String {

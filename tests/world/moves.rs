@@ -7,7 +7,7 @@ use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Order, Unattended};
 use mcp_approve::wire::digest::Digest;
 
-use super::{World, config, modern_call};
+use super::{World, config, form_call, modern_call};
 
 /// Everything that can happen, small enough to be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,12 @@ pub enum Move {
     Declines,
     CannotAsk,
     AnswersTwice,
+    // The same where the question is inside an answer.
+    FormCall,
+    TicksInside,
+    DeclinesInside,
+    BringsNothing,
+    TicksForAnother,
     // Requests other than calls, and rules about them.
     Resource,
     Prompt,
@@ -193,6 +199,15 @@ pub const FORMS: &[Move] = &[
     Move::Declines,
     Move::CannotAsk,
     Move::AnswersTwice,
+    Move::FormCall,
+    Move::FormCall,
+    Move::TicksInside,
+    Move::TicksInside,
+    Move::DeclinesInside,
+    Move::BringsNothing,
+    Move::TicksForAnother,
+    Move::CancelSix,
+    Move::AnswerSix,
     Move::Approve,
     Move::Deny,
     Move::Edit,
@@ -214,6 +229,9 @@ pub const FORMS: &[Move] = &[
     Move::ServerGone,
     Move::Stop,
 ];
+
+/// What the host writes in the stateless era where it shows forms.
+const FORM_WRITE: &str = r#"{"path":"/m","content":"y"}"#;
 
 pub fn play(world: &mut World, one: Move) {
     match one {
@@ -337,6 +355,17 @@ pub fn play(world: &mut World, one: Move) {
             let did = world.host_answers(r#""result":{"action":"accept","content":{"approve":true}}"#);
             world.forms.clear();
             did
+        }
+        Move::FormCall => world.host(&form_call("6", "write_file", FORM_WRITE, "")),
+        Move::TicksInside | Move::DeclinesInside | Move::BringsNothing | Move::TicksForAnother => {
+            let id = (40 + world.states.len()).to_string();
+            let arguments = if one == Move::TicksForAnother { r#"{"path":"/other","content":"y"}"# } else { FORM_WRITE };
+            let answer = match one {
+                Move::DeclinesInside => r#"{"action":"decline"}"#,
+                Move::BringsNothing => "null",
+                _ => r#"{"action":"accept","content":{"approve":true}}"#,
+            };
+            world.host_brings(|more| form_call(&id, "write_file", arguments, more), answer)
         }
         Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),
     };

@@ -85,7 +85,7 @@ pub struct JournalFile {
 impl JournalFile {
     fn open(path: &Path) -> io::Result<Self> {
         let (db, wal) = (File::open(path)?, File::open(place::beside(path, "-wal"))?);
-        // Only to be told quickly that its wrapper lives; no other process may have it for longer than such a look.
+        // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
         Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })
@@ -153,10 +153,12 @@ impl Journal {
         place::prepare(&path)?;
         let claim = || -> Result<Connection, Fault> {
             let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
-            // finished holds nothing, so it needs no rollback journal on the disk.
+            // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The
+            // exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
+            // finished holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and
+            // before they get their size: SQLite takes memory for twenty of them at once where it may.
             db.execute_batch(&format!(
-                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-128; PRAGMA locking_mode=EXCLUSIVE;
+                "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
             ))?;
             Ok(db)
@@ -209,7 +211,12 @@ impl Journal {
 
     /// What was committed since the last time, to be folded into the log.
     pub fn take(&mut self) -> Part {
-        let next = Part::after(&self.unfolded);
+        self.take_and_reuse(None)
+    }
+
+    /// As [`Self::take`]; what is committed next is put into the memory of a part that is folded.
+    pub fn take_and_reuse(&mut self, folded: Option<Part>) -> Part {
+        let next = Part::after(&self.unfolded, folded);
         std::mem::replace(&mut self.unfolded, next)
     }
 
@@ -250,7 +257,8 @@ impl Journal {
     }
 
     fn begin_anew(&self) -> Result<(), Fault> {
-        self.db.prepare_cached("DELETE FROM entry")?.execute([])?;
+        // Without the pages that are then free: a checkpoint would write all of them to the disk.
+        self.db.execute_batch("DELETE FROM entry; VACUUM")?;
         self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         // The first write after that begins the write-ahead log anew.
         let (n, link) = (number(self.head.seq)?, self.head.link);
@@ -329,7 +337,6 @@ impl Drop for Journal {
 }
 
 fn set_up(db: &Connection) -> Result<(), Fault> {
-    db.execute_batch("PRAGMA synchronous=OFF")?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));

@@ -95,7 +95,7 @@ struct Dead {
     writer: Writer,
 }
 
-/// The journals of dead wrappers, and those of which it cannot be told.
+/// The journals of dead wrappers, and those whose wrapper may live.
 fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
     let (mut dead, mut left) = (Vec::new(), Vec::new());
     for (path, writer) in journals(folder)?.into_iter().filter(|(path, _)| !is_in_use(path)) {

@@ -2,7 +2,10 @@
 //! Owns no lock; the caller holds it.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
@@ -26,9 +29,11 @@ pub(super) struct State {
     db: Connection,
     path: PathBuf,
     /// The write-ahead log. SQLite keeps no lock on this file, so it may be opened and closed beside it.
-    pub(super) wal: File,
+    pub(super) wal: Arc<File>,
     /// Whether something was committed that the disk may not have.
-    pub(super) unsynced: bool,
+    unsynced: bool,
+    /// A sync that goes on behind the folds.
+    syncing: Option<JoinHandle<io::Result<()>>>,
     /// About how many bytes the write-ahead log holds.
     pub(super) backlog: u64,
 }
@@ -59,7 +64,8 @@ impl State {
         let wal = File::open(&wal_path).map_err(failed)?;
         let backlog = wal.metadata().map_err(failed)?.len();
         // Another writer may have died before it could sync what it had committed.
-        Ok(Self { db, path: path.to_path_buf(), wal, unsynced: backlog > 0, backlog })
+        let (path, wal) = (path.to_path_buf(), Arc::new(wal));
+        Ok(Self { db, path, wal, unsynced: backlog > 0, syncing: None, backlog })
     }
 
     /// The connection, to read.
@@ -142,11 +148,30 @@ impl State {
 
     /// Syncs to disk what was committed.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+        self.synced_behind()?;
         if self.unsynced {
             self.wal.sync_data().map_err(|error| place::failed(&self.path, &error))?;
             self.unsynced = false;
         }
         Ok(())
+    }
+
+    /// As [`Self::sync`], on a thread of its own: it takes longer than many folds. Waits for the one before it, and tells
+    /// what became of that. What was committed does not count as synced.
+    pub(super) fn sync_behind(&mut self) -> Result<(), StoreError> {
+        self.synced_behind()?;
+        let wal = Arc::clone(&self.wal);
+        match Builder::new().name("audit disk".to_owned()).spawn(move || wal.sync_data()) {
+            Ok(syncing) => self.syncing = Some(syncing),
+            Err(_) => self.sync()?,
+        }
+        Ok(())
+    }
+
+    fn synced_behind(&mut self) -> Result<(), StoreError> {
+        let Some(syncing) = self.syncing.take() else { return Ok(()) };
+        let gone = || Err(io::Error::other("the thread that syncs it is gone"));
+        syncing.join().unwrap_or_else(|_| gone()).map_err(|error| place::failed(&self.path, &error))
     }
 
     /// Moves the write-ahead log into the database, where no reader is in the way.

@@ -4,7 +4,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name::{self, Effect, Firmness};
+use crate::behavior::words::section;
 use crate::behavior::words::{self, Words, count};
+
+const WORDS: &str = include_str!("../../../assets/words/choice.txt");
 
 /// What an argument of this name chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,9 +64,7 @@ pub fn of_words(words: &[&str]) -> Choice {
 
 /// Whether every part of a value is an act that is known to read: `list`, `GET`, `get_items`.
 pub fn is_known_read(value: &str) -> bool {
-    const FIRST: &str = "get list read fetch show describe view search find query count head options lookup info status stats \
-        inspect browse preview explain exists summary summarize history diff compare check validate version help retrieve ls cat \
-        stat details detail overview schema tree log logs blame grep health ping metadata propfind report trace";
+    const FIRST: &str = section(WORDS, "first");
     let folded: String = value.trim().nfkc().collect();
     let mut parts = folded.split(|c: char| c.is_whitespace() || c == ',').filter(|part| !part.is_empty()).peekable();
     let reads = |part: &str| {
@@ -78,21 +79,7 @@ pub fn is_known_read(value: &str) -> bool {
 
 /// Whether a value names a sort of thing that is known to be no act.
 pub fn is_known_sort(value: &str) -> bool {
-    const SORTS: &str = "all any none both auto default normal standard basic simple advanced full partial brief short long detailed \
-        compact verbose raw plain text json xml yaml csv html markdown md pdf image images video videos audio photo file files folder \
-        folders directory directories dir document documents page pages issue issues pr pull request requests repository repositories \
-        repo repos user users org orgs organization organizations team teams member members group groups channel channels message \
-        messages email emails event events task tasks project projects product products order orders customer customers account \
-        accounts company companies contact contacts person people place places location city country state region code commit commits \
-        branch branches tag tags release releases package packages module modules class classes function functions method methods \
-        variable variables field fields table tables view views column columns row rows index indexes database databases collection \
-        collections record records item items entity entities node nodes edge edges metric metrics log logs trace traces alert alerts \
-        news web article articles blog post posts comment comments book books movie movies song songs track tracks album albums artist \
-        artists playlist playlists game games stock stocks crypto fund funds index bond bonds open closed active inactive public private \
-        internal external local remote daily weekly monthly yearly hourly asc desc ascending descending newest oldest exact fuzzy \
-        semantic keyword keywords hybrid vector lexical string number integer boolean date datetime driving walking cycling transit \
-        bicycling fast slow quick deep dense sparse read readonly summary stdio http sse main light dark point multipoint \
-        linestring multilinestring polygon multipolygon geometrycollection feature featurecollection topic cluster host device sensor";
+    const SORTS: &str = section(WORDS, "sorts");
     let words = words::of_name(value);
     value.len() <= 64
         && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ','))
@@ -128,15 +115,7 @@ pub fn is_firm_change(word: &str) -> bool {
     FIRM_CHANGES.holds(word)
 }
 
-const FIRM_CHANGE: &str = "create insert update modify alter delete remove erase destroy purge wipe clear truncate drop reset revoke \
-    terminate uninstall install upload overwrite rename send resend publish unpublish pay transfer withdraw deposit \
-    refund approve reject cancel abort kill shutdown restart reboot execute exec eval invoke deploy redeploy \
-    undeploy enable disable activate deactivate unlock grant deny flush evict expunge unsubscribe subscribe register \
-    deregister provision deprovision promote demote rebase revert rollback upsert append prepend replace write \
-    persist ingest enqueue dequeue dispatch broadcast notify invite ban unban unblock mute unmute unarchive assign \
-    unassign reassign attach detach mount unmount allocate deallocate reload quit halt poweroff trash vacuum reindex \
-    regenerate rotate quarantine suspend resume pause unpause scale drain cordon evacuate failover obliterate nuke \
-    unset setenv putenv impersonate sudo";
+const FIRM_CHANGE: &str = section(WORDS, "firm-change");
 static FIRM_CHANGES: Words<{ count(FIRM_CHANGE) }> = Words::of(FIRM_CHANGE);
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.

@@ -13,7 +13,7 @@ words! {
         ReadHere = "read",
         /// It asks another service, and changes nothing there.
         ReadElsewhere = "read-elsewhere",
-        /// It cannot be told.
+        /// It is not known.
         Unknown = "unknown",
         /// It changes, adds or removes data.
         Write = "write",
@@ -78,9 +78,9 @@ words! {
     }
 }
 
-/// What is found out about a text in one of the languages.
+/// What a statement in one of the languages means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Meaning {
     pub effect: Effect,
     /// What it does to the identity; READ or SEARCH where the effect reads.
     pub action: Action,
@@ -94,7 +94,7 @@ pub struct Found {
     pub fingerprint: Option<String>,
 }
 
-impl Found {
+impl Meaning {
     pub(super) fn new(effect: Effect, action: Action, span: impl Into<String>, says: impl Into<String>) -> Self {
         Self { effect, action, also: Vec::new(), span: span.into(), says: says.into(), fingerprint: None }
     }
@@ -119,8 +119,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    pub(super) fn new(language: Language, argument: &str, found: Found) -> Self {
-        let Found { effect, action, also, span, says, fingerprint } = found;
+    pub(super) fn new(language: Language, argument: &str, found: Meaning) -> Self {
+        let Meaning { effect, action, also, span, says, fingerprint } = found;
         Self {
             language,
             effect,

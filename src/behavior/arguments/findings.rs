@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::MOST;
-use super::effect::{Analysis, Effect, Found, Language};
+use super::effect::{Analysis, Effect, Language, Meaning};
 use super::reading::{Part, Reading};
 use super::walk::{TOO_MUCH, Walk, Wants};
 use crate::behavior::taxonomy::Action;
@@ -15,7 +15,7 @@ impl Walk<'_> {
         language: Language,
         key: &str,
         text: &str,
-        found: Found,
+        found: Meaning,
         parts: impl FnOnce() -> Vec<Part>,
     ) {
         if self.wants == Wants::Parts {
@@ -32,7 +32,7 @@ impl Walk<'_> {
         self.push(language, key, found);
     }
 
-    pub(super) fn push(&mut self, language: Language, key: &str, found: Found) {
+    pub(super) fn push(&mut self, language: Language, key: &str, found: Meaning) {
         let analysis = Analysis::new(language, key, found);
         match self.found.len().cmp(&MOST) {
             Ordering::Less => self.found.push(analysis),
@@ -48,8 +48,8 @@ impl Walk<'_> {
 
     /// The worst is never crowded out by the many.
     fn crowd(&mut self, analysis: Analysis) {
-        let told = self.found.iter_mut().take(MOST);
-        if let Some(mildest) = told.min_by_key(|one| one.effect)
+        let kept = self.found.iter_mut().take(MOST);
+        if let Some(mildest) = kept.min_by_key(|one| one.effect)
             && mildest.effect < analysis.effect
         {
             *mildest = analysis;
@@ -58,6 +58,6 @@ impl Walk<'_> {
 }
 
 /// What is shown in place of all that was not read.
-pub(super) fn unread(says: &str) -> Found {
-    Found::new(Effect::Unknown, Action::Unknown, "…", says)
+pub(super) fn unread(says: &str) -> Meaning {
+    Meaning::new(Effect::Unknown, Action::Unknown, "…", says)
 }

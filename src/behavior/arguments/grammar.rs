@@ -13,7 +13,7 @@ pub mod promql;
 pub mod search;
 pub mod sparql;
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
@@ -114,7 +114,7 @@ fn closing(rest: &str, quote: char) -> Option<usize> {
 
 impl Grammar {
     /// What a text does: it reads, it changes something, or it is not read to its end.
-    pub(super) fn read(&self, text: &str) -> Found {
+    pub(super) fn read(&self, text: &str) -> Meaning {
         let Some(tokens) = tokens(text, self.quotes, self.signs) else { return self.unread(text) };
         if let Some(found) = self.change(&tokens) {
             return found;
@@ -123,22 +123,22 @@ impl Grammar {
     }
 
     /// What a text of this language reads.
-    pub(super) fn found(&self, tokens: &[Token<'_>]) -> Found {
+    pub(super) fn found(&self, tokens: &[Token<'_>]) -> Meaning {
         let head = tokens.iter().find_map(|token| match token {
             Token::Word(word) if among(&word.to_uppercase(), self.begins) => Some(word.to_uppercase()),
             _ => None,
         });
         let says = head.map_or_else(|| self.language.to_owned(), |head| format!("{}, {head}", self.language));
-        Found::new(Effect::ReadHere, Action::Read, says.clone(), says)
+        Meaning::new(Effect::ReadHere, Action::Read, says.clone(), says)
     }
 
-    pub(super) fn unread(&self, text: &str) -> Found {
+    pub(super) fn unread(&self, text: &str) -> Meaning {
         let head: String = text.trim().chars().take(60).collect();
-        Found::new(Effect::Unknown, Action::Unknown, head, format!("{}, not read to its end", self.language))
+        Meaning::new(Effect::Unknown, Action::Unknown, head, format!("{}, not read to its end", self.language))
     }
 
     /// The gravest word that changes something, where there is one as a word of the language.
-    pub(super) fn change(&self, tokens: &[Token<'_>]) -> Option<Found> {
+    pub(super) fn change(&self, tokens: &[Token<'_>]) -> Option<Meaning> {
         let changes = tokens.iter().enumerate().filter_map(|(at, token)| {
             let Token::Word(word) = token else { return None };
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));
@@ -150,7 +150,7 @@ impl Grammar {
             Some((*action, upper))
         });
         let (action, word) = changes.max_by_key(|(action, _)| action.caution())?;
-        Some(Found::new(Effect::of(action), action, word.clone(), format!("{}, {word}", self.language)))
+        Some(Meaning::new(Effect::of(action), action, word.clone(), format!("{}, {word}", self.language)))
     }
 
     fn reads(&self, tokens: &[Token<'_>]) -> bool {

@@ -3,7 +3,7 @@
 use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
 
@@ -14,8 +14,8 @@ const MAX_TOKENS: usize = 12_000;
 /// What a document would do if it were run: the most of what any of its operations does.
 ///
 /// Every operation counts, whichever a server runs: servers differ in which of two `operationName`s they take.
-pub fn read(text: &str) -> Found {
-    let unread = |why: &str| Found::new(Effect::Unknown, Action::Unknown, head(text), why);
+pub fn read(text: &str) -> Meaning {
+    let unread = |why: &str| Meaning::new(Effect::Unknown, Action::Unknown, head(text), why);
     if text.len() > MAX_BYTES {
         return unread("a GraphQL document too long to be read");
     }
@@ -23,7 +23,7 @@ pub fn read(text: &str) -> Found {
     if let Some(error) = tree.errors().next() {
         return unread(if error.is_limit() { "a GraphQL document too long to be read" } else { NO_DOCUMENT });
     }
-    let mut found: Option<Found> = None;
+    let mut found: Option<Meaning> = None;
     let mut operations = 0;
     for definition in tree.document().definitions() {
         let one = match &definition {
@@ -59,7 +59,7 @@ pub fn begins(text: &str) -> bool {
 }
 
 /// Whether a reading says that the text is no GraphQL document.
-pub fn is_none(found: &Found) -> bool {
+pub fn is_none(found: &Meaning) -> bool {
     found.says == NO_DOCUMENT
 }
 
@@ -71,7 +71,7 @@ pub fn plainly_changes(text: &str) -> bool {
     opens && read(text).effect == Effect::Write
 }
 
-fn of_operation(text: &str, operation: &OperationDefinition) -> Found {
+fn of_operation(text: &str, operation: &OperationDefinition) -> Meaning {
     let fields = root_fields(operation);
     let named = |kind: &str| match fields.as_slice() {
         [] => kind.to_owned(),
@@ -82,14 +82,14 @@ fn of_operation(text: &str, operation: &OperationDefinition) -> Found {
     let span = head(written(text, operation));
     let is = |word: fn(&apollo_parser::cst::OperationType) -> bool| kind.as_ref().is_some_and(word);
     if is(|kind| kind.mutation_token().is_some()) {
-        return Found::new(Effect::Write, action_of(&fields), span, named("mutation"));
+        return Meaning::new(Effect::Write, action_of(&fields), span, named("mutation"));
     }
     if is(|kind| kind.subscription_token().is_some()) {
-        return Found::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
+        return Meaning::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
     }
     let asks_itself = !fields.is_empty() && fields.iter().all(|field| field.starts_with("__"));
     let says = if asks_itself { "introspection of the GraphQL schema".to_owned() } else { named("query") };
-    Found::new(Effect::ReadElsewhere, Action::Read, span, says)
+    Meaning::new(Effect::ReadElsewhere, Action::Read, span, says)
 }
 
 /// The operation as it is in the text. The tree would give it out as thousands of pieces.

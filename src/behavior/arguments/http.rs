@@ -1,13 +1,13 @@
 //! HTTP in arguments: methods, overriding headers, addresses. Judges the request; what the server makes of it is its own.
 
 use super::choice;
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use super::explain::address;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// A request with this method, that does `change` or, where that is `None`, reads.
-pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Found {
+pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meaning {
     let method = method.trim();
     let shown: String = method.chars().take(24).collect::<String>().to_uppercase();
     let says = match url.and_then(host) {
@@ -15,10 +15,10 @@ pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Found
         None => format!("an HTTP {shown}"),
     };
     match change {
-        None => Found::new(Effect::ReadElsewhere, Action::Read, method, says),
-        Some(Action::Unknown) => Found::new(Effect::Unknown, Action::Unknown, method, says),
-        Some(Action::Execute) => Found::new(Effect::Execute, Action::Execute, method, says),
-        Some(action) => Found::new(Effect::Write, action, method, says),
+        None => Meaning::new(Effect::ReadElsewhere, Action::Read, method, says),
+        Some(Action::Unknown) => Meaning::new(Effect::Unknown, Action::Unknown, method, says),
+        Some(Action::Execute) => Meaning::new(Effect::Execute, Action::Execute, method, says),
+        Some(action) => Meaning::new(Effect::Write, action, method, says),
     }
 }
 
@@ -114,7 +114,7 @@ fn is_header_name(name: &str) -> bool {
 }
 
 /// An address that is code: `javascript:…`.
-pub fn code(url: &str) -> Option<Found> {
+pub fn code(url: &str) -> Option<Meaning> {
     if !url.contains(':') {
         return None;
     }
@@ -122,5 +122,5 @@ pub fn code(url: &str) -> Option<Found> {
     let lower = plain.to_ascii_lowercase();
     let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;
     let says = format!("runs the code of a {scheme} address");
-    Some(Found::new(Effect::Execute, Action::Execute, url.chars().take(60).collect::<String>(), says))
+    Some(Meaning::new(Effect::Execute, Action::Execute, url.chars().take(60).collect::<String>(), says))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::effect::{Found, Language};
+use super::effect::{Language, Meaning};
 use super::explain::key::{Key, Role};
 use super::explain::place::Place;
 use super::texts::kind_of;
@@ -82,7 +82,7 @@ impl Walk<'_> {
     }
 
     /// What is one statement though it is written as several values.
-    fn whole(&mut self, language: Language, name: &str, found: Found) {
+    fn whole(&mut self, language: Language, name: &str, found: Meaning) {
         if found.effect.reads() {
             self.explained(kind_of(language, &found));
         } else {

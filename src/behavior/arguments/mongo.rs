@@ -2,12 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../assets/words/mongo.txt");
 
 /// Operators that change something or run code wherever they stand, in whatever argument.
-pub fn operator(key: &str, value: &Value) -> Option<Found> {
+pub fn operator(key: &str, value: &Value) -> Option<Meaning> {
     if !key.starts_with('$') {
         return None;
     }
@@ -22,23 +25,26 @@ pub fn operator(key: &str, value: &Value) -> Option<Found> {
     };
     Some(match key {
         "$out" => {
-            Found::new(Effect::Write, Action::Overwrite, "$out", format!("$out replaces the collection{}", target()))
+            Meaning::new(Effect::Write, Action::Overwrite, "$out", format!("$out replaces the collection{}", target()))
         }
-        "$merge" => {
-            Found::new(Effect::Write, Action::Merge, "$merge", format!("$merge writes into the collection{}", target()))
-        }
+        "$merge" => Meaning::new(
+            Effect::Write,
+            Action::Merge,
+            "$merge",
+            format!("$merge writes into the collection{}", target()),
+        ),
         "$where" | "$function" | "$accumulator" => {
-            Found::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
+            Meaning::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
         }
         "$currentOp" | "$listLocalSessions" | "$listSessions" | "$changeStream" => {
-            Found::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which is not known to only read"))
+            Meaning::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which is not known to only read"))
         }
         _ => return None,
     })
 }
 
 /// A whole pipeline of a tool that speaks MongoDB: every stage is known to read, or named.
-pub fn pipeline(stages: &[Value]) -> Found {
+pub fn pipeline(stages: &[Value]) -> Meaning {
     for stage in stages {
         let name = stage.as_object().filter(|stage| stage.len() == 1).and_then(|stage| stage.keys().next());
         match name {
@@ -53,11 +59,11 @@ pub fn pipeline(stages: &[Value]) -> Found {
     if let Some(found) = stages.iter().find_map(|stage| inside(stage, 0)) {
         return found;
     }
-    Found::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
+    Meaning::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
 }
 
 /// A database command: its name is its first key.
-pub fn command(command: &Map<String, Value>) -> Found {
+pub fn command(command: &Map<String, Value>) -> Meaning {
     let Some((name, target)) = command.iter().next() else { return unknown("", "no command".to_owned()) };
     let on = target.as_str().map_or_else(|| name.clone(), |target| format!("{name} on {target}"));
     let lower = name.to_ascii_lowercase();
@@ -65,7 +71,7 @@ pub fn command(command: &Map<String, Value>) -> Found {
         return match target.as_object() {
             Some(inner) if command.get("verbosity").and_then(Value::as_str) == Some("queryPlanner") => {
                 let inner = self::command(inner);
-                Found { says: format!("the plan of {}", inner.says), ..inner }
+                Meaning { says: format!("the plan of {}", inner.says), ..inner }
             }
             _ => unknown(name, "explain, which may run what it explains".to_owned()),
         };
@@ -74,16 +80,18 @@ pub fn command(command: &Map<String, Value>) -> Found {
         let all = Value::Object(command.clone());
         if let Some(stages) = command.get("pipeline").and_then(Value::as_array) {
             let found = pipeline(stages);
-            return Found { says: format!("{on}, {}", found.says), ..found };
+            return Meaning { says: format!("{on}, {}", found.says), ..found };
         }
-        return inside(&all, 0).unwrap_or_else(|| Found::new(Effect::ReadHere, Action::Read, name.as_str(), on));
+        return inside(&all, 0).unwrap_or_else(|| Meaning::new(Effect::ReadHere, Action::Read, name.as_str(), on));
     }
-    let found = |effect, action| Found::new(effect, action, name.as_str(), on.clone());
+    let found = |effect, action| Meaning::new(effect, action, name.as_str(), on.clone());
     match lower.as_str() {
         "insert" | "create" | "createindexes" | "clonecollectionascapped" => found(Effect::Write, Action::Create),
         "update" | "findandmodify" | "collmod" | "bulkwrite" => found(Effect::Write, Action::Update),
         "delete" | "drop" | "dropindexes" => found(Effect::Write, Action::Delete),
-        "dropdatabase" => Found::new(Effect::Write, Action::Delete, name.as_str(), "dropDatabase removes the database"),
+        "dropdatabase" => {
+            Meaning::new(Effect::Write, Action::Delete, name.as_str(), "dropDatabase removes the database")
+        }
         "renamecollection" => found(Effect::Write, Action::Move),
         "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
         _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
@@ -92,7 +100,7 @@ pub fn command(command: &Map<String, Value>) -> Found {
 }
 
 /// A line for MongoDB's shell: `db.users.deleteMany({})`.
-pub fn shell(text: &str) -> Option<Found> {
+pub fn shell(text: &str) -> Option<Meaning> {
     let text = text.trim();
     if !text.starts_with("db.") && !text.starts_with("db[") {
         return None;
@@ -101,23 +109,23 @@ pub fn shell(text: &str) -> Option<Found> {
     if text.trim_end_matches(';').contains(['`', '=', '+', '\\', ';']) {
         return Some(unknown("db", "a text for MongoDB's shell that is more than one call".to_owned()));
     }
-    let mut worst: Option<Found> = None;
+    let mut worst: Option<Meaning> = None;
     for (at, _) in text.match_indices('(') {
         let before = &text[..at];
         let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
         let lower = name.to_ascii_lowercase();
         let says = format!("{name} in MongoDB's shell");
         let one = if among(&lower, SHELL_READS) {
-            Found::new(Effect::ReadHere, Action::Read, name, says)
+            Meaning::new(Effect::ReadHere, Action::Read, name, says)
         } else if lower.starts_with("delete") || lower.starts_with("remove") || lower.starts_with("drop") {
-            Found::new(Effect::Write, Action::Delete, name, says)
+            Meaning::new(Effect::Write, Action::Delete, name, says)
         } else if lower.starts_with("insert") || lower.starts_with("create") {
-            Found::new(Effect::Write, Action::Create, name, says)
+            Meaning::new(Effect::Write, Action::Create, name, says)
         } else if ["update", "replace", "findone", "findand", "bulk", "rename", "save"]
             .iter()
             .any(|verb| lower.starts_with(verb))
         {
-            Found::new(Effect::Write, Action::Update, name, says)
+            Meaning::new(Effect::Write, Action::Update, name, says)
         } else {
             unknown(name, says)
         };
@@ -133,7 +141,7 @@ pub fn shell(text: &str) -> Option<Found> {
 }
 
 /// The first changing operator anywhere below.
-fn inside(value: &Value, depth: usize) -> Option<Found> {
+fn inside(value: &Value, depth: usize) -> Option<Meaning> {
     if depth > 64 {
         return Some(unknown("", "nested too deep to be read".to_owned()));
     }
@@ -151,31 +159,16 @@ pub fn is_read_operator(name: &str) -> bool {
     among(name, OPERATORS)
 }
 
-fn unknown(span: &str, says: String) -> Found {
-    Found::new(Effect::Unknown, Action::Unknown, span, says)
+fn unknown(span: &str, says: String) -> Meaning {
+    Meaning::new(Effect::Unknown, Action::Unknown, span, says)
 }
 
-const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup $count $facet $addFields $set $unset $replaceRoot \
-    $replaceWith $sample $bucket $bucketAuto $sortByCount $graphLookup $geoNear $redact $unionWith $setWindowFields $densify \
-    $fill $search $searchMeta $vectorSearch $rankFusion $indexStats $collStats $planCacheStats $documents";
+const STAGES: &str = section(WORDS, "stages");
 
-const OPERATORS: &str = "$eq $ne $gt $gte $lt $lte $in $nin $and $or $not $nor $exists $type $regex $options $mod $all $elemMatch $size $text \
-    $search $language $caseSensitive $near $nearSphere $geoWithin $geoIntersects $geometry $maxDistance $minDistance $box $center \
-    $centerSphere $polygon $slice $meta $sum $avg $min $max $first $last $stdDevPop $cond $if $ifNull $switch $expr \
-    $add $subtract $multiply $divide $abs $ceil $floor $round $concat $substr $toLower $toUpper $toString $toInt $toDate $toObjectId \
-    $dateToString $dateFromString $year $month $dayOfMonth $hour $arrayElemAt $filter $map $reduce $range $concatArrays $mergeObjects \
-    $objectToArray $arrayToObject $cmp $literal $let $split $trim $oid $date $numberLong $numberDecimal $ref $defs $schema $id $value \
-    $select $top $skip $count $orderby $expand $filter $format";
+const OPERATORS: &str = section(WORDS, "operators");
 
-const COMMANDS_READ: &str = "find aggregate count distinct listcollections listdatabases listindexes dbstats collstats ping hello ismaster \
-    buildinfo serverstatus getmore hostinfo connectionstatus datasize top usersinfo rolesinfo listcommands whatsmyuri \
-    getparameter getcmdlineopts replsetgetstatus replsetgetconfig";
+const COMMANDS_READ: &str = section(WORDS, "commands-read");
 
-const COMMANDS_ADMINISTER: &str = "createuser updateuser dropuser dropallusersfromdatabase grantrolestouser revokerolesfromuser createrole \
-    updaterole droprole grantprivilegestorole revokeprivilegesfromrole shutdown fsync setparameter replsetinitiate \
-    replsetreconfig replsetstepdown shardcollection enablesharding addshard removeshard movechunk moveprimary killop killcursors \
-    killsessions killallsessions compact reindex profile setfeaturecompatibilityversion logrotate";
+const COMMANDS_ADMINISTER: &str = section(WORDS, "commands-administer");
 
-const SHELL_READS: &str = "find findone aggregate count countdocuments estimateddocumentcount distinct limit sort skip toarray pretty \
-    getcollection getcollectionnames getcollectioninfos getindexes stats getname objectid isodate projection hint batchsize \
-    getsiblingdb size hasnext next numberlong numberint";
+const SHELL_READS: &str = section(WORDS, "shell-reads");

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_by_their_parameters() {
+    fn paths_are_recognised_by_their_parameters() {
         for (arguments, paths) in [
             (json!({ "path": "a.txt", "content": "/etc/passwd" }), vec![("/path", "a.txt")]),
             (json!({ "file_path": "~/a", "to": "ann@example.org" }), vec![("/file_path", "~/a")]),

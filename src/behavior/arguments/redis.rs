@@ -1,44 +1,47 @@
 //! Redis commands in arguments: an allow list of those that read. Knows no keyspace.
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../assets/words/redis.txt");
 
 /// What one command would do, given as its words.
-pub fn read(words: &[&str]) -> Found {
+pub fn read(words: &[&str]) -> Meaning {
     let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     let (name, sub) = (upper(0), upper(1));
     // A line end in a word ends the command for whoever joins the words.
     if words.iter().any(|word| word.contains(char::is_control)) {
-        return Found::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
+        return Meaning::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
     }
     let pair = format!("{name} {sub}");
     // The name and the key: what is set may be a secret.
     let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
     if name.is_empty() {
-        return Found::new(Effect::Unknown, Action::Unknown, span, "no command");
+        return Meaning::new(Effect::Unknown, Action::Unknown, span, "no command");
     }
     if among(&name, READS) {
-        return Found::new(Effect::ReadHere, Action::Read, span, on);
+        return Meaning::new(Effect::ReadHere, Action::Read, span, on);
     }
     if PAIRS.contains(&pair.as_str()) {
-        return Found::new(Effect::ReadHere, Action::Read, span, pair);
+        return Meaning::new(Effect::ReadHere, Action::Read, span, pair);
     }
     if among(&name, DELETES) {
         let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
-        return Found::new(Effect::Write, Action::Delete, span, says);
+        return Meaning::new(Effect::Write, Action::Delete, span, says);
     }
     if among(&name, WRITES) {
-        return Found::new(Effect::Write, Action::Update, span, on);
+        return Meaning::new(Effect::Write, Action::Update, span, on);
     }
     if among(&name, RUNS) {
-        return Found::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
+        return Meaning::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
     }
     if among(&name, ADMINISTERS) {
-        return Found::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
+        return Meaning::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
-    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
+    Meaning::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
 }
 
 /// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.
@@ -70,13 +73,7 @@ pub fn words(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-const READS: &str = "GET MGET STRLEN GETRANGE SUBSTR EXISTS TYPE TTL PTTL EXPIRETIME PEXPIRETIME KEYS SCAN RANDOMKEY DUMP HGET HGETALL \
-    HMGET HKEYS HVALS HLEN HEXISTS HSCAN HSTRLEN HRANDFIELD LRANGE LLEN LINDEX LPOS SMEMBERS SISMEMBER SMISMEMBER SCARD SSCAN \
-    SRANDMEMBER SINTER SUNION SDIFF SINTERCARD ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZRANK ZREVRANK \
-    ZSCORE ZMSCORE ZCARD ZCOUNT ZLEXCOUNT ZSCAN ZINTER ZUNION ZDIFF ZRANDMEMBER XRANGE XREVRANGE XLEN XREAD XPENDING GEOPOS \
-    GEODIST GEOHASH GEOSEARCH BITCOUNT BITPOS GETBIT BITFIELD_RO GEORADIUS_RO SORT_RO LCS INFO PING DBSIZE TIME ECHO LASTSAVE \
-    ROLE LOLWUT FT.SEARCH FT.AGGREGATE FT.INFO FT._LIST FT.EXPLAIN FT.TAGVALS JSON.GET JSON.MGET JSON.TYPE JSON.STRLEN \
-    JSON.ARRLEN JSON.OBJKEYS JSON.OBJLEN TS.GET TS.RANGE TS.REVRANGE TS.MGET TS.MRANGE TS.INFO BF.EXISTS CF.EXISTS";
+const READS: &str = section(WORDS, "reads");
 
 const PAIRS: &[&str] = &[
     "CONFIG GET", "CLIENT LIST", "CLIENT INFO", "CLIENT GETNAME", "CLIENT ID", "MEMORY USAGE", "MEMORY STATS",
@@ -89,12 +86,7 @@ const PAIRS: &[&str] = &[
 const DELETES: &str = "DEL UNLINK FLUSHALL FLUSHDB HDEL SREM ZREM ZREMRANGEBYSCORE ZREMRANGEBYRANK ZREMRANGEBYLEX LREM LTRIM XDEL XTRIM \
     GETDEL JSON.DEL JSON.FORGET FT.DROPINDEX TS.DEL LPOP RPOP SPOP ZPOPMIN ZPOPMAX BLPOP BRPOP LMPOP ZMPOP";
 
-const WRITES: &str = "SET SETEX PSETEX SETNX MSET MSETNX GETSET GETEX SETRANGE APPEND INCR INCRBY INCRBYFLOAT DECR DECRBY EXPIRE PEXPIRE \
-    EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX COPY MOVE RESTORE HSET HMSET HSETNX HINCRBY HINCRBYFLOAT LPUSH RPUSH LPUSHX \
-    RPUSHX LSET LINSERT LMOVE RPOPLPUSH SADD SMOVE SINTERSTORE SUNIONSTORE SDIFFSTORE ZADD ZINCRBY ZRANGESTORE ZINTERSTORE \
-    ZUNIONSTORE ZDIFFSTORE XADD XACK XCLAIM XAUTOCLAIM XGROUP XSETID GEOADD GEOSEARCHSTORE GEORADIUS SETBIT BITOP BITFIELD \
-    PFADD PFCOUNT PFMERGE SORT TOUCH PUBLISH SPUBLISH JSON.SET JSON.MSET JSON.ARRAPPEND JSON.NUMINCRBY JSON.MERGE FT.CREATE FT.ALTER \
-    TS.ADD TS.MADD TS.CREATE TS.INCRBY BF.ADD CF.ADD";
+const WRITES: &str = section(WORDS, "writes");
 
 const RUNS: &str = "EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO SCRIPT FUNCTION MODULE";
 

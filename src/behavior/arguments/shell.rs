@@ -6,7 +6,7 @@ mod risky;
 
 use std::ops::Range;
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use super::reading::{self, Part, Weight, WordKind};
 use crate::behavior::taxonomy::Action;
 use risky::{Rank, Ranked};
@@ -61,9 +61,9 @@ const MAX_BYTES: usize = 64 * 1024;
 const MOST: usize = 1_000;
 
 /// What a line for a shell does: its riskiest command first.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else {
-        return Found::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
+        return Meaning::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
     };
     let ranked = commands.iter().enumerate().map(|(at, command)| {
         let Ranked { rank, says, .. } = command.ranked(at, &commands);
@@ -71,20 +71,20 @@ pub fn read(text: &str) -> Found {
     });
     let others = commands.len().saturating_sub(1);
     let Some((_, says, span)) = ranked.reduce(|worst, one| if one.0 > worst.0 { one } else { worst }) else {
-        return Found::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
+        return Meaning::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
     };
     let says = match others {
         0 => says,
         1 => format!("{says}, and 1 more command"),
         more => format!("{says}, and {more} more commands"),
     };
-    Found::new(Effect::Execute, Action::Execute, span, says)
+    Meaning::new(Effect::Execute, Action::Execute, span, says)
 }
 
 /// What an argument vector does: its words are words, no shell cuts them again.
-pub fn read_words(words: &[&str]) -> Found {
+pub fn read_words(words: &[&str]) -> Meaning {
     let says = risky::of(words, None, 0).says;
-    Found::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
+    Meaning::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
 }
 
 /// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody. So many

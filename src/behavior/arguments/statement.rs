@@ -1,6 +1,6 @@
 //! Reads one text in every language that it may hold, and joins what the readers say. Knows no schema and no other argument.
 
-use super::effect::{Effect, Found, Language};
+use super::effect::{Effect, Language, Meaning};
 use super::language::Languages;
 use super::sql::Dialect;
 use super::{grammar, graphql, mongo, redis, shell, sql};
@@ -9,23 +9,23 @@ use super::{grammar, graphql, mongo, redis, shell, sql};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It read the text to its end, and the text only reads.
-    Reads(Found),
+    Reads(Meaning),
     /// The text changes something, runs something, or could.
-    Changes(Found),
+    Changes(Meaning),
     /// It did not read the text to its end.
-    Unread(Found),
+    Unread(Meaning),
     /// No program of that language would take the text.
-    Foreign(Found),
+    Foreign(Meaning),
 }
 
 /// What all readers say of a text together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Joined {
     /// One read it, and all others read it or would not take it.
-    Reads(Language, Found),
-    Changes(Language, Found),
+    Reads(Language, Meaning),
+    Changes(Language, Meaning),
     /// No one read it to its end; the one language it may be in, where there is one alone.
-    Unread(Option<(Language, Found)>),
+    Unread(Option<(Language, Meaning)>),
     /// No program of any of them would take it.
     Foreign,
 }
@@ -107,7 +107,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
     }
 }
 
-fn judged(found: Found) -> Outcome {
+fn judged(found: Meaning) -> Outcome {
     match found.effect {
         Effect::ReadHere | Effect::ReadElsewhere => Outcome::Reads(found),
         Effect::Unknown => Outcome::Unread(found),
@@ -115,8 +115,8 @@ fn judged(found: Found) -> Outcome {
     }
 }
 
-fn none(text: &str, says: &str) -> Found {
-    Found::new(
+fn none(text: &str, says: &str) -> Meaning {
+    Meaning::new(
         Effect::Unknown,
         crate::behavior::taxonomy::Action::Unknown,
         text.chars().take(60).collect::<String>(),

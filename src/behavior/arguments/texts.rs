@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::choice::{self, Choice, Choices};
-use super::effect::{Effect, Found, Language};
+use super::effect::{Effect, Language, Meaning};
 use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
 use super::explain::prose;
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
                 (_, Some(action)) => {
                     let effect = if action == Action::Unknown { Effect::Unknown } else { Effect::Write };
                     let says = format!("{}: {}", at.name, text.trim().chars().take(40).collect::<String>());
-                    self.push(Language::Act, at.name, Found::new(effect, action, text.trim(), says));
+                    self.push(Language::Act, at.name, Meaning::new(effect, action, text.trim(), says));
                 }
                 (_, None) => {}
             }
@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn read_statement(&mut self, language: Language, at: &At<'_>, text: &str, found: Found) {
+    fn read_statement(&mut self, language: Language, at: &At<'_>, text: &str, found: Meaning) {
         match language {
             Language::Sql => self.read(language, at.name, text, found, || sql::parts(text, at.dialect)),
             Language::Shell => self.read(language, at.name, text, found, || shell::parts(text)),
@@ -340,7 +340,7 @@ fn names_a_host(text: &str) -> bool {
 }
 
 /// How a statement that reads is called.
-pub(super) fn kind_of(language: Language, found: &Found) -> Kind {
+pub(super) fn kind_of(language: Language, found: &Meaning) -> Kind {
     let name = match language {
         Language::Sql => "SQL, ",
         Language::GraphQl => "GraphQL, ",

@@ -9,6 +9,9 @@ use serde_json::Value;
 use super::characters::{deceiving, is_plain};
 use super::{Hazard, HazardKind};
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../assets/words/definition.txt");
 
 /// Every hazard that a definition alone shows; one per kind.
 pub fn found(definition: &Value) -> Vec<Hazard> {
@@ -100,146 +103,7 @@ static PHRASES: LazyLock<Phrases<Kind>> =
     LazyLock::new(|| Phrases::new(&[(DIRECTIVES, Kind::Directive), (PRAISE, Kind::Praise)]));
 
 /// Commands to the model that a description of a tool has no need of.
-const DIRECTIVES: &str = "
-    ignore previous instructions
-    ignore all previous
-    ignore any previous
-    ignore all other
-    ignore prior instructions
-    ignore all prior
-    ignore the above
-    ignore your instructions
-    ignore earlier instructions
-    ignore everything above
-    disregard previous
-    disregard all
-    disregard any
-    disregard the above
-    disregard your
-    forget everything
-    forget all previous
-    forget your instructions
-    override your instructions
-    override previous
-    override any previous
-    new instructions
-    your new task
-    you are now
-    act as if
-    do not tell the user
-    dont tell the user
-    never tell the user
-    do not mention this
-    dont mention this
-    do not mention to the user
-    do not inform the user
-    dont inform the user
-    without telling the user
-    without informing the user
-    without notifying the user
-    without the users knowledge
-    do not reveal this
-    hide this from the user
-    do not show the user
-    do not alert the user
-    do not notify the user
-    do not let the user
-    secretly
-    covertly
-    silently send
-    silently include
-    exfiltrate*
-    <important>
-    <system>
-    <secret>
-    <hidden>
-    <instructions override>
-    before using any other tool
-    before calling any other tool
-    before any other tool
-    before using this tool read
-    before using this tool you must read
-    must first read the file
-    read the file ~/
-    read ~/
-    contents of ~/
-    content of ~/
-    cat ~/
-    id rsa
-    ~/.ssh
-    ~/.aws
-    .cursor/mcp.json
-    mcp.json and
-    pass its content
-    pass the content of
-    pass the contents of
-    pass the full conversation
-    include the full conversation
-    entire conversation
-    whole conversation history
-    full conversation history
-    send all emails to
-    must bcc
-    always bcc
-    reveal your system prompt
-    print your system prompt
-    otherwise the tool will not work and
-    or else the application will crash
-    the application will crash
-    you will be punished
-    this is more important than
-    highest priority instruction
-    overrides all other
-    instead of the users
-";
+const DIRECTIVES: &str = section(WORDS, "directives");
 
 /// Praise that steers a model's choice of tool.
-const PRAISE: &str = "
-    best tool
-    always use this
-    always prefer this
-    always choose this
-    always call this
-    always select this
-    prefer this tool over
-    prefer this over all
-    use this tool instead of any
-    use this instead of any
-    instead of any other tool
-    instead of others
-    instead of all others
-    instead of the others
-    best and most
-    most reliable and best
-    trusted by experts
-    trusted by all experts
-    over any other tool
-    over all other tools
-    never use any other
-    do not use any other
-    dont use any other
-    the only tool you need
-    only tool you should
-    better than any other
-    better than all other
-    superior to all
-    superior to any
-    superior to other
-    most powerful tool
-    most reliable tool
-    most accurate tool
-    should always be used
-    must always be used
-    must be used for all
-    should be preferred over
-    rank this tool
-    top choice
-    1 tool
-    number one tool
-    all other tools are
-    other tools are deprecated
-    other tools are inferior
-    other tools are outdated
-    ignore other tools
-    avoid other tools
-";
+const PRAISE: &str = section(WORDS, "praise");

@@ -12,12 +12,15 @@ use super::{Says, Vote};
 use crate::behavior::evidence::Source;
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
 use crate::behavior::words::{self, Form, among};
 use crate::mcp::tool::Tool;
 use lists::{
     ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE,
     STEMS_READ,
 };
+
+const WORDS: &str = include_str!("../../../assets/words/description.txt");
 
 /// Sentences of a description, without its markup; no more than a reader would read.
 pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
@@ -93,12 +96,12 @@ pub fn vote(tool: &Tool) -> Vote {
         }
         let flat = plain(sentence, Hyphens::Kept);
         let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| flat.contains(word));
-        for (at, phrase, told) in PHRASES.found(&flat) {
+        for (at, phrase, assertion) in PHRASES.found(&flat) {
             let span = phrase.trim_end_matches('*').to_owned();
-            match told {
-                Told::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
-                Told::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
-                Told::Changes(_) | Told::OnlyReads => {}
+            match assertion {
+                Assertion::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
+                Assertion::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
+                Assertion::Changes(_) | Assertion::OnlyReads => {}
             }
         }
         if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) && !conditional {
@@ -111,7 +114,7 @@ pub fn vote(tool: &Tool) -> Vote {
         }
         heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
     }
-    let found = parameters::found(&tool.input_schema, description);
+    let found = parameters::read(&tool.input_schema, description);
     if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
     {
         return by(Says::Changes, action, span);
@@ -148,7 +151,7 @@ pub fn opened(tool: &Tool) -> Opened {
 /// The parameter that carries code or a statement, as words joined by `_`.
 pub fn runs(tool: &Tool) -> Option<String> {
     let description = tool.description.as_deref().unwrap_or_default();
-    parameters::found(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+    parameters::read(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
 }
 
 /// The verb that a sentence opens with, where it is one there.
@@ -188,9 +191,7 @@ fn answer(words: &[String]) -> Option<&String> {
 
 /// "Runs a search": what is run is only asked for.
 fn asks_only(words: &[String], verb: Verb) -> bool {
-    const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
-        diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
-        read-only";
+    const ASKED: &str = section(WORDS, "asked");
     // "Executes GET /orders", as frameworks write it of an interface that says no more.
     let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));
     among(verb.base, "run execute perform make call")
@@ -206,10 +207,7 @@ pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
 
 /// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
 fn opening(words: &[String]) -> usize {
-    const OPENERS: &str = "this tool the a an it will can to that which use used useful for allows allow lets let enables you users \
-        user us agent agents ability able helps help api endpoint function utility helper command method operation should when \
-        please simply be is provides provide way note beta experimental deprecated advanced : , ( ) model llm ai me mcp server \
-        need want wants if in order and unified start here";
+    const OPENERS: &str = section(WORDS, "openers");
     let is_verb = |at: usize| {
         words
             .get(at)
@@ -258,16 +256,16 @@ fn verb(word: &str) -> Option<Verb> {
 }
 
 #[derive(Clone, Copy)]
-enum Told {
+enum Assertion {
     OnlyReads,
     Changes(Action),
 }
 
-static PHRASES: LazyLock<Phrases<Told>> = LazyLock::new(|| {
+static PHRASES: LazyLock<Phrases<Assertion>> = LazyLock::new(|| {
     Phrases::new(&[
-        (ONLY_READS, Told::OnlyReads),
-        (SAYS_CHANGES, Told::Changes(Action::Unknown)),
-        (SAYS_SAVES, Told::Changes(Action::Create)),
+        (ONLY_READS, Assertion::OnlyReads),
+        (SAYS_CHANGES, Assertion::Changes(Action::Unknown)),
+        (SAYS_SAVES, Assertion::Changes(Action::Create)),
     ])
 });
 

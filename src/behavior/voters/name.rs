@@ -50,7 +50,7 @@ struct Known {
     firmness: Firmness,
 }
 
-struct Found {
+struct KnownVerb {
     at: usize,
     known: Known,
     form: Form,
@@ -76,7 +76,7 @@ pub fn of_name(words: &[String]) -> Act {
     let verbs = found(words);
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     let last = words.len().saturating_sub(1);
-    let is_read = |v: &&Found| matches!(v.known.effect, Effect::Reads(_));
+    let is_read = |v: &&KnownVerb| matches!(v.known.effect, Effect::Reads(_));
     if let Some(found) = question(words, &verbs).or_else(|| phrasal(words)).or_else(|| makes(words)) {
         return found;
     }
@@ -85,7 +85,7 @@ pub fn of_name(words: &[String]) -> Act {
     // What is before a verb that is hardly ever a noun is a prefix or a thing: `slack_get_order`, `monitor_get`.
     let sure_head = heads.clone().find(|v| v.known.firmness == Firmness::Verb);
     let head = sure_head.or_else(|| heads.next());
-    let mut changing: Vec<(Says, &Found)> = Vec::new();
+    let mut changing: Vec<(Says, &KnownVerb)> = Vec::new();
     for v in verbs.iter().filter(|v| !is_read(v)) {
         match changes_here(words, v, head, sure_head) {
             says @ (Says::Changes | Says::Silent) => changing.push((says, v)),
@@ -95,7 +95,7 @@ pub fn of_name(words: &[String]) -> Act {
     }
     // `label_create`: of two, the one that is hardly a noun is the act.
     let grave = |firmly: bool| {
-        let fits = move |(says, v): &&(Says, &Found)| {
+        let fits = move |(says, v): &&(Says, &KnownVerb)| {
             *says == Says::Changes && (!firmly || v.known.firmness == Firmness::Verb)
         };
         changing.iter().find(fits)
@@ -123,7 +123,7 @@ pub fn of_name(words: &[String]) -> Act {
 }
 
 /// What a changing verb makes of the name: `Reads` where it is a noun there, `Silent` where both may be.
-fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Option<&Found>) -> Says {
+fn changes_here(words: &[String], v: &KnownVerb, head: Option<&KnownVerb>, sure_head: Option<&KnownVerb>) -> Says {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     let previous = v.at.checked_sub(1).map_or("", word);
     let next = word(v.at + 1);
@@ -203,7 +203,7 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
 }
 
 /// A name that asks: `is_valid`, `can_i_deploy`. What it asks about is not done.
-fn question(words: &[String], verbs: &[Found]) -> Option<Act> {
+fn question(words: &[String], verbs: &[KnownVerb]) -> Option<Act> {
     let at = words
         .iter()
         .take(3)
@@ -250,7 +250,7 @@ fn reads(words: &[String], at: usize, says: Says) -> Act {
     Act { says, action: Some(Action::Read), verb: words[at].clone(), object: words.to_vec() }
 }
 
-fn act(words: &[String], v: &Found, says: Says) -> Act {
+fn act(words: &[String], v: &KnownVerb, says: Says) -> Act {
     let (Effect::Reads(action) | Effect::Changes(action)) = v.known.effect;
     let after = &words[v.at + 1..];
     let bare = after.iter().all(|word| among(word, "tool v1 v2 v3 api"));
@@ -258,14 +258,14 @@ fn act(words: &[String], v: &Found, says: Says) -> Act {
     Act { says, action: Some(action), verb: words[v.at].clone(), object: object.to_vec() }
 }
 
-fn found(words: &[String]) -> Vec<Found> {
+fn found(words: &[String]) -> Vec<KnownVerb> {
     let at = |(at, word): (usize, &String)| {
         // "Read-only", "mark as read": how, not what.
         let word_before = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", String::as_str);
         let says_how = word == "read"
             && (words.get(at + 1).is_some_and(|next| next == "only") || among(word_before, "mark as un is"));
         let (known, form) = words::base(word, known).filter(|_| !says_how)?;
-        Some(Found { at, known, form })
+        Some(KnownVerb { at, known, form })
     };
     words.iter().enumerate().filter_map(at).collect()
 }

@@ -18,32 +18,9 @@ pub const RESERVED: &[&str] = &[
     "Type", "Union", "UnionConverter", "Uri", "Utf8JsonReader", "Utf8JsonWriter",
 ];
 
-const HEAD: &str = "#nullable enable
+const HEAD: &str = include_str!("../../../assets/head.cs");
 
-using System;
-using System.Collections.Generic;
-using System.Text.Json;
-using System.Text.Json.Serialization;
-using System.Threading;
-using System.Threading.Tasks;
-using Microsoft.AspNetCore.Mvc;
-using ModelContextProtocol.Server;
-
-";
-
-const ERROR: &str = r#"/// <summary>What a call fails with: the code and message of the JSON-RPC error.</summary>
-public sealed class McpException : Exception
-{
-    private McpException(int code, string message) : base(message) => Code = code;
-
-    public int Code { get; }
-
-    public static McpException InvalidParams(string what) => new(-32602, $"Invalid params: {what}");
-    public static McpException ToolNotFound(string what) => new(-32601, $"Tool not found: {what}");
-    public static McpException Internal(string what) => new(-32603, $"Internal error: {what}");
-    public static McpException PermissionDenied(string what) => new(-32000, $"Permission denied: {what}");
-}
-"#;
+const ERROR: &str = include_str!("../../../assets/error.cs");
 
 /// What makes a call impossible without its guardrail (capability lattice, section 8.3). Two things differ from the section, where
 /// internal is no wall within one assembly: running the guardrail is what makes the evidence, and it serves one call, once.

@@ -106,7 +106,7 @@ fn records(one: Record, other: Record) -> Record {
     Record { fields, rest }
 }
 
-/// What fits any of these: without repeats, null apart, and records told apart by a field where they can be.
+/// What fits any of these: without repeats, null apart, and records distinguished by a field where they can be.
 pub fn union(parts: impl IntoIterator<Item = Type>) -> Type {
     let mut flat: Vec<Type> = Vec::new();
     let mut null = false;

@@ -31,9 +31,9 @@ pub enum Type {
     Record(Record),
     /// One of these values, as JSON text, in the schema's order.
     Choice(Vec<String>),
-    /// One of these, told apart by trying.
+    /// One of these, distinguished by trying.
     Union(Vec<Type>),
-    /// One of these records, told apart by a field of theirs.
+    /// One of these records, distinguished by a field of theirs.
     Tagged(Tagged),
     /// This, or null.
     Nullable(Box<Type>),

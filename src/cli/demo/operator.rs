@@ -231,7 +231,7 @@ impl<'a> Play<'a> {
         };
         match event {
             ClientEvent::Connected(wrapper) => {
-                writeln!(self.out, "attached to {}, assurance {}\n", wrapper.server, wrapper.assurance)?;
+                writeln!(self.out, "attached to {}, assurance {}\n", wrapper.server, wrapper.assurance.word())?;
             }
             ClientEvent::Said { session, message } => match message {
                 FromWrapper::Held { call } => self.held.push_back((session, *call)),

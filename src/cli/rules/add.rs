@@ -17,7 +17,7 @@ use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
-use crate::policy::maker::{Origin, Proposal, Title, id_for, proposals};
+use crate::policy::maker::{Origin, Proposal, Title, id_about, proposals};
 use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
@@ -185,11 +185,13 @@ fn from_record(
         hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
     })?;
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
-    let id = options.id.clone().unwrap_or_else(|| id_for(&call.tool, |id| taken.iter().any(|one| one == id)));
+    let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let made = || chosen.scope.id(&call.tool, decision, |id| taken.iter().any(|one| one == id));
+    let id = options.id.clone().unwrap_or_else(made);
     let note = options.note.clone().unwrap_or_else(|| format!("from {}", call.ticket));
     let title = Title {
         id: &id,
-        decision: options.decision.map_or(Decision::Allow, Decision::from),
+        decision,
         expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
         note: Some(&note),
     };
@@ -220,8 +222,9 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
     }
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
-    let id = options.id.clone().unwrap_or_else(|| id_for(about, |id| taken.iter().any(|one| one == id)));
     let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let made = || id_about(about, decision, |id| taken.iter().any(|one| one == id));
+    let id = options.id.clone().unwrap_or_else(made);
     let mut text = format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));
     for (key, all) in [("server", &options.server), ("tool", &options.tool)] {
         if !all.is_empty() {

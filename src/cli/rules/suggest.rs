@@ -13,7 +13,7 @@ use crate::cli::error::Error;
 use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::home::policy_file;
-use crate::policy::maker::{Title, id_for};
+use crate::policy::maker::Title;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, Suggestions, suggest};
 use crate::wire::number::counted;
@@ -37,7 +37,8 @@ pub(super) fn run(
     let mut used: Vec<String> = Vec::new();
     for one in &found.rules {
         let tool = &one.saves.first().map_or("rule", |call| call.tool.as_str());
-        let id = id_for(tool, |id| taken.contains(&id) || used.iter().any(|used| used == id));
+        let is_taken = |id: &str| taken.contains(&id) || used.iter().any(|used| used == id);
+        let id = one.proposal.scope.id(tool, Decision::Allow, is_taken);
         used.push(id);
     }
     if let Some(number) = options.write {

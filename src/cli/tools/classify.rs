@@ -23,9 +23,9 @@ use crate::wire::number::counted;
 
 /// Which words of the server count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hints {
+enum Hints {
     /// Annotations, declared fields and our list of well-known tools too.
-    Heard,
+    Used,
     /// The recogniser alone: no annotations, no declared fields.
     Hidden,
 }
@@ -39,7 +39,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let input = manifest::text(&options.file)?;
-    let hints = if options.no_annotations { Hints::Hidden } else { Hints::Heard };
+    let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let tools = list(&input, hints)?;
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(Error::from)?;
     let mut memory = match &verifier {
@@ -58,7 +58,7 @@ pub(super) fn run(
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool).map_err(Error::from)?;
             agreement.count(behavior.identity, theirs);
-            if let (Some(memory), Hints::Heard) = (&mut memory, hints) {
+            if let (Some(memory), Hints::Used) = (&mut memory, hints) {
                 memory.keep_view(&tool.digest(), theirs, behavior.identity)?;
             }
             row["verified"] = compared(behavior.identity, theirs);
@@ -100,17 +100,6 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {}", counted(rows.len(), "tool"), counts.join(", "))
 }
 
-/// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.
-///
-/// `input` is a JSON-RPC `tools/list` response, an object with `tools`, or an array; entries without a name are left out.
-///
-/// # Errors
-/// [`NotTools`] when `input` is none of these.
-pub fn classify(input: &str, hints: Hints) -> Result<String, NotTools> {
-    let rows: Vec<Value> = list(input, hints)?.iter().map(|tool| row(tool, &concluded(tool, hints))).collect();
-    Ok(format!("{:#}\n", Value::Array(rows)))
-}
-
 fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
     Ok(manifest::definitions(input)?.1.into_iter().filter_map(|definition| read(definition, hints)).collect())
 }
@@ -118,7 +107,7 @@ fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
 /// Nothing is called here, so our list counts for exactly this definition, whichever server it came from.
 fn concluded(tool: &Tool, hints: Hints) -> Behavior {
     let curated = match hints {
-        Hints::Heard => curated::of_any_package(&tool.digest()),
+        Hints::Used => curated::of_any_package(&tool.digest()),
         Hints::Hidden => None,
     };
     conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })

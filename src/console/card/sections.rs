@@ -62,6 +62,13 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.extend(entry("hazard", row, width));
         if hazard.kind == HazardKind::OutsideRoots {
             let keys = Row::of(Tone::Key, "r f").and(Tone::Quiet, " allows this folder for later calls of the tool");
+            let keys = match crate::console::grants::refusal(snapshot) {
+                None => {
+                    let keys = keys.and(Tone::Quiet, ", ").and(Tone::Key, "r s").and(Tone::Quiet, " this session, ");
+                    keys.and(Tone::Key, "r m").and(Tone::Quiet, " 15 min")
+                }
+                Some(_) => keys,
+            };
             rows.extend(entry("", keys, width));
         }
     }

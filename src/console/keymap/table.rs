@@ -101,7 +101,7 @@ pub const BINDINGS: &[Binding] = bindings! {
     HalfUp [Ctrl('u')] "Ctrl-U" "half a page up" SCROLLS =>
         "Moves up by half a page.";
     ApproveUnread [Char('A')] "A" "approve unread" CARD =>
-        "Approves without having read to the end; the record says so. A dangerous call still asks for y.";
+        "Approves although not all of it was shown; the record says so. A dangerous call still asks for y.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
         "Sorts the queue: oldest first, by risk, or by server.";
     NextServer [Char(']')] "]" "next server" &[Queue] =>
@@ -160,5 +160,5 @@ pub const BINDINGS: &[Binding] = bindings! {
     Suspend [Ctrl('z')] "Ctrl-Z" "suspend" SCROLLS =>
         "Stops the console until the shell's fg brings it back. Held calls stay held.";
     Quit [Char('q'), Ctrl('c')] "q" "quit" QUITS =>
-        "Leaves the console, and asks first while calls wait (Ctrl-C does not ask). Held calls stay held.";
+        "Leaves the console, and asks first while calls wait (Ctrl-C does not ask). Held calls stay held; in the demo, which ends, none of them runs.";
 };

@@ -46,7 +46,7 @@ pub struct Figures {
 /// Whether the figures only inform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    Told,
+    Plain,
     /// So many, so fast, all approved: this is not reading any more.
     Warning,
 }
@@ -75,7 +75,7 @@ impl Decisions {
             all: lately.len(),
             minutes: (since + 59_999) / 60_000,
             median,
-            weight: if careless { Weight::Warning } else { Weight::Told },
+            weight: if careless { Weight::Warning } else { Weight::Plain },
         })
     }
 

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use super::lines::{Lines, QueueLine};
 use super::{CallKey, CallState, Grouping, Held, ListState, Model, Sort};
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
@@ -78,72 +79,14 @@ pub struct Rows {
     servers: Vec<Range<usize>>,
 }
 
-/// The lines of the queue: a row each, or in the order by server a line for each server, with the rows of one below it.
-#[derive(Clone, Debug)]
-pub struct Lines {
-    rows: usize,
-    servers: Vec<Range<usize>>,
-    /// The server of the selected call.
-    open: usize,
-}
-
-/// What is on a line of the queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueueLine {
-    Row(usize),
-    /// The rows of a server; shown below it or not.
-    Server(Range<usize>),
-}
-
-impl Lines {
-    fn opened(&self) -> Range<usize> {
-        self.servers.get(self.open).cloned().unwrap_or_default()
-    }
-
-    /// Whether servers have lines of their own.
-    pub fn names_servers(&self) -> bool {
-        !self.servers.is_empty()
-    }
-
-    /// How many lines there are.
-    pub fn len(&self) -> usize {
-        if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }
-    }
-
-    /// Whether the queue has no line.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// What is on this line.
-    pub fn get(&self, line: usize) -> Option<QueueLine> {
-        if self.servers.is_empty() {
-            return (line < self.rows).then_some(QueueLine::Row(line));
-        }
-        let opened = self.opened();
-        match line.checked_sub(self.open + 1) {
-            Some(below) if below < opened.len() => Some(QueueLine::Row(opened.start + below)),
-            Some(below) => self.servers.get(self.open + 1 + below - opened.len()).cloned().map(QueueLine::Server),
-            None => self.servers.get(line).cloned().map(QueueLine::Server),
-        }
-    }
-
-    /// The line of a row; that of its server, where the row is not shown.
-    pub fn line_of(&self, row: usize) -> usize {
-        let opened = self.opened();
-        match self.servers.iter().position(|rows| rows.contains(&row)) {
-            None => row,
-            Some(server) if server == self.open => server + 1 + (row - opened.start),
-            Some(server) if server > self.open => server + opened.len(),
-            Some(server) => server,
-        }
-    }
-
-    /// The first row of the server after or before that of the selected call; `None` where the order is another.
-    pub fn neighbour(&self, ahead: bool) -> Option<usize> {
-        let at = if ahead { self.open + 1 } else { self.open.checked_sub(1)? };
-        self.servers.get(at).map(|rows| rows.start)
-    }
+/// What is known of the queue that was last worked out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Laid {
+    /// Calls may have come, changed or gone since: each is compared.
+    #[default]
+    Perhaps,
+    /// Nothing has changed since.
+    AsCalls,
 }
 
 impl Rows {
@@ -228,7 +171,8 @@ impl Model {
         let filter = &self.browse.queue;
         let fresh = (laid.sort, laid.grouping, laid.marks.len()) == (self.sort, self.grouping, self.calls.len())
             && laid.find == filter.find
-            && laid.marks.iter().zip(&self.calls).all(|(mark, held)| mark.is_of(held));
+            && (self.laid_is == Laid::AsCalls
+                || laid.marks.iter().zip(&self.calls).all(|(mark, held)| mark.is_of(held)));
         match fresh {
             true => Cow::Borrowed(laid),
             false => Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping, filter)),
@@ -240,7 +184,24 @@ impl Model {
         if let Cow::Owned(rows) = self.rows() {
             self.laid = rows;
         }
+        self.laid_is = Laid::AsCalls;
         self.selected_at = self.selected.as_ref().and_then(|key| self.place_of(key)).unwrap_or(0);
+    }
+
+    /// Something is about to change: what was worked out is compared with the calls before it is used.
+    pub(in crate::console) fn doubt_rows(&mut self) {
+        self.laid_is = Laid::Perhaps;
+    }
+
+    /// How many lines the queue has; of many, at least as many as a screen shows. Asked for with each message, so it works
+    /// nothing out for many calls.
+    pub(super) fn queue_lines(&self) -> usize {
+        const MANY: usize = 16;
+        match self.calls.len() {
+            ..MANY => self.lines(&self.rows()).len(),
+            many if self.browse.queue.find.is_empty() && self.sort != Sort::Server => many,
+            _ => self.lines(&self.laid).len(),
+        }
     }
 
     /// Where a call is in the list of calls. The selected one is asked for many times a frame.

@@ -188,6 +188,22 @@ impl Offer {
     }
 }
 
+impl Offer {
+    /// What the key that goes to it chooses, in a word or two.
+    pub fn word(&self) -> &'static str {
+        match (self, self.letter()) {
+            (Self::Grant(_), 'm') => "minutes",
+            (Self::Grant(_), 's') => "session",
+            (Self::Grant(_), _) => "calls",
+            (Self::Rule(_), 'c') => "this call",
+            (Self::Rule(_), 'v') => "same values",
+            (Self::Rule(_), 'f') => "folder",
+            (Self::Rule(_), 'n') => "never",
+            (Self::Rule(_), _) => "tool",
+        }
+    }
+}
+
 impl GrantOffer {
     /// The most minutes or calls that may be typed.
     const MOST: (u32, u32) = (24 * 60, 999);

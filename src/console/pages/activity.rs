@@ -5,7 +5,7 @@ use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, target, widest};
+use crate::console::columns::{Columns, NameColumn, cell, target};
 use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -66,7 +66,11 @@ pub(super) fn title(model: &Model) -> Row {
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
-    let mut row = Row::of(Tone::Quiet, " ○ PURE ◌ PURE? ● MUTATES  → server  ← host");
+    let (badges, ways) = (" ○ PURE ◌ PURE? ● MUTATES", "  → server  ← host");
+    let mut row = Row::of(Tone::Quiet, badges);
+    if row.width() + ways.chars().count() <= width {
+        row.push(Tone::Quiet, ways);
+    }
     let latencies = latencies(model, width.saturating_sub(row.width() + 2));
     let note = format!("  · {before} from the log");
     if before > 0 && row.width() + note.len() + latencies.width() < width {
@@ -112,14 +116,14 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let passing = model.passing();
     let shown: Vec<&Passed> =
         passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.get(*at)).collect();
-    let server = widest(shown.iter().map(|passed| passed.server.as_str()));
-    let server = if width < NARROW { 0 } else { server.min(width / 5) };
-    let gap = if server == 0 { 2 } else { 1 };
-    let columns = Columns::default().left(1, 8, "").left(1, server, "").left(gap, 1, "").left(1, 2, "").rest(0);
-    shown.into_iter().map(|passed| line(passed, &columns, model, width)).collect()
+    let servers = shown.iter().map(|passed| passed.server.as_str());
+    let servers = if width < NARROW { NameColumn::within(servers, 0) } else { NameColumn::of(servers, width / 5) };
+    let gap = if servers.width == 0 { 2 } else { 1 };
+    let columns = Columns::default().left(1, 8, "").left(1, servers.width, "").left(gap, 1, "").left(1, 2, "").rest(0);
+    shown.into_iter().map(|passed| line(passed, (&columns, servers), model, width)).collect()
 }
 
-fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row {
+fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Model, width: usize) -> Row {
     let activity = &passed.activity;
     let arrow = match activity.direction {
         Direction::ToServer => "→",
@@ -127,7 +131,7 @@ fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row 
     };
     let mut row = columns.row([
         Row::of(Tone::Quiet, time::of_day(activity.time, model.settings.offset)),
-        cell(Tone::Quiet, &passed.server),
+        servers.cell(Tone::Quiet, &passed.server),
         Row::of(Tone::Quiet, arrow),
         badge(activity.badge),
         cell(tone(activity), &activity.what),

@@ -4,8 +4,11 @@ use super::{caption, entry, foreign, ours};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
+use crate::console::model::Model;
 use crate::console::pinned::{PinnedProgram, PinnedTool};
+use crate::console::plain::visible;
 use crate::console::row::{Row, Tone};
+use crate::home::places::quoted;
 use crate::link::message::PinState;
 use crate::pins::diff::{Argument, Change};
 
@@ -15,7 +18,7 @@ const GLIMPSE: usize = 16 << 10;
 const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
-pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row> {
+pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: usize) -> Vec<Row> {
     let what = match tool.pin {
         PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
@@ -43,8 +46,8 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
     }
     if is_beyond_reading(tool) {
         rows.push(caption("what changed", &size(length(tool)), width));
-        let words = "▲ too long to be read here, and so not to be accepted here: `tools review` shows it";
-        rows.extend(entry("", Row::of(Tone::Danger, words), width));
+        let words = "▲ too long to be read here, so it cannot be accepted here. To see it: mcp-approve tools review";
+        rows.extend(entry("", Row::of(Tone::Danger, model.hint(words)), width));
     } else {
         rows.extend(differences(tool, width));
     }
@@ -52,10 +55,11 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
     let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
     accept = stands_again(accept, &tool.rules, "it");
     if tool.disputed {
-        accept.push(
-            Tone::Warn,
-            " Its evidence still contradicts itself, which counts as MUTATES: `tools pin` settles that.",
-        );
+        let words =
+            " Its evidence still contradicts itself, which counts as MUTATES. To say what it is: mcp-approve tools pin";
+        let words =
+            format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&tool.tool)));
+        accept = accept.and_foreign(Tone::Warn, &words);
     }
     rows.extend(entry("Enter", accept, width));
     rows.extend(ours("x", "it is refused: its calls are denied until it is accepted or changes again", width));

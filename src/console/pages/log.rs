@@ -5,6 +5,7 @@ use crate::audit::record::By;
 use crate::console::card::counted;
 use crate::console::found::{Line, LogRows};
 use crate::console::model::Model;
+use crate::console::pages;
 use crate::console::record_row::{Names, RecordColumns};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -29,7 +30,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     let number = |number: u64, words: &str| {
         Row::of(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words}"))
     };
-    let median = all.median().map(|took| Row::of(Tone::Quiet, " median answer ").and(Tone::Strong, time::took(took)));
+    let median = all.median().map(|took| Row::of(Tone::Quiet, " median decision ").and(Tone::Strong, time::took(took)));
     let mut figures =
         vec![number(all.asked, "asked"), number(all.approved(), "approved"), number(all.denied(), "denied")];
     if counts.upto < counts.newest {
@@ -75,6 +76,7 @@ pub(super) fn foot(model: &Model) -> Row {
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
         None if model.browse.indexing.is_some() => {}
+        None if pages::sides(model).list().width < 50 => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     if let Some(upto) = model.browse.indexing {

@@ -35,7 +35,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
     rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
     rows.extend(story(opened, model, width));
-    rows.push(steps(line));
+    rows.push(steps(line, width));
     rows.extend(rules_now(opened, width));
     rows.extend(fields(&opened.record.body, width));
     rows.extend(chain(opened, width));
@@ -43,19 +43,21 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
 }
 
 /// The keys from here to what else is known of it.
-fn steps(line: &Line) -> Row {
-    let step = |row: Row, key: &str, words: &str| row.and(Tone::Key, key).and(Tone::Quiet, format!(" {words}  "));
-    let mut keys = Row::of(Tone::Ours, " ");
-    if line.tool.is_some() {
-        keys = step(keys, "4", "its tool");
-    }
-    if line.ticket.is_some() && line.tool.is_some() {
-        keys = step(keys, "r", "a rule from it");
-    }
-    if line.rule.is_some() {
-        keys = step(keys, "5", "its rule");
-    }
-    step(step(keys, "6", "its server"), "Esc", "back")
+fn steps(line: &Line, width: usize) -> Row {
+    let is_call = line.tool.is_some() && line.ticket.is_some();
+    let steps = [
+        ("4", "its tool", line.tool.is_some()),
+        ("r", "a rule from it", is_call),
+        ("5", "its rule", line.rule.is_some()),
+        ("6", "its server", true),
+        ("Esc", "back", true),
+    ];
+    // As many as have room.
+    steps.into_iter().filter(|(.., is_here)| *is_here).fold(Row::default(), |row, (key, words, _)| {
+        let gap = if row.runs.is_empty() { " " } else { "  " };
+        let longer = row.clone().and(Tone::Ours, gap).and(Tone::Key, key).and(Tone::Quiet, format!(" {words}"));
+        if longer.width() <= width { longer } else { row }
+    })
 }
 
 /// What the rules say of it as they are written now.

@@ -104,7 +104,7 @@ fn suggests(model: &Model) -> Row {
         Some(found) => {
             let words = format!(
                 "No rule to suggest from {}: that takes two similar calls, both approved.",
-                counted(found.calls, "past call")
+                counted(found.calls, "decided call")
             );
             Row::of(Tone::Ours, words)
         }

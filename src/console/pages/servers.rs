@@ -3,12 +3,14 @@
 use super::{caption, entry, foreign, grouped, ours};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::view::promise;
+use crate::link::message::Status;
+use crate::mcp::lifecycle::Phase;
 
 pub(super) fn title(model: &Model) -> Row {
     let row = Row::of(Tone::Strong, " Servers").and(Tone::Quiet, format!(" · {} running", model.wrappers.len()));
@@ -18,8 +20,12 @@ pub(super) fn title(model: &Model) -> Row {
     if bare == 0 { row } else { row.and(Tone::Danger, format!(" · {bare} NOT wrapped")) }
 }
 
-pub(super) fn heading(_: &Model) -> Row {
-    Row::of(Tone::Quiet, " ● running ◌ opening ○ ended ✗ not wrapped · Enter tells more")
+pub(super) fn heading(width: usize) -> Row {
+    let parts = [" ● running", " ○ ended", " ✗ not wrapped", " ◌ opening", " · Enter tells more"];
+    parts.into_iter().fold(Row::default(), |row, part| {
+        let longer = row.clone().and(Tone::Quiet, part);
+        if longer.width() <= width { longer } else { row }
+    })
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
@@ -36,15 +42,25 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let shown = || model.browse.server_lines.iter().take(200);
     let most = |of: fn(&Model, &ServerLine) -> Row| shown().map(|line| of(model, line).width()).max().unwrap_or(0);
     let want = |gap, wants, least| Want { gap, wants, least };
-    let name = widest(shown().map(|line| server(model, line))).clamp(6, 22);
+    let names = || shown().map(|line| server(model, line));
+    let name = NameColumn::of(names(), 12).width;
     let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
-    let wants =
-        [want(0, name, 10), want(1, state, state), want(1, calls, calls), want(1, failed, failed), want(2, bars, 12)];
-    let [name, state, calls, failed, bars] = fitted(width.saturating_sub(3), wants, &[4, 3, 2]);
+    let about = most(about).min(40);
+    let wants = [
+        want(1, state, state),
+        want(1, calls, calls),
+        want(1, failed, failed),
+        want(2, about, about.min(8)),
+        want(2, bars, bars.min(8)),
+        want(0, widest(names()), name),
+    ];
+    let [state, calls, failed, about, bars, name] = fitted(width.saturating_sub(3), wants, &[4, 3, 2, 1]);
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
-    let columns = columns.right(1, failed, "").left(2, bars, "").rest(2);
-    range.filter_map(|at| model.browse.server_lines.get(at)).map(|line| row(model, line, &columns)).collect()
+    let columns = columns.right(1, failed, "").left(2, bars, "").left(2, about, "");
+    let names = NameColumn::within(names(), name);
+    let shown = range.filter_map(|at| model.browse.server_lines.get(at));
+    shown.map(|line| row(model, line, &columns, (names, bars))).collect()
 }
 
 fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
@@ -56,32 +72,39 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
     }
 }
 
-fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
+fn row(model: &Model, line: &ServerLine, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
     let (mark, tone) = match line {
         ServerLine::Running(at) => (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong),
         ServerLine::Ended(_) | ServerLine::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet),
         ServerLine::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger),
     };
     let running = if let ServerLine::Running(at) = line { model.wrappers.get(*at) } else { None };
-    let rest = match (running, line) {
-        (Some(one), _) if one.status.scope.is_empty() => {
-            cell(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet"))
-        }
-        (Some(one), _) => cell(Tone::Warn, &one.status.scope),
-        (None, ServerLine::Unwrapped(at)) => {
-            cell(Tone::Quiet, model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str()))
-        }
-        (None, _) => Row::default(),
-    };
     columns.row([
         mark,
-        cell(tone, server(model, line)),
+        names.cell(tone, server(model, line)),
         state(model, line),
         calls(model, line),
         failed(model, line),
-        running.map_or_else(Row::default, |one| spark(model, one, 12)),
-        rest,
+        running.map_or_else(Row::default, |one| spark(model, one, bars)),
+        about(model, line),
     ])
+}
+
+/// Its host, or the part of its tools that the scope leaves.
+fn about(model: &Model, line: &ServerLine) -> Row {
+    match line {
+        ServerLine::Running(at) => match model.wrappers.get(*at).map(|one| &one.status) {
+            Some(status) if status.scope.is_empty() => {
+                cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet"))
+            }
+            Some(status) => cell(Tone::Warn, &status.scope),
+            None => Row::default(),
+        },
+        ServerLine::Unwrapped(at) => {
+            cell(Tone::Quiet, model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str()))
+        }
+        ServerLine::Ended(_) | ServerLine::Past(..) => Row::default(),
+    }
 }
 
 /// Its state: what waits, or when it ended.
@@ -101,18 +124,23 @@ fn state(model: &Model, line: &ServerLine) -> Row {
     }
 }
 
+/// How many of its calls were decided, as on the other screens: those that wait are beside it.
 fn calls(model: &Model, line: &ServerLine) -> Row {
     let calls = match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| one.status.calls),
+        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| decided(&one.status)),
         ServerLine::Ended(at) => model
             .browse
             .ended
             .get(*at)
-            .map(|(one, _)| one.status.calls.max(logged(model, one).map_or(0, |session| session.calls))),
+            .map(|(one, _)| decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls))),
         ServerLine::Past(_, session) => Some(session.calls),
         ServerLine::Unwrapped(_) => None,
     };
-    calls.map_or_else(Row::default, |calls| Row::of(Tone::Ours, counted(calls, "call")))
+    calls.map_or_else(Row::default, |calls| Row::of(Tone::Ours, format!("{} decided", grouped(calls))))
+}
+
+fn decided(status: &Status) -> u64 {
+    status.approved_by_policy + status.approved_by_operator + status.denied
 }
 
 fn failed(model: &Model, line: &ServerLine) -> Row {
@@ -133,9 +161,9 @@ fn mark(one: &Connected) -> Row {
     if one.wrapper.observe {
         return Row::of(Tone::Danger, " ◆ ");
     }
-    match one.status.phase.as_str() {
-        "Active" => Row::of(Tone::Good, " ● "),
-        "Closed" => Row::of(Tone::Quiet, " ○ "),
+    match one.status.phase {
+        Some(Phase::Active) => Row::of(Tone::Good, " ● "),
+        Some(Phase::Closed) => Row::of(Tone::Quiet, " ○ "),
         // A stateless host opens nothing.
         _ if !one.status.era.is_empty() => Row::of(Tone::Good, " ● "),
         _ => Row::of(Tone::Warn, " ◌ "),
@@ -178,6 +206,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
                 if let Some(session) = logged(model, &one) {
                     let status = &mut one.status;
                     status.calls = status.calls.max(session.calls);
+                    status.approved_by_policy += session.calls.saturating_sub(decided(status));
                     status.denied = status.denied.max(session.denied);
                     status.failed = status.failed.max(session.failed);
                 }
@@ -232,14 +261,14 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
         era => era,
     };
     rows.extend(foreign("era", era, width));
-    let phase = match status.phase.as_str() {
-        "" => "not known yet",
-        "Opening" if !status.era.is_empty() => "stateless: each request is on its own",
-        phase => phase,
+    let phase = match status.phase {
+        None => "not known yet",
+        Some(Phase::Opening) if !status.era.is_empty() => "stateless: each request is on its own",
+        Some(phase) => phase.word(),
     };
-    rows.extend(foreign("lifecycle", phase, width));
-    let level = wrapper.assurance.as_str();
-    let assurance = Row::default().and_foreign(Tone::Ours, level).and(Tone::Quiet, format!(": {}", promise(level)));
+    rows.extend(ours("lifecycle", phase, width));
+    let level = wrapper.assurance;
+    let assurance = Row::of(Tone::Ours, level.word()).and(Tone::Quiet, format!(": {}", promise(level)));
     rows.extend(entry("assurance", assurance, width));
     if !status.scope.is_empty() {
         rows.extend(foreign("scope", &status.scope, width));
@@ -252,9 +281,16 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     }
     rows.push(caption("calls", "since it started", width));
     let policy = format!("{} by policy, {} by operator", status.approved_by_policy, status.approved_by_operator);
-    rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
+    let (decided, waiting) = (decided(status), status.waiting);
+    let mut calls = format!("{} decided, {} waiting", grouped(decided), grouped(waiting));
+    // Withdrawn, or approved and on their way.
+    let others = status.calls.saturating_sub(decided + waiting);
+    if others > 0 {
+        calls.push_str(&format!(", {} withdrawn or on their way", grouped(others)));
+    }
+    rows.extend(ours("calls", calls, width));
     rows.extend(ours("approved", policy, width));
-    rows.extend(ours("denied", status.denied.to_string(), width));
+    rows.extend(ours("denied", grouped(status.denied), width));
     let refused = counted(status.refused_lines, "line");
     rows.extend(ours(
         "errors",

@@ -1,9 +1,11 @@
 //! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
 
-use super::{caption, changed, entry, foreign, ours};
+use std::collections::BTreeSet;
+
+use super::{NARROW, caption, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
@@ -22,7 +24,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    columns(model, width).heading()
+    shape(model, width).columns.heading()
 }
 
 /// Where the selection is, or why what is remembered is not here.
@@ -43,47 +45,73 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-fn columns(model: &Model, width: usize) -> Columns {
+/// The columns, and how the two of names cut them.
+struct Shape {
+    columns: Columns,
+    tool: NameColumn,
+    server: NameColumn,
+    words: usize,
+}
+
+fn shape(model: &Model, width: usize) -> Shape {
     // Of a list without end the first ones tell.
     let lines = || model.browse.tool_lines.iter().take(500).filter(|line| !matches!(line.subject, Subject::Program(_)));
     let digits = |name: &str, of: fn(&ToolLine) -> u64| match lines().map(of).max().unwrap_or(0) {
         0 => 0,
         most => most.to_string().len().max(name.len()),
     };
-    let servers = lines().map(|line| &line.server).collect::<std::collections::BTreeSet<_>>().len();
-    let server = if servers < 2 { 0 } else { widest(lines().map(|line| line.server.as_str())).clamp(6, 16) };
-    let median = if lines().any(|line| line.p50.is_some()) { 6 } else { 0 };
+    let servers = || lines().map(|line| line.server.as_str());
+    let (server, least_server) = match servers().collect::<BTreeSet<_>>().len() {
+        ..2 => (0, 0),
+        _ => (NameColumn::of(servers(), SERVER.0).width, NameColumn::of(servers(), SERVER.1).width),
+    };
+    let latency = if lines().any(|line| line.p50.is_some()) { LATENCY.len() } else { 0 };
     // Nearly all are the first: then it tells nothing.
     let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
-    let words = lines().map(|line| why(line).width()).max().unwrap_or(0).min(40);
+    let words = |room: usize| lines().map(|line| why(line, room).width()).max().unwrap_or(0);
+    let whole = words(usize::MAX).min(40);
     let want = |gap, wants, least| Want { gap, wants, least };
+    // Beside its sheet, which has the figures, a list is about names.
+    let least_tool = if (NARROW..80).contains(&width) { 20 } else { 13 };
     let wants = [
-        want(0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 28), 14),
-        want(2, if words == 0 { 0 } else { words.max(10) }, 10),
-        want(1, digits("calls", |line| line.calls), 5),
-        want(1, server, 8),
+        want(0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
+        want(1, server, least_server),
+        want(1, digits(CALLS, |line| line.calls), CALLS.len()),
         want(1, digits("denied", |line| line.denied), 6),
         want(1, digits("failed", |line| line.failed), 6),
-        want(1, median, 6),
+        want(2, if whole == 0 { 0 } else { whole.max(WORDS.len()) }, WORDS.len()),
+        want(1, latency, latency),
         want(1, version, 2),
     ];
     let room = width.saturating_sub(LEADING);
-    let [tool, words, calls, server, denied, failed, median, version] = fitted(room, wants, &[7, 6, 5, 4, 3, 2, 1]);
+    let [tool, server, calls, denied, failed, words, latency, version] = fitted(room, wants, &[7, 6, 2, 4, 3, 5, 1]);
     let columns = Columns::default().left(1, 2, "").left(0, 11, "").left(0, tool, "tool").left(1, server, "server");
-    let columns = columns.right(1, version, "v").right(1, calls, "calls");
-    let columns = columns.right(1, denied, "denied").right(1, failed, "failed").right(1, median, "median");
-    columns.left(2, words, "what it is")
+    let columns = columns.right(1, version, "v").right(1, calls, CALLS);
+    let columns = columns.right(1, denied, "denied").right(1, failed, "failed").right(1, latency, LATENCY);
+    let columns = columns.left(2, words, WORDS);
+    // One column is not of two kinds.
+    let words = if words < whole { 0 } else { words };
+    let (tool, server) =
+        (NameColumn::within(lines().map(|line| line.tool.as_str()), tool), NameColumn::within(servers(), server));
+    Shape { columns, tool, server, words }
 }
 
+/// Calls that were decided, as the log counts them.
+const CALLS: &str = "decided";
+/// Half of the server's answers came within it.
+const LATENCY: &str = "latency";
+const WORDS: &str = "what it is";
+/// A server's name need not be shown whole beyond this; the second, where there is little room.
+const SERVER: (usize, usize) = (24, 12);
 /// Whether it needs a look, and its badge.
 const LEADING: usize = 14;
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let columns = columns(model, width);
-    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(model, line, &columns)).collect()
+    let shape = shape(model, width);
+    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(model, line, &shape)).collect()
 }
 
-fn row(model: &Model, line: &ToolLine, columns: &Columns) -> Row {
+fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
     if let Subject::Program(_) = line.subject {
         let row = Row::of(Tone::Danger, " Δ ").and(Tone::Danger, "  program  ");
         let row = row.and_foreign(Tone::Strong, &line.server);
@@ -91,17 +119,17 @@ fn row(model: &Model, line: &ToolLine, columns: &Columns) -> Row {
     }
     let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
     let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
-    columns.row([
+    shape.columns.row([
         if is_marked(model, line) { Row::of(Tone::Key, "✓ ") } else { look(line) },
         badge(line),
-        cell(tone, &line.tool),
-        cell(Tone::Quiet, &line.server),
+        shape.tool.cell(tone, &line.tool),
+        shape.server.cell(Tone::Quiet, &line.server),
         Row::of(Tone::Quiet, line.version.map(|version| version.to_string()).unwrap_or_default()),
         Row::of(Tone::Ours, line.calls.to_string()),
         some(Tone::Warn, line.denied),
         some(Tone::Danger, line.failed),
         Row::of(Tone::Quiet, line.p50.map(time::latency).unwrap_or_default()),
-        why(line),
+        why(line, shape.words),
     ])
 }
 
@@ -137,7 +165,8 @@ fn badge(line: &ToolLine) -> Row {
     }
 }
 
-fn why(line: &ToolLine) -> Row {
+/// What needs a look, else what it does and what it gives; the latter where there is room for both.
+fn why(line: &ToolLine, room: usize) -> Row {
     match line.pin {
         Some(PinState::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
         Some(PinState::New) => return Row::of(Tone::Warn, "new"),
@@ -150,7 +179,11 @@ fn why(line: &ToolLine) -> Row {
     }
     match line.hazards.first() {
         Some((name, _)) => Row::default().and_foreign(Tone::Warn, name),
-        None => Row::default().and_foreign(Tone::Quiet, line.words.split_once('|').map_or("", |(_, rest)| rest)),
+        None => {
+            let words = line.words.split_once('|').map_or("", |(_, rest)| rest);
+            let whole = cell(Tone::Quiet, words);
+            if whole.width() <= room { whole } else { cell(Tone::Quiet, words.split('|').next().unwrap_or_default()) }
+        }
     }
 }
 
@@ -250,7 +283,8 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let counts = format!("{} decided, {} denied, {} answered with an error", line.calls, line.denied, line.failed);
     rows.extend(ours("calls", counts, width));
     if let (Some(p50), Some(p95)) = (line.p50, line.p95) {
-        let words = format!("half within {}, 95 % within {}", time::latency(p50), time::latency(p95));
+        let words =
+            format!("the server answers half within {}, 95 % within {}", time::latency(p50), time::latency(p95));
         rows.extend(ours("latency", words, width));
     }
     if let Some(last) = line.last {

@@ -53,12 +53,6 @@ pub(super) fn glyph(c: char) -> Glyph {
     }
 }
 
-/// The control that a picture stands for.
-pub(super) fn pictured(c: char) -> Option<char> {
-    let code = u32::from(c).checked_sub(0x2400)?;
-    if code < 0x20 { char::from_u32(code) } else { None }
-}
-
 /// The whole block of control pictures: we write in it, so no other process may.
 fn is_picture(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{243F}')

@@ -126,7 +126,7 @@ fn enter(pointer: Pointer) -> io::Result<()> {
     let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
         .and_then(|()| stdout().write_all(KEEP_TITLE))
         .and_then(|()| stdout().write_all(FOCUS_ON))
-        .and_then(|()| if pointer == Pointer::Heard { stdout().write_all(MOUSE_ON) } else { Ok(()) });
+        .and_then(|()| if pointer == Pointer::Captured { stdout().write_all(MOUSE_ON) } else { Ok(()) });
     if entered.is_err() {
         leave();
     }

@@ -9,7 +9,7 @@ use crate::console::card::counted;
 use crate::console::found::Finding;
 use crate::console::maker::DANGEROUS;
 use crate::console::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
-use crate::policy::maker::{Title, id_for};
+use crate::policy::maker::Title;
 use crate::policy::parse;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, suggest};
@@ -43,7 +43,7 @@ fn written(
     now: i64,
 ) -> Option<Arc<SuggestedRule>> {
     let first = one.saves.first()?;
-    let id = id_for(&first.tool, |id| taken.contains(id));
+    let id = one.proposal.scope.id(&first.tool, Decision::Allow, |id| taken.contains(id));
     let saves = one.saves.len();
     let note = format!("suggested: {} saved", counted(saves, "question"));
     let title = Title { id: &id, decision: Decision::Allow, expires: Some(now + LASTS), note: Some(&note) };

@@ -78,6 +78,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
         note(model, Tone::Warn, words);
         return Some(());
     }
+    let reading = if targets.iter().all(|held| held.unread().is_none()) { Reading::Read } else { reading };
     open(model, Fate::Approve(reading), model.bind(&keys));
     Some(())
 }

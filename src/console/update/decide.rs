@@ -70,7 +70,10 @@ pub(super) fn approve_unread(model: &mut Model) -> Vec<Command> {
     }
     match armed(model) {
         Some(_) if batch::several(model, Reading::Unread).is_some() => Vec::new(),
-        Some(armed) => ask_or_send(model, armed, Reading::Unread),
+        Some(armed) => {
+            let was_read = model.still(&armed).is_some_and(|held| held.unread().is_none());
+            ask_or_send(model, armed, if was_read { Reading::Read } else { Reading::Unread })
+        }
         None => Vec::new(),
     }
 }

@@ -83,11 +83,10 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
                 Vec::new()
             }
         },
-        Some(Overlay::Search { .. }) => {
-            let problem = model.browse.list(model.screen).and_then(|list| list.problem.clone());
-            if let Some(problem) = problem {
-                model.note = Some(crate::console::row::Row::default().and_foreign(Tone::Warn, &problem));
-            }
+        // One that cannot be meant stays open, with what is wrong with it: the list would not be what its title says.
+        Some(open @ Overlay::Search { .. }) => {
+            let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_ref());
+            model.overlay = problem.map(|_| open);
             Vec::new()
         }
         other => {

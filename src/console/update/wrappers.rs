@@ -12,6 +12,7 @@ use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, FromWrapper, Settled, Status, Wrapper};
+use crate::mcp::lifecycle::Phase;
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;
@@ -54,7 +55,7 @@ fn gone(model: &mut Model, session: &str) {
     let ended: Vec<Connected> = ended;
     for mut one in ended {
         // Its last report may be from before its end.
-        one.status.phase = "Closed".to_owned();
+        one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
         model.browse.ended.push((one, now));
     }
@@ -142,7 +143,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
-        let first = model.waiting() == 0;
+        let first = !model.calls.iter().any(|held| held.state == CallState::Waiting);
         // Its like was read already, so there is nothing new to read in it.
         let alike = |held: &&Held| held.class == class && held.state == CallState::Waiting;
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);

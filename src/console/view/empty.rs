@@ -58,8 +58,8 @@ fn idle(model: &Model) -> Vec<Row> {
     for connected in &model.wrappers {
         let status = &connected.status;
         let mut row = Row::of(Tone::Quiet, "  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
-        if !status.phase.is_empty() {
-            row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Quiet, &status.phase);
+        if let Some(phase) = status.phase {
+            row = row.and(Tone::Quiet, format!("  {}", phase.word()));
         }
         if let Some(host) = &status.host {
             row = row.and(Tone::Quiet, "  for ").and_foreign(Tone::Ours, host);

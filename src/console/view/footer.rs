@@ -9,6 +9,7 @@ use crate::console::model::review::Change;
 use crate::console::model::{Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
+use crate::console::screen::Sides;
 use crate::link::message::PinOffer;
 
 /// The note, else the keys.
@@ -34,6 +35,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
                 && (binding.action != Action::Number || on_a_grant(model))
                 && (binding.action != Action::Accept || !only_read(model))
+                && (binding.action != Action::ApproveUnread || is_unread(model))
                 && (binding.action != Action::Refuse || on_a_definition(model))
                 && (!offers(binding.action, place) || is_offered(model, binding.action, place))
                 && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
@@ -84,6 +86,7 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
             marked.then_some(Some("unmark".into()))
         }
         (Action::NextServer, _) => (model.sort != Sort::Server).then_some(None),
+        (Action::Open, Place::Queue) => Some(Some("full card".into())),
         // What is open closes with Esc, which is named beside it.
         (Action::Open, Place::Detail) => Some(None),
         (Action::Open | Action::Rule | Action::Edit | Action::End | Action::Switch, _)
@@ -94,6 +97,9 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
         (Action::Open, Place::Activity) => Some(Some("its record".into())),
         (Action::Open, Place::Tools) if is_to_review(model) => Some(Some("review".into())),
         (Action::Open, _) if list.is_some_and(|list| list.sheet.is_some()) => Some(None),
+        (Action::Open, Place::Log | Place::Tools | Place::Servers) if is_beside(model) => {
+            Some(Some("scroll it".into()))
+        }
         (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => {
             Some(Some("drop search".into()))
         }
@@ -110,6 +116,7 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
             let line = model.browse.rule_lines.get(model.browse.rules.at)?;
             let name = match (action, line) {
                 (Action::Open, RuleEntry::Waits { .. } | RuleEntry::Suggested(_)) => "review",
+                (Action::Open, _) if is_beside(model) => "scroll it",
                 (Action::Open, _) => return None,
                 (Action::End, RuleEntry::Rule(_)) => "remove",
                 (Action::End, RuleEntry::Grant { .. }) => "end",
@@ -168,6 +175,16 @@ fn on_a_grant(model: &Model) -> bool {
 
 fn on_a_definition(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if matches!(review.change, Change::Definition(_)))
+}
+
+/// Whether something of the calls that `a` is about was not shown: then `A` is another key than `a`.
+fn is_unread(model: &Model) -> bool {
+    model.targets().iter().any(|held| held.unread().is_some())
+}
+
+/// Whether the sheet of the selected line is on screen already.
+fn is_beside(model: &Model) -> bool {
+    matches!(pages::sides(model), Sides::Both { .. })
 }
 
 /// Whether the review on screen has nothing to accept.

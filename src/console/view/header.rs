@@ -1,7 +1,8 @@
 //! The first line: the product, what waits, and how much the assurance level promises.
 
 use super::ends;
-use crate::console::card::counted;
+use crate::audit::record::Assurance;
+use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -11,16 +12,16 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     let waiting = model.waiting();
     let mut name = Row::of(Tone::Strong, " mcp-approve");
     if waiting > 0 {
-        name.push(Tone::Warn, format!("  {waiting} waiting"));
+        name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
     } else {
         name.push(Tone::Quiet, "  none waiting");
     }
     let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
     // The weakest of all wrappers; with none there is nothing to promise.
-    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance.as_str());
-    let level = levels.min().unwrap_or("L0");
-    let promise = Row::default().and_foreign(Tone::Quiet, &format!("{level}: {}", promise(level)));
-    let level = Row::default().and_foreign(Tone::Quiet, level);
+    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
+    let level = levels.min().unwrap_or(Assurance::L0);
+    let promise = Row::of(Tone::Quiet, format!("{}: {}", level.word(), promise(level)));
+    let level = Row::of(Tone::Quiet, level.word());
     let counted = name.clone().and(Tone::Quiet, servers);
     // What the level promises matters more than the number of servers.
     let choices =
@@ -33,13 +34,17 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
         .unwrap_or_else(|| Row::of(Tone::Strong, " mcp-approve"))
 }
 
-/// What a level does and does not do, in the words of the threat model.
-pub(super) fn promise(level: &str) -> &'static str {
+/// The levels of the threat model, and what each does and does not do.
+pub(super) const LEVELS: [(&str, &str); 4] = [
+    ("L0", "stops mistakes, not an agent with a shell"),
+    ("L1", "a verdict needs your key"),
+    ("L2", "agent and log are apart"),
+    ("L3", "credentials are on another machine"),
+];
+
+/// What a level that wrappers have does and does not do.
+pub(super) fn promise(level: Assurance) -> &'static str {
     match level {
-        "L0" => "stops mistakes, not an agent with a shell",
-        "L1" => "a verdict needs your key",
-        "L2" => "agent and log are apart",
-        "L3" => "credentials are on another machine",
-        _ => "unknown level: promises nothing",
+        Assurance::L0 => LEVELS[0].1,
     }
 }

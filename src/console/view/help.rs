@@ -77,8 +77,8 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
     }
     rows.push(Row::default());
     rows.push(Row::of(Tone::Strong, " Assurance"));
-    for level in ["L0", "L1", "L2", "L3"] {
-        let row = Row::of(Tone::Ours, format!("  {level}  ")).and(Tone::Ours, header::promise(level));
+    for (level, promise) in header::LEVELS {
+        let row = Row::of(Tone::Ours, format!("  {level}  ")).and(Tone::Ours, promise);
         rows.extend(row.hung(width.saturating_sub(1), 6));
     }
     rows

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends, queue};
 use crate::console::card::counted;
+use crate::console::columns::NameColumn;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{Armed, Batch, Fate, Model, Reading};
 use crate::console::risk::{self, Risk};
@@ -15,7 +16,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Re
     let width = usize::from(area.width);
     let room = content_rows(area);
     let mut rows = vec![title(model, batch, width)];
-    rows.extend(batch.members.iter().skip(batch.top).take(room).map(|armed| member(model, batch, armed, width)));
+    let shown = || batch.members.iter().skip(batch.top).take(room);
+    let tickets = NameColumn::of(shown().map(|armed| armed.key().ticket.as_str()), WIDEST);
+    rows.extend(shown().map(|armed| member(model, batch, armed, (width, tickets))));
     rows.resize(room + 1, Row::default());
     rows.push(last(model, batch, room, width));
     paint.rows(area, rows);
@@ -41,8 +44,8 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
     ends(left, right, width)
 }
 
-fn member(model: &Model, batch: &Batch, armed: &Armed, width: usize) -> Row {
-    let ticket = Row::default().and_foreign(Tone::Quiet, &armed.key().ticket);
+fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, NameColumn)) -> Row {
+    let ticket = tickets.cell(Tone::Quiet, &armed.key().ticket);
     let Some(held) = model.stands(batch, armed) else {
         return Row::of(Tone::Warn, "  over         ").joined(ticket).and(Tone::Quiet, "  nothing will be sent for it");
     };
@@ -59,7 +62,7 @@ fn member(model: &Model, batch: &Batch, armed: &Armed, width: usize) -> Row {
             _ => row.joined(queue::telling(held, room)),
         };
     }
-    let row = row.joined(ticket.clipped(WIDEST)).and(Tone::Ours, "  ");
+    let row = row.joined(ticket).and(Tone::Ours, "  ");
     let row = row.joined(tool.clipped(WIDEST)).and(Tone::Ours, "  ");
     let room = width.saturating_sub(row.width()).max(LEAST);
     row.joined(queue::telling(held, room)).clipped(width)

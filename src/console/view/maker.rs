@@ -135,7 +135,7 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
     if whole.iter().map(Vec::len).sum::<usize>() <= room {
         return whole.into_iter().flatten().collect();
     }
-    // A row says how many choices are above and below.
+    // A row names the others by their letters.
     let room = room.saturating_sub(1);
     let (mut first, mut last) = (maker.at, maker.at);
     let mut used = whole.get(maker.at).map_or(1, Vec::len);
@@ -159,13 +159,27 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
         }
         rows.extend(row.hung(width, 3));
     }
-    let more = [("▲", first, "above"), ("▼", many.saturating_sub(last + 1), "below")];
-    let more = more.into_iter().filter(|(_, count, _)| *count > 0);
-    let more: Vec<String> = more.map(|(mark, count, side)| format!("{mark} {count} more {side}")).collect();
-    let row = Row::of(Tone::Warn, format!("   {}", more.join("  ")));
-    let hint = "  j k, or its letter";
-    rows.push(if row.width() + hint.len() < width { row.and(Tone::Quiet, hint) } else { row });
+    let hidden = maker.offers.iter().take(first).chain(maker.offers.iter().skip(last + 1));
+    rows.push(others(hidden, width));
     rows
+}
+
+/// The offers that have no room, by their letters: one word for each letter where that fits.
+fn others<'a>(hidden: impl Iterator<Item = &'a Offer>, width: usize) -> Row {
+    let mut letters: Vec<(char, &str)> = Vec::new();
+    for offer in hidden {
+        if letters.iter().all(|(letter, _)| *letter != offer.letter()) {
+            letters.push((offer.letter(), offer.word()));
+        }
+    }
+    let row = |with_words: bool| {
+        letters.iter().fold(Row::of(Tone::Quiet, "   more: "), |row, (letter, word)| {
+            let row = row.and(Tone::Key, letter.to_string());
+            row.and(Tone::Quiet, if with_words { format!(" {word}  ") } else { " ".to_owned() })
+        })
+    };
+    let whole = row(true);
+    if whole.width() <= width { whole } else { row(false) }
 }
 
 fn line(tool: &str, offer: &Offer, here: bool) -> Row {

@@ -24,7 +24,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
             paint.rows(divider, vec![bar; usize::from(divider.height)]);
             let title = match open {
                 Some(_) => Row::of(Tone::Key, "▸ ").and(Tone::Quiet, "j k read on · Esc goes back to the list"),
-                None => Row::of(Tone::Quiet, "Enter opens it"),
+                None if pages::is_reviewed(model) => Row::of(Tone::Quiet, "Enter reviews this"),
+                None => Row::of(Tone::Quiet, "Enter scrolls this"),
             };
             sheet(paint, model, right, title, open.unwrap_or(0));
         }

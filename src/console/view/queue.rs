@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends};
 use crate::audit::record::By;
-use crate::console::card::counted;
-use crate::console::columns::{Columns, Want, cell, fitted, target, widest};
+use crate::console::card::{counted, grouped};
+use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, target, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
@@ -34,7 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
     let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
-    let widths = Widths::of(&queue, width, if lines.names_servers() { 0 } else { model.wrappers.len() });
+    let widths = Widths::of(model, &queue, width, lines.names_servers());
     let mut selected = None;
     for line in &on_screen {
         if matches!(line, QueueLine::Row(row) if here == Some(*row)) {
@@ -77,8 +77,10 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
     };
     let mut left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
     let find = &model.browse.queue.find;
-    if !find.is_empty() {
-        let of = format!(" · {all} of {} · /", model.calls.len());
+    if model.browse.queue.problem.is_some() {
+        left = left.and(Tone::Danger, " · not applied: /").and_foreign(Tone::Danger, find);
+    } else if !find.is_empty() {
+        let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
         left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
     }
     let marked = model.marked_calls().len();
@@ -86,7 +88,9 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         left.push(Tone::Warn, format!(" · {marked} marked"));
     }
     let place = match shown.len() < lines {
-        true => Row::of(Tone::Quiet, format!("{}–{} of {lines} ", shown.start + 1, shown.end)),
+        true => {
+            Row::of(Tone::Quiet, format!("{}–{} of {} ", grouped(shown.start + 1), grouped(shown.end), grouped(lines)))
+        }
         false => Row::default(),
     };
     let figures = model.decisions.figures(model.now).map(|figures| told(&figures).and(Tone::Quiet, " "));
@@ -102,16 +106,16 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
 /// The operator's own figures as they are shown.
 pub(super) fn told(figures: &Figures) -> Row {
     match figures.weight {
-        Weight::Told => Row::of(Tone::Quiet, figures.words()),
+        Weight::Plain => Row::of(Tone::Quiet, figures.words()),
         Weight::Warning => Row::of(Tone::Danger, format!("▲ {}", figures.words())),
     }
 }
 
 /// Widths of the columns that a screen's width or the calls on it decide.
 struct Widths {
-    ticket: usize,
+    first: usize,
     origin: Origin,
-    tool: usize,
+    tool: NameColumn,
     about: usize,
     time: usize,
 }
@@ -120,12 +124,12 @@ struct Widths {
 #[derive(Clone, Copy)]
 enum Origin {
     Ticket,
-    Server,
+    Server(NameColumn),
 }
 
 /// Marker, risk and the gap behind it.
 const LEADING: usize = 2 + risk::WIDEST + 1;
-/// A bar and what is left; where it is narrow, only the latter.
+/// A bar and what is left; where something would be cut for it, only the latter.
 const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
 /// Below this width a list is narrow.
@@ -133,40 +137,61 @@ const NARROW: usize = 64;
 /// A tool gives way to the target, down to so much; further, where a server is to be named, too.
 const LEAST: (usize, usize) = (12, 10);
 /// A longer target need not be shown whole while a tool is cut for it; less of it, where a server is.
-const MOST: (usize, usize) = (48, 32);
+const MOST: (usize, usize) = (48, 28);
+/// From this width on there is room for more of a target.
+const WIDE: (usize, usize) = (90, 40);
 /// Less of a target tells nothing: then the other columns go.
 const TARGET: usize = 14;
+/// A server's name need not be shown whole beyond this.
+const SERVER: usize = 12;
 
 impl Widths {
     /// Of several servers a call's own is named, unless a line above names it; of one, its ticket where that fits.
-    fn of(shown: &[Group<'_>], width: usize, servers: usize) -> Self {
+    fn of(model: &Model, shown: &[Group<'_>], width: usize, names_servers: bool) -> Self {
         let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
-        let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
-        let room = width.saturating_sub(LEADING + time);
-        let (tool, about) = (widest(|held| &held.snapshot.tool).min(24), widest(about));
-        let ticket = widest(|held| &held.snapshot.ticket);
-        let (least_tool, most) = if servers > 1 { (LEAST.1, MOST.1) } else { (LEAST.0, MOST.0) };
-        let (origin, first) = match servers {
-            2.. => (Origin::Server, widest(|held| &held.snapshot.server).min(14)),
-            1 if about.min(40) + tool.min(least_tool) + ticket + 4 <= room => (Origin::Ticket, ticket),
-            _ => (Origin::Ticket, 0),
+        let servers = if names_servers { 0 } else { model.wrappers.len() };
+        let tools = || shown.iter().map(|group| group.lead.snapshot.tool.as_str());
+        let about =
+            shown.iter().map(|group| times(group, TARGET).width() + cell(Tone::Ours, about(group.lead)).width());
+        let (tool, about) = (widest(|held| &held.snapshot.tool).min(28), about.max().unwrap_or(0));
+        let (least_tool, most) =
+            if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
+        let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
+        let (origin, first, least) = match servers {
+            2.. => {
+                let names = running.chain(shown.iter().map(|group| group.lead.snapshot.server.as_str()));
+                let names = NameColumn::of(names, SERVER);
+                (Origin::Server(names), names.width, names.width)
+            }
+            _ => (Origin::Ticket, widest(|held| &held.snapshot.ticket), 0),
         };
-        let least = if servers > 1 { first.min(8) } else { first };
+        let gaps = [first, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum::<usize>();
+        let bar = width >= NARROW && LEADING + TRAILING + gaps + about.min(MOST.0) <= width;
+        let time = if bar { TRAILING } else { TRAILING_NARROW };
+        let room = width.saturating_sub(LEADING + time);
+        let (first, least) = match origin {
+            // A ticket is shown whole, or not at all.
+            Origin::Ticket if servers == 1 && about.min(40) + tool.min(least_tool) + first + 4 <= room => {
+                (first, first)
+            }
+            Origin::Ticket => (0, 0),
+            Origin::Server(_) => (first, least),
+        };
         let wants = [
             Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
-            Want { gap: 2, wants: tool, least: tool.min(least_tool) },
             Want { gap: 2, wants: first, least },
+            Want { gap: 2, wants: tool, least: tool.min(least_tool) },
         ];
         // What is done is said before them: a tool's name tells less than whose it is.
-        let [_, tool, ticket] = fitted(room, wants, &[1, 2]);
-        let beside: usize = [tool, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
-        Self { ticket, origin, tool, about: room.saturating_sub(beside), time }
+        let [_, first, tool] = fitted(room, wants, &[2, 1]);
+        let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
+        Self { first, origin, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
     }
 
     fn columns(&self) -> Columns {
-        let columns = Columns::default().left(0, 2, "").left(0, risk::WIDEST, "").left(1, self.ticket, "");
-        let columns = columns.left(if self.ticket > 0 { 2 } else { 1 }, self.tool, "");
-        columns.left(if self.tool > 0 { 2 } else { 1 }, self.about, "").rest(0)
+        let columns = Columns::default().left(0, 2, "").left(0, risk::WIDEST, "").left(1, self.first, "");
+        let columns = columns.left(if self.first > 0 { 2 } else { 1 }, self.tool.width, "");
+        columns.left(if self.tool.width > 0 { 2 } else { 1 }, self.about, "").rest(0)
     }
 
     fn row(&self, model: &Model, group: &Group<'_>, here: bool) -> Row {
@@ -178,27 +203,35 @@ impl Widths {
             (true, true) => Row::of(Tone::Strong, "▸✓"),
             (false, true) => Row::of(Tone::Key, " ✓"),
         };
-        let times = match (group.len(), time::nth(snapshot.occurrence)) {
-            (1, None) => Row::default(),
-            // `3rd` says enough where there is no room for more.
-            (1, Some(nth)) if self.about < 30 => Row::of(Tone::Warn, nth.replace("time", "")),
-            (1, Some(nth)) => Row::of(Tone::Warn, format!("{nth} ")),
-            (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
-        };
+        let times = times(group, self.about);
         let room = self.about.saturating_sub(times.width());
         // Where there is no room for both, the tool's name takes the place of a target that is unknown.
         let about = match snapshot.target {
-            None if self.tool == 0 => cell(Tone::Strong, &snapshot.tool),
+            None if self.tool.width == 0 => cell(Tone::Strong, &snapshot.tool),
             _ => telling(held, room),
         };
         self.columns().row([
             marker,
             Row { runs: vec![Risk::of(snapshot).run()] },
-            cell(Tone::Quiet, if matches!(self.origin, Origin::Ticket) { &snapshot.ticket } else { &snapshot.server }),
-            cell(Tone::Strong, &snapshot.tool),
+            match self.origin {
+                Origin::Ticket => cell(Tone::Quiet, &snapshot.ticket),
+                Origin::Server(names) => names.cell(Tone::Quiet, &snapshot.server),
+            },
+            self.tool.cell(Tone::Strong, &snapshot.tool),
             times.joined(about),
             state(held, model.now, self.time),
         ])
+    }
+}
+
+/// How many identical calls a row is, or how often its call came before.
+fn times(group: &Group<'_>, room: usize) -> Row {
+    match (group.len(), time::nth(group.lead.snapshot.occurrence)) {
+        (1, None) => Row::default(),
+        // `3rd` says enough where there is no room for more.
+        (1, Some(nth)) if room < 30 => Row::of(Tone::Warn, nth.replace("time", "")),
+        (1, Some(nth)) => Row::of(Tone::Warn, format!("{nth} ")),
+        (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
     }
 }
 

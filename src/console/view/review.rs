@@ -104,7 +104,7 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
             rows.extend(diff(pending, width));
             rows
         }
-        Change::Definition(tool) => changed::definition(tool, width),
+        Change::Definition(tool) => changed::definition(model, tool, width),
         Change::Program(program) => changed::program(program, width),
         Change::Written => calls::replayed(model, &review.past, usize::MAX, width),
         Change::Suggested(rule) => suggested(model, rule, width),

@@ -16,7 +16,7 @@ use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::features;
-use crate::mcp::lifecycle::Phase;
+use crate::mcp::lifecycle::NotLegal;
 use crate::mcp::request;
 use crate::mcp::revision::Revision;
 use crate::policy::scope::Outside;
@@ -68,11 +68,11 @@ impl Gate {
         }
         let session = match self.host.lifecycle.call(&call) {
             Ok(session) => Some(session),
-            Err(Phase::Closed) => {
+            Err(NotLegal::Closed) => {
                 return self.deny_unheld(now, &call, By::Fault, "the session is closed", replies::closed(&call), out);
             }
-            Err(Phase::Opening | Phase::Initializing) if self.host.lifecycle.is_pending() => None,
-            Err(phase @ (Phase::Opening | Phase::Initializing)) => {
+            Err(NotLegal::Opening | NotLegal::Initializing) if self.host.lifecycle.is_pending() => None,
+            Err(phase @ (NotLegal::Opening | NotLegal::Initializing)) => {
                 let reply = replies::wrong_phase(&call, self.host.lifecycle.phase(), &phase);
                 return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }

@@ -65,8 +65,15 @@ impl Gate {
             runs_after: self.runs_after(held).map(|earlier| earlier.ticket.to_string()),
             occurrence: past.times + 1,
             earlier: past.lines,
-            silence: self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)).map(str::to_owned),
+            silence: self.silence(held),
         }
+    }
+
+    /// What this host does while the call waits, and does not say.
+    fn silence(&self, held: &Held) -> Option<String> {
+        let silence = self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name));
+        let all: Vec<&str> = silence.into_iter().chain(self.without_form(&held.call)).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// What became of the same call before, and whether it waits already under another ticket.
@@ -114,7 +121,7 @@ impl Gate {
         } else {
             format!(
                 "host and server have finished their handshake, so calls are legal now (phase {})",
-                self.host.lifecycle.phase()
+                self.host.lifecycle.phase().word()
             )
         };
         Safe {

@@ -4,41 +4,70 @@
 use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
 use crate::gate::Unattended;
-use crate::gate::call::held::{Approval, Approving, Asking, Held, Verdict};
+use crate::gate::call::held::{Approval, Approving, Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::state::Forms;
-use crate::gate::state::elicited::Open;
+use crate::gate::state::elicited::{Open, ShownForm};
+use crate::mcp::features;
+use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::reply;
 
 impl Gate {
     /// Takes a question back whose call waits no longer, and puts the next one.
-    pub(in crate::gate) fn elicit(&mut self, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn elicit(&mut self, now: Now, out: &mut Vec<Effect>) {
         if self.config.unattended != Unattended::Elicit || self.ends.host_gone.is_some() {
             return;
         }
         if let Some(open) = self.elicited.open() {
-            let asked = self.calls.get::<Asking>(open.number);
-            if asked.is_some_and(|(_, asking)| asking.entry == open.entry) {
+            if self.is_asked(&open.form) {
                 return;
             }
             if let Some(open) = self.elicited.close() {
                 out.push(Effect::Answer(reply::cancel(&open.id)));
             }
         }
-        if self.consoles.attached > 0 || self.host.forms == Forms::No {
+        if self.consoles.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
             return;
         }
-        let ask = |(held, asking): (&Held, &Asking)| Some((held.number, asking.entry, self.form(held, asking)?));
-        if let Some((number, entry, text)) = self.calls.iter::<Asking>().find_map(ask) {
-            let message = text.clone();
-            let id = self.elicited.ask(number, entry, text);
-            out.push(Effect::Answer(reply::elicit(id, &message)));
+        let ask = |(held, asking): (&Held, &Asking)| {
+            let is_open = !held.call.is_modern() || held.round_trips.may_end(&held.call);
+            let text = (is_open && self.declares_forms(&held.call)).then(|| self.form(held, asking))??;
+            Some((held.call.is_modern(), ShownForm { number: held.number, entry: asking.entry, text }))
+        };
+        let next = self.calls.iter::<Asking>().find_map(ask);
+        match next {
+            Some((true, form)) => self.end_round_trip(now, form.number, Some(form), out),
+            Some((false, form)) => {
+                let Open { id, form } = self.elicited.ask(form);
+                out.push(Effect::Answer(reply::elicit(id, &form.text)));
+            }
+            None => {}
         }
+    }
+
+    /// Whether the call of a form still waits, as the form has it.
+    fn is_asked(&self, form: &ShownForm) -> bool {
+        self.calls.get::<Asking>(form.number).is_some_and(|(_, asking)| asking.entry == form.entry)
+    }
+
+    /// Whether the host shows forms: it said so in its handshake, or in this very request.
+    fn declares_forms(&self, call: &Call) -> bool {
+        match call.is_modern() {
+            true => call.meta_text().is_some_and(features::declares_forms),
+            false => self.host.forms == Forms::Shows,
+        }
+    }
+
+    /// Why a call waits for a console, where the host was to ask its user and cannot.
+    pub(in crate::gate) fn without_form(&self, call: &Call) -> Option<&'static str> {
+        let is_wanted = self.config.unattended == Unattended::Elicit && call.origin() == Origin::Host;
+        (is_wanted && !self.declares_forms(call))
+            .then_some("it shows no forms, so `unattended = \"elicit\"` changes nothing: the call waits for a console")
     }
 
     fn form(&self, held: &Held, asking: &Asking) -> Option<String> {
@@ -47,38 +76,53 @@ impl Gate {
 
     /// The host answers a question of ours. No answer of that kind reaches the server, whenever it comes.
     pub(in crate::gate) fn on_elicited(&mut self, now: Now, id: &Id, failed: bool, line: &Line, out: &mut Vec<Effect>) {
-        let Some(open) = self.elicited.answered(id) else {
+        let Some(Open { form, .. }) = self.elicited.answered(id) else {
             return self.elicited_in_vain(now, None, "the question was answered or taken back before", out);
         };
         if failed {
             // It said that it could. The call waits for a console as it would have.
             self.host.forms = Forms::No;
             let why = "the host could not ask its user, and is not asked again in this session";
-            return self.elicited_in_vain(now, Some(&open), why, out);
+            return self.elicited_in_vain(now, Some(&form), why, out);
         }
-        let is_same = |_: &Held, asking: &Asking| asking.entry == open.entry;
-        let Some((held, asking)) = self.calls.take_if(open.number, is_same) else {
-            return self.elicited_in_vain(now, Some(&open), "the call no longer waits", out);
+        self.on_form_answered(now, &form, question::answer(line.content()), out);
+    }
+
+    /// The host's user has answered a form.
+    pub(in crate::gate) fn on_form_answered(
+        &mut self,
+        now: Now,
+        form: &ShownForm,
+        answer: FormAnswer,
+        out: &mut Vec<Effect>,
+    ) {
+        let is_same = |_: &Held, asking: &Asking| asking.entry == form.entry;
+        let Some((held, asking)) = self.calls.take_if(form.number, is_same) else {
+            // A no counts as long as the call has not run, whoever approved it before.
+            if let FormAnswer::Deny(why) = answer {
+                self.withdraw(now, form.number, Withdrawal::Declined(why), out);
+            }
+            return self.elicited_in_vain(now, Some(form), "the call was decided, or judged again, before", out);
         };
         let rule = asking.case.judged.ruling.rule.clone();
         let host = self
             .host_of(&held.call)
             .map_or_else(|| "the host".to_owned(), |(name, version)| format!("{name} {version}"));
-        match question::answer(line.content()) {
-            FormAnswer::Deny(why) => {
+        match answer {
+            FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
                 let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
                 self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
             }
-            FormAnswer::Approve if self.form(&held, &asking).as_ref() != Some(&open.text) => {
+            FormAnswer::Approve if self.form(&held, &asking).as_ref() != Some(&form.text) => {
                 self.calls.put(held, asking);
-                self.elicited_in_vain(now, Some(&open), "the call is not as the question showed it any more", out);
+                self.elicited_in_vain(now, Some(form), "the call is not as the question showed it any more", out);
             }
             FormAnswer::Approve => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
                 let (held, case) = match self.if_still_described(now, held, asking.case, out) {
                     Ok(as_shown) => as_shown,
-                    Err(why) => return self.elicited_in_vain(now, Some(&open), &why, out),
+                    Err(why) => return self.elicited_in_vain(now, Some(form), &why, out),
                 };
                 let approval = Approval { case, verdict, unread: false, grant: None };
                 if held.looks_again() {
@@ -94,12 +138,12 @@ impl Gate {
     pub(in crate::gate) fn elicited_in_vain(
         &mut self,
         now: Now,
-        open: Option<&Open>,
+        form: Option<&ShownForm>,
         why: &str,
         out: &mut Vec<Effect>,
     ) {
         let mut entry = self.entry(now, Kind::Fault);
-        entry.ticket = open.map(|open| self.ticket(open.number));
+        entry.ticket = form.map(|form| self.ticket(form.number));
         let what = "an answer of the host to a question of mcp-approve had no effect";
         self.record(entry.with("what", what).with("reason", why), out);
     }

@@ -9,7 +9,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{ConsoleId, Now};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
-use crate::gate::grants::{self, Given, LONGEST};
+use crate::gate::grants::{self, Given, LONGEST, Reach};
 use crate::gate::server::catalog::Known;
 use crate::policy::under::Folder;
 use crate::wire::call::Call;
@@ -29,7 +29,8 @@ impl Gate {
         let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
             return;
         };
-        let given = Given { call: &held.call, ticket: &held.ticket, definition, who: &operator.who };
+        let Some(reach) = grants::reach(&judged.behavior.hazards) else { return };
+        let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, who: &operator.who };
         let card = self.grants.give(now, &given, terms);
         let entry = self.entry(now, Kind::Policy).with("what", "an operator granted more than one call");
         self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)), out);
@@ -81,8 +82,17 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
     if judged.described.is_none() {
         return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
     }
-    if !judged.behavior.hazards.is_empty() {
-        return Some("a call with a hazard is asked each time; approve it alone".into());
+    match (grants::reach(&judged.behavior.hazards), &terms.covers) {
+        (Some(Reach::Declared), _) => {}
+        (Some(Reach::Outside), Covers::Under { .. })
+            if grants::may_be_outside(judged.behavior.identity, judged.behavior.disputed) => {}
+        (Some(Reach::Outside), _) => {
+            return Some(
+                "it names a path outside of the folders that the host declared, so a grant is for a folder and for no                  dangerous call; approve it alone"
+                    .into(),
+            );
+        }
+        (None, _) => return Some("a call with a hazard is asked each time; approve it alone".into()),
     }
     if let Some(rule) = &judged.ruling.rule {
         return Some(format!("rule {rule} asks for each such call; add an `unless` to it, or approve this one alone"));

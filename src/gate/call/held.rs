@@ -208,6 +208,10 @@ pub enum Withdrawal {
     NoReturn,
     /// The host came back with another call, and has its answer.
     OtherReturn,
+    /// What approved it beforehand counts no more, and its turn has not come.
+    Recalled,
+    /// The host's user said no in a form, after the call was decided or judged anew.
+    Declined(&'static str),
 }
 
 impl Held {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
-use crate::gate::call::held::{Approved, Beat, Held, Stage, Waits as _, Withdrawal};
-use crate::gate::call::replies;
+use crate::gate::call::held::{Approved, Beat, Held, Stage, Withdrawal};
 use crate::gate::call::round_trips::{self, MOST};
+use crate::gate::call::{question, replies};
 use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::event::Now;
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
+use crate::gate::state::elicited::ShownForm;
 use crate::gate::state::returns::{Owed, Return};
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
@@ -37,7 +38,7 @@ impl Gate {
     /// When the open request is answered with a state; `None` where it waits until the call's deadline.
     pub(in crate::gate) fn round_trip_ends(&self, held: &Held) -> Option<u64> {
         let trips = &held.round_trips;
-        if !round_trips::are_possible(&held.call) || trips.away.is_some() || trips.later.len() as u64 >= MOST {
+        if !trips.may_end(&held.call) {
             return None;
         }
         let ends = trips.opened.saturating_add(self.held_per_request(&held.call, held.open_token().is_some())?);
@@ -47,7 +48,12 @@ impl Gate {
     /// Answers each open request whose time is over with a state, and gives up the calls that no host came back for.
     pub(in crate::gate) fn end_round_trips(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.numbers(Stage::may_take_long) {
-            self.end_round_trip(now, number, out);
+            let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
+            match held.round_trips.ends {
+                Some(ends) if ends > now.mono => self.wake_by(ends, out),
+                Some(_) => self.end_round_trip(now, number, None, out),
+                None => {}
+            }
         }
         for what in self.returns.due(now.mono) {
             if let Owed::Wait(number) = what.owed {
@@ -59,28 +65,39 @@ impl Gate {
         }
     }
 
-    fn end_round_trip(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    /// Answers the open request of a call with a state, and with a form where its host is to ask its user.
+    pub(in crate::gate) fn end_round_trip(
+        &mut self,
+        now: Now,
+        number: u64,
+        form: Option<ShownForm>,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(held) = self.calls.held_mut::<Stage>(number) else { return };
-        let Some(ends) = held.round_trips.ends else { return };
-        if ends > now.mono {
-            return self.wake_by(ends, out);
-        }
         let nth = held.round_trips.later.len() + 1;
         let state = round_trips::state(&self.config.secret, &held.ticket, nth);
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
-        let until = now.mono + RETURN;
+        // A person takes time to answer, and after the deadline the host still learns of it.
+        let until = if form.is_some() { held.deadline } else { now.mono }.saturating_add(RETURN);
+        let (line, what_for) = match &form {
+            Some(form) => {
+                (reply::come_back_with_form(held.open_id(), &state, &form.text), "ask its user and come back")
+            }
+            None => (reply::come_back(held.open_id(), &state), "come back"),
+        };
+        out.push(Effect::Answer(line));
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),
+            form,
             until,
             repeated: *held.round_trips.repeated.get_or_insert_with(|| held.call.repeated()),
             responses: held.call.input_responses_text().map(str::to_owned),
             client: held.call.meta().client.clone(),
         };
-        out.push(Effect::Answer(reply::come_back(held.open_id(), &state)));
         let (ticket, call) = (Arc::clone(&held.ticket), (held.call.name().to_owned(), held.call.digest()));
         self.returns.give(state, what);
-        self.record_round_trip(now, &ticket, call, &format!("asked the host to come back, {nth} of {MOST}"), out);
+        self.record_round_trip(now, &ticket, call, &format!("asked the host to {what_for}, {nth} of {MOST}"), out);
         self.wake_by(until, out);
     }
 
@@ -101,13 +118,27 @@ impl Gate {
         }
         self.record_round_trip(now, &what.ticket, (call.name().to_owned(), call.digest()), "the host came back", out);
         match what.owed {
-            Owed::Answer(answer) => out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer))),
-            Owed::Wait(number) => self.wait_on(now, number, call, out),
+            Owed::Answer(answer) => {
+                if what.form.is_some() {
+                    self.elicited_in_vain(now, what.form.as_ref(), "the call no longer waits", out);
+                }
+                out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer)));
+            }
+            Owed::Wait(number) => {
+                self.reopen(now, number, call, out);
+                if let Some(form) = what.form {
+                    let answer = question::answer_inside(call.input_responses_text());
+                    self.on_form_answered(now, &form, answer, out);
+                }
+                if let Some((held, approved)) = self.calls.take::<Approved>(number) {
+                    self.resume(now, held, approved, out);
+                }
+            }
         }
     }
 
     /// The held call waits on, under the request that the host came back with.
-    fn wait_on(&mut self, now: Now, number: u64, call: &Call, out: &mut Vec<Effect>) {
+    fn reopen(&mut self, now: Now, number: u64, call: &Call, out: &mut Vec<Effect>) {
         let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
         let token = call.meta().progress_token.clone();
         let sent = held.beat.map_or(0, |beat| beat.sent);
@@ -115,13 +146,8 @@ impl Gate {
         (held.round_trips.away, held.round_trips.opened) = (None, now.mono);
         held.round_trips.later.push(Later { id: call.id().clone(), token });
         held.round_trips.ends = self.round_trip_ends(&held);
-        match Approved::taken(stage) {
-            Ok(approved) => self.resume(now, held, approved, out),
-            Err(stage) => {
-                self.wake_for(&held, out);
-                self.calls.put(held, *stage);
-            }
-        }
+        self.wake_for(&held, out);
+        self.calls.put(held, stage);
     }
 
     fn record_round_trip(

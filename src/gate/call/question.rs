@@ -1,6 +1,7 @@
 //! What the host's form says of a call: its effect, its target and all of its arguments, in characters that show themselves, or
 //! nothing at all. And what the form's answer says. Owns no state.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
 use crate::wire::call::Origin;
+use crate::wire::reply;
 
 /// As much of a call's arguments fits into a form, in characters.
 const ARGUMENTS: usize = 1_000;
@@ -21,7 +23,7 @@ const GAP: &str = "                ";
 /// person has edited, one that brings more than its arguments, or one that does not fit.
 pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option<String> {
     let call = &held.call;
-    let is_plain = call.method().is_none() && call.origin() == Origin::Host && !call.is_modern();
+    let is_plain = call.method().is_none() && call.origin() == Origin::Host;
     let is_plain = is_plain && call.request_state_text().is_none() && call.input_responses_text().is_none();
     let is_harmless = judged.described.is_some() && judged.danger.is_none();
     if !is_plain || !is_harmless || held.original.is_some() {
@@ -78,37 +80,54 @@ pub fn written_out(text: &str) -> String {
 pub enum FormAnswer {
     /// Accepted, with the box ticked.
     Approve,
-    /// Anything else, and why that is no approval.
+    /// A person said no, or the answer cannot be read as anything else; and why.
     Deny(&'static str),
+    /// No person chose, so it is no approval; and why.
+    Dismiss(&'static str),
 }
 
-/// Reads the host's answer.
+#[derive(Deserialize)]
+struct Answered {
+    action: String,
+    content: Option<Value>,
+}
+
+const UNREADABLE: FormAnswer = FormAnswer::Deny("its answer could not be read");
+
+/// Reads the host's answer to a request of ours.
 pub fn answer(content: &[u8]) -> FormAnswer {
     #[derive(Deserialize)]
     struct Message {
-        result: Form,
+        result: Answered,
     }
-    #[derive(Deserialize)]
-    struct Form {
-        action: String,
-        content: Option<Value>,
+    serde_json::from_slice(content).map_or(UNREADABLE, |message: Message| read(&message.result))
+}
+
+/// Reads what a request that comes back has as `inputResponses`: the answer to our form, and nothing else.
+pub fn answer_inside(responses: Option<&str>) -> FormAnswer {
+    let Some(text) = responses else { return FormAnswer::Dismiss("the host came back without an answer") };
+    let Ok(mut answers) = serde_json::from_str::<BTreeMap<String, Value>>(text) else { return UNREADABLE };
+    match (answers.remove(reply::FORM), answers.is_empty()) {
+        (None, true) => FormAnswer::Dismiss("the host came back without an answer"),
+        (Some(answer), true) => serde_json::from_value(answer).map_or(UNREADABLE, |answer| read(&answer)),
+        (_, false) => UNREADABLE,
     }
-    let Ok(Message { result: Form { action, content } }) = serde_json::from_slice(content) else {
-        return FormAnswer::Deny("its answer could not be read");
-    };
+}
+
+fn read(Answered { action, content }: &Answered) -> FormAnswer {
     let ticked = content.as_ref().and_then(|content| content.get("approve")) == Some(&Value::Bool(true));
     match (action.as_str(), ticked) {
         ("accept", true) => FormAnswer::Approve,
         ("accept", false) => FormAnswer::Deny("it was accepted without `approve: true`"),
         ("decline", _) => FormAnswer::Deny("the user declined it"),
-        ("cancel", _) => FormAnswer::Deny("it was cancelled, by the user or by the host itself"),
-        _ => FormAnswer::Deny("its answer could not be read"),
+        ("cancel", _) => FormAnswer::Dismiss("it was cancelled, by the user or by the host itself"),
+        _ => UNREADABLE,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FormAnswer, answer, shown};
+    use super::{FormAnswer, answer, answer_inside, shown};
 
     #[test]
     fn only_a_ticked_box_that_was_accepted_approves() {
@@ -128,8 +147,23 @@ mod tests {
             r#"{"content":{"approve":true}}"#,
             "true",
         ] {
-            assert!(matches!(of(other), FormAnswer::Deny(_)), "{other}");
+            assert_ne!(of(other), FormAnswer::Approve, "{other}");
+            let inside = format!(r#"{{"mcp_approve":{other}}}"#);
+            assert_ne!(answer_inside(Some(&inside)), FormAnswer::Approve, "{other}");
         }
+        let ticked = r#"{"action":"accept","content":{"approve":true}}"#;
+        assert_eq!(answer_inside(Some(&format!(r#"{{"mcp_approve":{ticked}}}"#))), FormAnswer::Approve);
+        for other in [
+            format!(r#"{{"Mcp_approve":{ticked}}}"#),
+            format!(r#"{{"mcp_approve":{ticked},"more":{ticked}}}"#),
+            format!(r#"{{"mcp_approve":{{"result":{ticked}}}}}"#),
+            format!(r#"{{"mcp_approve":[{ticked}]}}"#),
+            ticked.to_owned(),
+            "{}".to_owned(),
+        ] {
+            assert_ne!(answer_inside(Some(&other)), FormAnswer::Approve, "{other}");
+        }
+        assert_ne!(answer_inside(None), FormAnswer::Approve);
     }
 
     #[test]

@@ -51,6 +51,9 @@ impl Gate {
         if deadline > held.deadline {
             held.deadline = deadline;
             held.round_trips.ends = self.round_trip_ends(&held);
+            if let Some(state) = &held.round_trips.away {
+                self.returns.extend(state, deadline);
+            }
             out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
             self.wake_for(&held, out);
         } else {

@@ -4,7 +4,7 @@ use crate::capability::schema::Violation;
 use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
-use crate::mcp::lifecycle::Phase;
+use crate::mcp::lifecycle::{NotLegal, Phase};
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -168,7 +168,7 @@ pub fn too_many(call: &Call) -> Line {
 
 /// The server did not answer `initialize` before the call's deadline.
 pub fn never_opened(call: &Call) -> Line {
-    wrong_phase(call, "Opening", &Phase::Opening)
+    wrong_phase(call, Phase::Opening, &NotLegal::Opening)
 }
 
 /// The server is gone, and the call never reached it.
@@ -216,15 +216,15 @@ pub fn out_of_scope(call: &Call) -> Line {
 }
 
 /// The session cannot take a call now.
-pub fn wrong_phase(call: &Call, phase: &str, why: &Phase) -> Line {
+pub fn wrong_phase(call: &Call, phase: Phase, why: &NotLegal) -> Line {
     let method = call.method().unwrap_or("tools/call");
-    let text = format!("{method} is not legal in phase {phase} ({why}); nothing was executed");
+    let text = format!("{method} is not legal in phase {} ({why}); nothing was executed", phase.word());
     reply::error(Some(call.id()), INVALID_REQUEST, &text)
 }
 
 /// The session is over.
 pub fn closed(call: &Call) -> Line {
-    wrong_phase(call, "Closed", &Phase::Closed)
+    wrong_phase(call, Phase::Closed, &NotLegal::Closed)
 }
 
 /// An answer of the server's does not pass to the host; `flight` is the call that it answers.

@@ -30,6 +30,13 @@ pub struct RoundTrips {
     pub repeated: Option<Digest>,
 }
 
+impl RoundTrips {
+    /// Whether the open request of this call can be answered with a state now.
+    pub fn may_end(&self, call: &Call) -> bool {
+        are_possible(call) && self.away.is_none() && (self.later.len() as u64) < MOST
+    }
+}
+
 /// Whether a host can be let wait for this call in several requests.
 pub fn are_possible(call: &Call) -> bool {
     call.origin() == Origin::Host

@@ -2,7 +2,9 @@
 //! before it; and where its host is to come back for it, until it does. Decides nothing.
 
 use crate::audit::record::{By, Receipt};
-use crate::gate::call::held::{Approval, Approved, Asking, Forwarding, Held, Verdict};
+use crate::gate::call::held::{
+    Approval, Approved, Asking, Decided, Deciding, Forwarding, Held, Stage, Verdict, Withdrawal,
+};
 use crate::gate::call::{judgement, replies};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
@@ -74,28 +76,47 @@ impl Gate {
     /// its own, and would be asked now, does not run.
     pub(in crate::gate) fn recall(&mut self, now: Now, ended: Option<&str>, out: &mut Vec<Effect>) {
         for number in self.calls.waiting::<Approved>() {
-            let why = self.calls.get::<Approved>(number).and_then(|(held, approved)| {
-                let Approval { case, verdict, .. } = &approved.approval;
-                let judged = &case.judged;
-                match ended {
-                    Some(grant) => (verdict.rule.as_deref() == Some(grant)).then(|| format!("{grant} was ended")),
-                    // A person may have edited what the policy allows.
-                    None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
-                    None if is_by_grant(verdict) => None,
-                    None => {
-                        let described = judged.described.clone();
-                        let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen).ruling;
-                        // What it denies is stopped when its turn comes.
-                        (anew.decision == Decision::Ask)
-                            .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
-                    }
-                }
-            });
+            let why = self
+                .calls
+                .get::<Approved>(number)
+                .and_then(|(held, approved)| self.recalled(now, held, &approved.approval, ended));
             if let Some(why) = why
                 && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
             {
                 let reply = replies::changed(&held.call, &why);
                 self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+            }
+        }
+        // The same where the record of the approval is on its way, and the call will have to wait.
+        for number in self.calls.numbers(|stage| matches!(stage, Stage::Deciding(_))) {
+            let is_recalled = |held: &Held, deciding: &Deciding| match &deciding.decision {
+                Decided::Approve(approval) => {
+                    (held.round_trips.away.is_some() || self.runs_after(held).is_some())
+                        && self.recalled(now, held, approval, ended).is_some()
+                }
+                Decided::Deny(_) => false,
+            };
+            if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_recalled(held, deciding)) {
+                self.withdraw(now, number, Withdrawal::Recalled, out);
+            }
+        }
+    }
+
+    /// Why an approval that waits for its turn counts no more, where its grant has ended or the policy is another one.
+    fn recalled(&self, now: Now, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
+        let Approval { case, verdict, .. } = approval;
+        let judged = &case.judged;
+        match ended {
+            Some(grant) => (verdict.rule.as_deref() == Some(grant)).then(|| format!("{grant} was ended")),
+            // A person may have edited what the policy allows.
+            None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
+            None if is_by_grant(verdict) => None,
+            None => {
+                let described = judged.described.clone();
+                let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen).ruling;
+                // What it denies is stopped when its turn comes.
+                (anew.decision == Decision::Ask)
+                    .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
             }
         }
     }

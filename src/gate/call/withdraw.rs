@@ -41,6 +41,14 @@ impl Gate {
             }
             Withdrawal::NoReturn => (By::Expiry, "the host did not come back for it", None),
             Withdrawal::OtherReturn => (By::Fault, "the host came back with another call", None),
+            Withdrawal::Recalled => {
+                let why = "the policy or a grant no longer allows it unasked";
+                (By::Fault, why, Some(replies::changed(&held.call, why)))
+            }
+            Withdrawal::Declined(why) => {
+                let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
+                (By::Elicitation, why, Some(reply))
+            }
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
         self.host.history.note(&held.call, &held.ticket, by, None, now.wall);

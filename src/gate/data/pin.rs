@@ -240,3 +240,50 @@ impl PinState {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(required: &[&str]) -> Tool {
+        let schema = json!({ "type": "object", "required": required });
+        Tool::read(json!({ "name": "write", "inputSchema": schema })).unwrap()
+    }
+
+    /// The two definitions say the same in another order.
+    #[test]
+    fn what_says_the_same_is_trusted_in_its_place_unless_it_was_refused() {
+        let (one, other) = (tool(&["a", "b"]), tool(&["b", "a"]));
+        assert!(one.digest() != other.digest() && one.sense() == other.sense());
+        let see = |pins: &mut Pins, tool: &Tool| pins.see(1, tool, tool.digest(), Trust::Corroborate);
+        let mut pins = Pins::default();
+        assert_eq!(see(&mut pins, &one), (PinState::Trusted, Some(News::Seen)));
+        let mut refused = pins.clone();
+        assert_eq!(see(&mut pins, &other), (PinState::Trusted, Some(News::Replaces(one.digest()))));
+        refused.tools.get_mut("write").unwrap().refused = Some(other.digest());
+        assert_eq!(see(&mut refused, &other), (PinState::Refused, Some(News::Seen)));
+        assert_eq!(see(&mut refused, &tool(&["a"])).0.word(), "changed");
+    }
+
+    #[test]
+    fn of_two_names_that_look_alike_the_later_one_deceives() {
+        let other = |first_seen| Other { server: "files".to_owned(), tool: "1ist".to_owned(), first_seen };
+        let mut pins = Pins::default();
+        pins.see(5, &Tool::read(json!({ "name": "list" })).unwrap(), Digest::of(b"list"), Trust::Corroborate);
+        for (first_seen, deceives) in [(4, true), (5, false), (6, false)] {
+            pins.others = HashMap::from([(lookalike::shape("list"), vec![other(first_seen)])]);
+            assert_eq!(pins.look_alike("list").is_some(), deceives, "{first_seen}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_identity_is_said() {
+        let identity = |text: &str| text.parse::<Identity>().unwrap();
+        let (read, write) = (identity("PURE|READ|DATA"), identity("MUTATES|DELETE|ACK"));
+        let changed = PinState::Changed { version: 2, was: Some(read) };
+        assert!(changed.hazard(write).unwrap().what.contains("was approved"));
+        assert!(!changed.hazard(read).unwrap().what.contains("was approved"));
+    }
+}

@@ -10,6 +10,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::terms::GrantCard;
+use crate::mcp::lifecycle::Phase;
 use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
 
@@ -109,8 +110,8 @@ pub struct Status {
     /// The revision that the handshake agreed on, or that of the stateless requests; empty before either.
     #[serde(default)]
     pub era: String,
-    /// Opening, Active, Closed, or Stateless.
-    pub phase: String,
+    /// `None` before the wrapper has said so.
+    pub phase: Option<Phase>,
     /// What may be used of the server; empty where nothing narrows it. Foreign text.
     #[serde(default)]
     pub scope: String,

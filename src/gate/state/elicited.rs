@@ -13,15 +13,21 @@ pub struct Elicited {
     open: Option<Open>,
 }
 
-/// The question that the host owes us the answer to.
+/// The question that the host owes us the answer to, as a request of ours.
 #[derive(Debug)]
 pub struct Open {
     pub id: String,
+    pub form: ShownForm,
+}
+
+/// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and comes back with its state.
+#[derive(Debug)]
+pub struct ShownForm {
     /// The held call.
     pub number: u64,
     /// The record of the asking: another one is another card.
     pub entry: u64,
-    /// What the question shows.
+    /// What the form shows.
     pub text: String,
 }
 
@@ -33,10 +39,10 @@ impl Elicited {
     }
 
     /// Opens a question, and gives its id.
-    pub fn ask(&mut self, number: u64, entry: u64, text: String) -> &str {
+    pub fn ask(&mut self, form: ShownForm) -> &Open {
         self.asked += 1;
         let id = format!("{}{}", self.prefix, self.asked);
-        &self.open.insert(Open { id, number, entry, text }).id
+        self.open.insert(Open { id, form })
     }
 
     /// The question that waits for its answer.

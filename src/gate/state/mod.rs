@@ -166,3 +166,17 @@ impl ServerEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ServerEnd;
+
+    #[test]
+    fn a_server_that_takes_nothing_more_has_a_reason() {
+        let how = || "its pipe broke".to_owned();
+        assert_eq!(ServerEnd::Takes.reason(), None);
+        for end in [ServerEnd::Deaf { how: how() }, ServerEnd::Ended { how: how() }] {
+            assert_eq!(end.reason(), Some("its pipe broke"));
+        }
+    }
+}

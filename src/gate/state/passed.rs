@@ -115,3 +115,15 @@ pub fn side(origin: Origin) -> &'static str {
         Origin::Server | Origin::Answer => "server",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_requests_have_a_record_of_their_own_and_no_more() {
+        let mut passed = Passed::default();
+        let single = (0..2 * SINGLE).filter(|_| passed.takes_single()).count();
+        assert_eq!(single, SINGLE as usize);
+    }
+}

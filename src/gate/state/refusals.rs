@@ -90,3 +90,45 @@ impl Refusals {
 fn kind(reason: &str) -> String {
     reason.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(what: &str) -> Refusal {
+        Refusal { code: -32600, what: what.to_owned(), id: None, answer: true }
+    }
+
+    #[test]
+    fn a_run_is_counted_after_the_first_ones_and_its_time_is_one_window() {
+        let mut refusals = Refusals::default();
+        for _ in 0..WHOLE {
+            assert_eq!(refusals.take(5, &refusal("key 1 twice"), 10), Recorded::Whole);
+        }
+        assert_eq!(refusals.wake_at(), None, "each is in the log");
+        for _ in 0..3 {
+            let counted = Recorded::Counted { by: 5 + WINDOW };
+            assert_eq!(refusals.take(WINDOW + 4, &refusal("key 2 twice"), 10), counted);
+        }
+        assert_eq!(refusals.wake_at(), Some(5 + WINDOW));
+        assert!(refusals.due(WINDOW + 4).is_empty());
+        let mut at_the_end = Refusals { runs: refusals.runs.clone() };
+        let due = refusals.due(WINDOW + 5);
+        assert_eq!(
+            due.iter().map(|run| (run.lines, run.bytes, &*run.reason)).collect::<Vec<_>>(),
+            [(3, 30, "key 2 twice")]
+        );
+        assert_eq!(at_the_end.all(), due);
+        assert_eq!((at_the_end.all(), refusals.wake_at()), (Vec::new(), None));
+    }
+
+    #[test]
+    fn a_reason_whose_window_is_over_is_recorded_whole_anew() {
+        let mut refusals = Refusals::default();
+        for now in [0, WINDOW, 2 * WINDOW] {
+            for _ in 0..WHOLE {
+                assert_eq!(refusals.take(now, &refusal("no JSON"), 1), Recorded::Whole, "{now}");
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::gate::state::elicited::ShownForm;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::line::Line;
@@ -21,6 +22,8 @@ pub struct Returns {
 pub struct Return {
     pub ticket: Arc<str>,
     pub owed: Owed,
+    /// The form that the host was given with the state: it comes back with its user's answer.
+    pub form: Option<ShownForm>,
     /// Until when (monotonic microseconds).
     pub until: u64,
     /// What the request must repeat, and what it may.
@@ -40,7 +43,8 @@ pub enum Owed {
 }
 
 impl Return {
-    /// Whether a request is the one that is waited for: the same call, by the same host, with nothing added.
+    /// Whether a request is the one that is waited for: the same call, by the same host, with nothing added but the answer to
+    /// our form, which goes no further.
     pub fn fits(&self, call: &Call) -> bool {
         let is_nothing =
             |text: &str| serde_json::from_str(text).is_ok_and(|object: Map<String, Value>| object.is_empty());
@@ -48,7 +52,7 @@ impl Return {
         call.is_modern()
             && call.repeated() == self.repeated
             && call.meta().client == self.client
-            && (responses == self.responses.as_deref() || responses.is_none_or(is_nothing))
+            && (self.form.is_some() || responses == self.responses.as_deref() || responses.is_none_or(is_nothing))
     }
 }
 
@@ -70,6 +74,18 @@ impl Returns {
         }
     }
 
+    /// The forms whose answers are to come back.
+    pub fn forms(&self) -> impl Iterator<Item = &ShownForm> {
+        self.by_state.values().filter_map(|what| what.form.as_ref())
+    }
+
+    /// The call behind a state may wait for longer.
+    pub fn extend(&mut self, state: &str, until: u64) {
+        if let Some(what) = self.by_state.get_mut(state) {
+            what.until = what.until.max(until);
+        }
+    }
+
     /// The calls whose host has not come back for them by `now`.
     pub fn due(&mut self, now: u64) -> Vec<Return> {
         self.by_state.extract_if(|_, what| what.until <= now).map(|(_, what)| what).collect()
@@ -78,5 +94,24 @@ impl Returns {
     /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.by_state.values().map(|what| what.until).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_is_due_wakes() {
+        let mut returns = Returns::default();
+        assert_eq!(returns.wake_at(), None);
+        for (state, until) in [("late", 9), ("early", 4)] {
+            let (ticket, owed) = (Arc::from(state), Owed::Wait(1));
+            let repeated = Digest::of(b"call");
+            returns.give(Arc::from(state), Return { ticket, owed, until, repeated, responses: None, client: None });
+        }
+        assert_eq!((returns.wake_at(), returns.due(3).len()), (Some(4), 0));
+        let due: Vec<Arc<str>> = returns.due(4).into_iter().map(|one| one.ticket).collect();
+        assert_eq!((due, returns.wake_at()), (vec![Arc::from("early")], Some(9)));
     }
 }

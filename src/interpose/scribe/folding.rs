@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use super::What;
 use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
-use crate::audit::store::{Journal, JournalFile, Part};
+use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
 
 /// How long the log may hold what the disk may not have: with the time to the fold well within the promised 100 ms.
 const SYNC_AFTER: Duration = Duration::from_millis(40);
@@ -19,7 +19,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// So much of a write-ahead log is worth a checkpoint when idle. Below it the next fold would pay for a log begun anew.
 const IDLE_BACKLOG: u64 = 4 << 20;
 /// So much is worth one in the middle of the work.
-const BUSY_BACKLOG: u64 = 8 << 20;
+const BUSY_BACKLOG: u64 = 16 << 20;
 
 /// What the loop asks of it.
 pub(super) enum Fold {
@@ -39,6 +39,8 @@ pub(super) struct Folder<T> {
     jobs: Receiver<Fold>,
     /// Bytes that were sent and are not folded.
     folding: Arc<AtomicUsize>,
+    /// Where a part goes that is folded.
+    folded: Sender<Part>,
     tell: T,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
@@ -57,7 +59,7 @@ impl<T: Fn(What)> Folder<T> {
         path: Result<PathBuf, String>,
         key_path: PathBuf,
         jobs: Receiver<Fold>,
-        folding: Arc<AtomicUsize>,
+        (folding, folded): (Arc<AtomicUsize>, Sender<Part>),
         tell: T,
     ) -> Self {
         Self {
@@ -65,6 +67,7 @@ impl<T: Fn(What)> Folder<T> {
             key_path,
             jobs,
             folding,
+            folded,
             tell,
             log: None,
             parts: Vec::new(),
@@ -110,7 +113,7 @@ impl<T: Fn(What)> Folder<T> {
         if let Some(at) = self.sync_at {
             let left = at.saturating_duration_since(Instant::now());
             match if left.is_zero() { Err(RecvTimeoutError::Timeout) } else { self.jobs.recv_timeout(left) } {
-                Err(RecvTimeoutError::Timeout) => self.sync(),
+                Err(RecvTimeoutError::Timeout) => self.sync_behind(),
                 job => return job.ok(),
             }
         }
@@ -125,6 +128,8 @@ impl<T: Fn(What)> Folder<T> {
 
     /// Does what no caller waits for.
     fn rest(&mut self) {
+        // Only what the disk has is noted.
+        self.sync();
         self.checkpoint(IDLE_BACKLOG);
         self.note_head();
     }
@@ -138,8 +143,18 @@ impl<T: Fn(What)> Folder<T> {
     /// Syncs the log when that is due.
     fn sync(&mut self) {
         self.sync_at = None;
+        self.synced(Store::sync);
+    }
+
+    /// As [`Self::sync`], while folds go on: entries wait before there is much to be folded.
+    fn sync_behind(&mut self) {
+        self.sync_at = None;
+        self.synced(Store::sync_behind);
+    }
+
+    fn synced(&mut self, sync: impl FnOnce(&mut Store) -> Result<(), StoreError>) {
         if let Some(log) = &mut self.log
-            && let Err(error) = log.store.sync()
+            && let Err(error) = sync(&mut log.store)
         {
             // The journals still have it; whoever opens the log next syncs it.
             tracing::error!(%error, "records of the last moment may not survive a loss of power");
@@ -152,7 +167,7 @@ impl<T: Fn(What)> Folder<T> {
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
         }
-        let parts = std::mem::take(&mut self.parts);
+        let mut parts = std::mem::take(&mut self.parts);
         if let Err(why) = self.fold_parts(&parts) {
             self.log = None;
             self.parts = parts;
@@ -168,6 +183,10 @@ impl<T: Fn(What)> Folder<T> {
             } else {
                 journal.remove();
             }
+        }
+        if let Some((part, _)) = parts.pop() {
+            // The loop is gone at the end.
+            let _ = self.folded.send(part);
         }
         self.checkpoint(BUSY_BACKLOG);
         if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }

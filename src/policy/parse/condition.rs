@@ -54,7 +54,7 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
 
 fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<About> {
     let (mut arg, mut other) = (None, None);
-    let (mut tests, mut keys, mut told) = (Vec::new(), 0, false);
+    let (mut tests, mut keys, mut reported) = (Vec::new(), 0, false);
     for (key, value) in table {
         let name = key.get_ref().as_ref();
         keys += 1;
@@ -72,10 +72,10 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
             known if KEYS.contains(&known) => match test(reading, known, value) {
                 Some(test) => tests.push(test),
-                None => told = true,
+                None => reported = true,
             },
             other => {
-                told = true;
+                reported = true;
                 reading.unknown_key(key.span(), other, KEYS);
             }
         }
@@ -87,7 +87,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             None
         }
         // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
-        (Some(_), None) if tests.is_empty() && told => None,
+        (Some(_), None) if tests.is_empty() && reported => None,
         (Some(arg), None) if tests.is_empty() => {
             let hint = "add eq, in, glob, under, lt, gt, len, present or absent";
             reading.problem(at, format!("`arg` {arg:?} has no test"), hint);

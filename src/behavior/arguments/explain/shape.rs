@@ -1,7 +1,10 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
+use crate::behavior::words::section;
 use crate::behavior::words::{Words, among, count, folded};
+
+const WORDS: &str = include_str!("../../../../assets/words/shape.txt");
 
 /// How likely a text is to be taken for a statement where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +83,7 @@ fn opens(text: &str, head: usize) -> bool {
 }
 
 /// Words that statements of query languages begin with.
-const HEAD: &str = "select insert update delete drop create alter truncate grant revoke merge replace call exec execute begin commit \
-    rollback vacuum attach detach pragma explain describe show set load copy lock unlock rename use with values do \
-    declare analyze reindex match optional unwind remove foreach ask construct clear add move prefix base for let \
-    return upsert del flushall flushdb hset eval kill shutdown from put post patch get hdel lpush rpush expire incr \
-    config batch import export restore backup refresh comment deny bulk purge";
+const HEAD: &str = section(WORDS, "head");
 static HEADS: Words<{ count(HEAD) }> = Words::of(HEAD);
 
 /// Words that are a statement by themselves.

@@ -1,11 +1,11 @@
 //! Cypher: clauses that read, and the functions that are known. A procedure is read only where a list has it.
 
 use super::{Grammar, Names, Token, tokens};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
 
 /// What a text of Cypher does.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     if let Some(tokens) = tokens(text, CYPHER.quotes, CYPHER.signs)
         && calls_reads(&tokens)
     {

@@ -1,11 +1,11 @@
 //! Requests to Elasticsearch and OpenSearch, by the endpoints in their paths. Knows no index.
 
-use crate::behavior::arguments::effect::{Effect, Found};
+use crate::behavior::arguments::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// What a request does whose path this is; `None` where the text is no path with an endpoint.
-pub fn read(text: &str) -> Option<Found> {
+pub fn read(text: &str) -> Option<Meaning> {
     let text = text.trim();
     let (method, path) = match text.split_once(' ') {
         Some((method, path)) => (method, path.trim()),
@@ -18,7 +18,7 @@ pub fn read(text: &str) -> Option<Found> {
     for endpoint in endpoints {
         if changes(endpoint) {
             let action = if endpoint.contains("delete") { Action::Delete } else { Action::Update };
-            return Some(Found::new(Effect::Write, action, endpoint, format!("Elasticsearch, {endpoint}")));
+            return Some(Meaning::new(Effect::Write, action, endpoint, format!("Elasticsearch, {endpoint}")));
         }
         let posts = among(endpoint, POSTED);
         let reads = among(endpoint, READS) || posts;
@@ -31,13 +31,14 @@ pub fn read(text: &str) -> Option<Found> {
     }
     let says = path.rsplit('/').find(|part| part.starts_with('_')).unwrap_or_default();
     Some(
-        found
-            .unwrap_or_else(|| Found::new(Effect::ReadElsewhere, Action::Read, says, format!("Elasticsearch, {says}"))),
+        found.unwrap_or_else(|| {
+            Meaning::new(Effect::ReadElsewhere, Action::Read, says, format!("Elasticsearch, {says}"))
+        }),
     )
 }
 
-fn unread(endpoint: &str) -> Found {
-    Found::new(
+fn unread(endpoint: &str) -> Meaning {
+    Meaning::new(
         Effect::Unknown,
         Action::Unknown,
         endpoint,

@@ -1,7 +1,7 @@
 //! Conditions: comparisons joined by AND and OR, as JQL, OData, label selectors and `where` arguments have them.
 
 use super::{Grammar, Names, Token, tokens};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
 
 /// Whether a text is a condition, read to its end.
@@ -29,7 +29,7 @@ fn compares_a_value(tokens: &[Token<'_>], at: usize) -> bool {
 }
 
 /// What a condition does: it reads, or the text is none.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     if reads(text) { FILTER.found(&[]) } else { FILTER.unread(text) }
 }
 

@@ -1,11 +1,11 @@
 //! InfluxQL: SELECT without INTO, and SHOW.
 
 use super::{Grammar, Names};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
 
 /// What a text of InfluxQL does.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     INFLUX.read(text)
 }
 

@@ -1,10 +1,10 @@
 //! jq: filters over one document. A word is a function that a list has, or the name of a field.
 
 use super::{Grammar, Names};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 
 /// What a jq filter does: jq writes nothing; what reads the environment, or is not known, is not read.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     JQ.read(text)
 }
 

@@ -1,12 +1,12 @@
 //! KQL: a table and operators that read, joined by `|`. A text that begins with a dot is a command to the cluster.
 
 use super::{Grammar, Names, Token, tokens};
-use crate::behavior::arguments::effect::{Effect, Found};
+use crate::behavior::arguments::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// What a text of KQL does.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     let text = text.trim();
     if let Some(command) = text.strip_prefix('.') {
         let word: String = command.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -17,7 +17,7 @@ pub fn read(text: &str) -> Found {
             "execute" => Action::Execute,
             _ => Action::Unknown,
         };
-        return Found::new(Effect::of(action), action, text, format!("a control command, .{word}"));
+        return Meaning::new(Effect::of(action), action, text, format!("a control command, .{word}"));
     }
     // `project-away` is one word here.
     let joined = ["away", "keep", "rename", "reorder", "operator"]

@@ -1,10 +1,10 @@
 //! PromQL: an expression over series; it has no statement that changes anything, and whatever is not one is not read.
 
 use super::{Grammar, Names};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 
 /// What a text of PromQL does.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     PROMQL.read(text)
 }
 

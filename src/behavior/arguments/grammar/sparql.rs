@@ -1,11 +1,11 @@
 //! SPARQL: SELECT, ASK, CONSTRUCT and DESCRIBE over the store itself. Addresses in angle brackets are names.
 
 use super::{Grammar, Names};
-use crate::behavior::arguments::effect::Found;
+use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
 
 /// What a text of SPARQL does.
-pub fn read(text: &str) -> Found {
+pub fn read(text: &str) -> Meaning {
     match plain(text) {
         Some(plain) => SPARQL.read(&plain),
         None => SPARQL.unread(text),

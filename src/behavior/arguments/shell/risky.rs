@@ -105,10 +105,10 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         .find(|row| among(name, row.names) && (row.with.is_empty() || row.with.iter().any(|with| has(rest, with))));
     match row {
         Some(row) => {
-            let told: Vec<usize> = (0..rest.len()).filter(|at| shown(rest[*at], row)).take(2).collect();
-            let with: Vec<&str> = told.iter().map(|at| rest[*at]).collect();
+            let with_values: Vec<usize> = (0..rest.len()).filter(|at| shown(rest[*at], row)).take(2).collect();
+            let with: Vec<&str> = with_values.iter().map(|at| rest[*at]).collect();
             let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(" ")) };
-            let telling: Vec<usize> = std::iter::once(at).chain(told.iter().map(|one| at + 1 + one)).collect();
+            let telling: Vec<usize> = std::iter::once(at).chain(with_values.iter().map(|one| at + 1 + one)).collect();
             Ranked::new(row.rank, format!("runs {name}{with}{}", row.why), &telling)
         }
         None => {

@@ -206,8 +206,8 @@ impl Lexer<'_> {
             return self.unclear(self.at);
         };
         let inside = &self.bytes[from..end];
-        let told = matches!(inside.first(), Some(b'!' | b'M' | b'+'));
-        if told || inside.windows(2).any(|pair| pair == b"/*") || inside.contains(&0) {
+        let is_instruction = matches!(inside.first(), Some(b'!' | b'M' | b'+'));
+        if is_instruction || inside.windows(2).any(|pair| pair == b"/*") || inside.contains(&0) {
             return self.unclear(self.at);
         }
         self.at = end + 2;

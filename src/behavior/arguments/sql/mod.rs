@@ -1,7 +1,7 @@
 //! SQL in arguments: one statement that only reads, or not shown to be one. Two gates: over tokens, then over the tree.
 //!
 //! Both hold allow lists, and each closes what the other might miss: the tokens know no grammar, and the grammar's
-//! cutting is another's. Where the dialect is not told, a text that dialects read differently is not shown to be a read.
+//! cutting is another's. Where the dialect is not known, a text that dialects read differently is not shown to be a read.
 
 mod expression;
 mod fingerprint;
@@ -9,13 +9,13 @@ mod functions;
 mod gate;
 mod lex;
 mod lists;
+mod outline;
 mod thin;
-mod told;
 mod tree;
 
 use std::ops::Range;
 
-use super::effect::{Effect, Found};
+use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{Words, count, folded};
@@ -44,8 +44,8 @@ impl Dialect {
             (Self::MySql, any(&["mysql", "mariadb"])),
             (Self::MsSql, any(&["mssql", "sql server", "t-sql", "tsql", "transact-sql", "sqlserver"])),
         ];
-        let mut told = named.into_iter().filter_map(|(dialect, told)| told.then_some(dialect));
-        told.next().filter(|_| told.next().is_none())
+        let mut known = named.into_iter().filter_map(|(dialect, is_named)| is_named.then_some(dialect));
+        known.next().filter(|_| known.next().is_none())
     }
 }
 
@@ -71,7 +71,7 @@ pub struct Statement {
     pub effect: Effect,
     /// Our own line on it: `DELETE on users without WHERE`; foreign names in it are raw.
     pub says: String,
-    /// What it acts on, as written; `None` where that cannot be told.
+    /// What it acts on, as written; `None` where that is not clear.
     pub object: Option<String>,
     pub weight: Weight,
     /// The statement without its literals, the same for statements that differ in them alone; `None` where no one can
@@ -83,12 +83,12 @@ pub struct Statement {
 
 impl Statement {
     /// As a finding about an argument.
-    pub fn found(self) -> Found {
+    pub fn found(self) -> Meaning {
         let (action, span) = match self.judgement {
             Judgement::Read => (Action::Read, self.says.clone()),
             Judgement::NotRead { action, span } => (action, span),
         };
-        Found { effect: self.effect, action, also: self.also, span, says: self.says, fingerprint: self.fingerprint }
+        Meaning { effect: self.effect, action, also: self.also, span, says: self.says, fingerprint: self.fingerprint }
     }
 
     fn action(&self) -> Action {
@@ -129,11 +129,6 @@ pub fn fingerprints(text: &str) -> Vec<String> {
     found
 }
 
-/// Judges one text as SQL of a dialect, or of any where it is not told.
-pub fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
-    read(text, dialect).judgement
-}
-
 /// Judges one text, says what it would do, and takes its fingerprint.
 pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
     match tokens(text, dialect) {
@@ -146,13 +141,13 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
         }
         Err(doubt) => {
             // What cannot be cut may still say at its head what it is; that is for the eye alone.
-            let word = told::head(text);
+            let word = outline::head(text);
             let action = gate::action_of(&word);
             let doubt = if action == Action::Unknown { doubt } else { Doubt { action, ..doubt } };
             Statement {
                 effect: Effect::of(doubt.action),
                 judgement: not_read(&doubt),
-                says: told::unclear(&word),
+                says: outline::unclear(&word),
                 object: None,
                 weight: Weight::Grave,
                 fingerprint: None,
@@ -200,12 +195,12 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
             Some(_) | None => not_read(&doubt),
         },
     };
-    let told = told::statement(cut);
+    let outline = outline::statement(cut);
     Statement {
-        effect: told.effect(&judgement),
-        weight: told.weight(&judgement),
-        says: told::says(&told, &judgement),
-        object: told.object,
+        effect: outline.effect(&judgement),
+        weight: outline.weight(&judgement),
+        says: outline::says(&outline, &judgement),
+        object: outline.object,
         judgement,
         fingerprint: fingerprint::of(cut, dialect),
         also: Vec::new(),
@@ -246,7 +241,7 @@ fn not_read(doubt: &Doubt) -> Judgement {
 
 fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
     let passed = gate::pass(cut, dialect)?;
-    if told::is_listing(cut)? {
+    if outline::is_listing(cut)? {
         return Ok(());
     }
     if passed == Passed::PlanOfChange {

@@ -20,7 +20,7 @@ use super::{Dialect, Doubt, functions, thin};
 /// How deep the parser follows. Its own frames are large: this fits a thread of two megabytes without optimisation.
 const MAX_DEPTH: usize = 32;
 
-/// Where the dialect is not told, a statement of more tokens than this is parsed once and not four times.
+/// Where the dialect is not known, a statement of more tokens than this is parsed once and not four times.
 const MANY_TOKENS: usize = 500;
 
 /// Lets one statement through that reads: under its dialect, or under some dialect and against none that can read it.
@@ -116,8 +116,8 @@ fn statement_reads(statement: &Statement, dialect: Dialect) -> Result<(), Doubt>
             options,
         } => {
             absent("EXPLAIN ANALYZE", !analyze)?;
-            let told = ["verbose", "costs", "settings", "buffers", "summary", "format", "generic_plan", "memory"];
-            let known = |name: &str| told.iter().any(|known| name.eq_ignore_ascii_case(known));
+            let harmless = ["verbose", "costs", "settings", "buffers", "summary", "format", "generic_plan", "memory"];
+            let known = |name: &str| harmless.iter().any(|known| name.eq_ignore_ascii_case(known));
             absent("EXPLAIN", options.iter().flatten().all(|option| known(&option.name.value)))?;
             match statement.as_ref() {
                 Statement::Query(inner) => query(inner, dialect),

@@ -161,13 +161,12 @@ fn is_variable(word: &str) -> bool {
         && VARIABLES.iter().any(|suffix| word.ends_with(suffix))
 }
 
-/// Names of files and directories, wherever they stand.
+/// Names of files and directories, and of the tables in which databases keep passwords, wherever they are.
 pub(super) const ANYWHERE: &[&str] = &[
-    ".ssh", // Tables of databases that hold passwords.
     "pg_shadow", "pg_authid", "pg_user_mapping", "sql_logins", "pg_catalog.pg_shadow", "pg_catalog.pg_authid",
-    "sys.sql_logins", "mysql.user", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed25519_sk", "id_ecdsa_sk",
-    ".env", ".envrc", ".aws", ".azure", ".aliyun", ".bluemix", ".oci", ".kube", "kubeconfig", ".docker", ".dockercfg",
-    ".dockerconfigjson", "application_default_credentials.json", "credentials.json", ".credentials.json",
+    "sys.sql_logins", "mysql.user", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ed25519_sk",
+    "id_ecdsa_sk", ".env", ".envrc", ".aws", ".azure", ".aliyun", ".bluemix", ".oci", ".kube", "kubeconfig", ".docker",
+    ".dockercfg", ".dockerconfigjson", "application_default_credentials.json", "credentials.json", ".credentials.json",
     "credentials.db", "credentials.xml", "credentials.toml", "credentials.tfrc.json", "access_tokens.db",
     "client_secret.json", "client_secrets.json", "oauth_creds.json", "token.json", "tokens.json",
     "service_account.json", "service-account.json", ".claude.json", "claude_desktop_config.json", ".netrc", "_netrc",

@@ -106,13 +106,13 @@ fn accompanying(words: &[String], at: usize) -> Option<(Action, usize)> {
     }
     let (found, action, form) = changing(words.get(at + 1)?)?;
     let said_to_reader = words.first().is_some_and(|word| among(word, "use call run only always best useful ideal"));
-    let told = match words[at].as_str() {
+    let is_subject = match words[at].as_str() {
         "besides" => true,
         "after" => at > 1 && !said_to_reader,
         _ => at > 1,
     };
     let counts = among(found.base, LOST) || among(found.base, ACCOMPANYING);
-    (form == Form::Gerund && told && counts).then_some((action, 2))
+    (form == Form::Gerund && is_subject && counts).then_some((action, 2))
 }
 
 /// "Does not delete anything except …": that it does.

@@ -7,7 +7,7 @@ use crate::behavior::words::{self, among};
 
 /// What the parameters let one do.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Parameters {
     /// A parameter says that something is changed.
     changes: Option<(Action, String)>,
     /// Carries code, a command or a statement to be run.
@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) may_change: bool,
 }
 
-impl Found {
+impl Parameters {
     /// The change that they show, given that the text says it only reads, and its reading verb.
     ///
     /// A statement is run even by what is said to query; what is said to read takes a code as it takes a name.
@@ -31,8 +31,8 @@ impl Found {
 }
 
 /// Reads the parameters of an input schema.
-pub(super) fn found(schema: &Value, description: &str) -> Found {
-    let mut found = Found::default();
+pub(super) fn read(schema: &Value, description: &str) -> Parameters {
+    let mut found = Parameters::default();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     for (name, property) in properties {
         let plain = words::of_name(name).join("_");

@@ -8,7 +8,7 @@ use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
 
 /// What one statement says of itself.
-pub(super) struct Told {
+pub(super) struct Outline {
     /// Its verb in upper case; empty where it has none.
     verb: String,
     line: String,
@@ -21,7 +21,7 @@ pub(super) struct Told {
 }
 
 /// `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written.
-pub(super) fn statement(cut: Cut<'_>) -> Told {
+pub(super) fn statement(cut: Cut<'_>) -> Outline {
     const RIGHTS: &[&str] =
         &["GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL", "RECONFIGURE", "ATTACH", "DETACH", "BACKUP", "RESTORE"];
     const ADMINISTERED: &[&str] = &[" USER", " ROLE", " LOGIN", " DATABASE", " EXTENSION"];
@@ -68,10 +68,10 @@ pub(super) fn statement(cut: Cut<'_>) -> Told {
         }
         _ => verb.chars().take(24).collect(),
     };
-    Told { verb, line, object: object.map(str::to_owned), administers, every }
+    Outline { verb, line, object: object.map(str::to_owned), administers, every }
 }
 
-impl Told {
+impl Outline {
     pub(super) fn effect(&self, judgement: &Judgement) -> Effect {
         match judgement {
             Judgement::Read => Effect::ReadHere,
@@ -91,9 +91,9 @@ impl Told {
 }
 
 /// Our line on a text of one statement: what it says of itself, and what speaks against a read that is none.
-pub(super) fn says(told: &Told, judgement: &Judgement) -> String {
-    let line = &told.line;
-    let reads = matches!(told.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
+pub(super) fn says(outline: &Outline, judgement: &Judgement) -> String {
+    let line = &outline.line;
+    let reads = matches!(outline.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
     match judgement {
         Judgement::NotRead { span, action } if reads && *action != Action::Unknown => format!("{line}, with {span}"),
         Judgement::NotRead { span, .. } if reads => format!("{line}, not known to only read: {span}"),
