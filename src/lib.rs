@@ -57,8 +57,8 @@
 //!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! What holds up an approved call is beside these, `turn`; how a host waits for long, `input_required`; and what ends a call early:
-//! `withdraw` for one call; `ending` and `wake` for all.
+//! What holds up an approved call is beside these, `turn`; how a host waits for long, `input_required` and `tasks`; and what ends a
+//! call early: `withdraw` for one call; `ending` and `wake` for all.
 
 pub mod audit;
 pub mod behavior;

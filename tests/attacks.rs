@@ -49,6 +49,7 @@
 //! | C18 | approval after cancel or timeout | withdrawn at once; a late verdict does nothing and is recorded |
 //! | C19 | no console, crashed console, full disk | wait, then deny with a reason; never allow |
 //! | C20 | a question that the host puts to its user for us: answered, taken back, imitated or put again under its id by the server; answered twice or late by the host | only the host's first answer to the open question counts, for the text that it showed; while it is open the server's requests are read strictly, and none passes under an id of ours |
+//! | C21 | a call that waits as a task: the server ends or imitates the task, or names it as its own; a host asks about a task of another session, or without taking tasks; its result is fetched twice; its cancellation meets the approval | ids are unguessable and count in one session; requests about them end at the gate; no line of the server's names one; the call runs at most once, as it was approved; a cancellation that comes before the record of the approval counts |
 //! | D1 | approval fatigue | own figures shown ("61 of 61 approved in 20 min, median 0.8 s"); identical calls grouped; a narrow rule is offered after repeated approvals |
 //! | D2 | flooding to hide one call | the queue marks and can sort by risk; per-server limit; deny all from one server |
 //! | D3 | a key pressed just as the screen changes | arrivals never move the selection; a short arming delay after the selected call changes |
@@ -101,3 +102,4 @@ mod process;
 mod screen;
 mod server_words;
 mod statements;
+mod tasks;

@@ -14,5 +14,6 @@ mod idle;
 mod review;
 mod science;
 mod screen_rules;
+mod tasks;
 mod transcript;
 mod trouble;

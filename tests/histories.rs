@@ -1,6 +1,8 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{ALL, FORMS, MOVES, Move, REQUESTS, replay, replay_ordered, replay_with_forms};
+use crate::world::moves::{
+    ALL, FORMS, MOVES, Move, REQUESTS, TASKS, replay, replay_ordered, replay_polled, replay_with_forms,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -84,6 +86,29 @@ fn every_history_of_length_three_of_a_host_that_comes_back() {
     }
 }
 
+/// A host that polls for its call, in both forms, and whatever else happens in the meantime.
+#[test]
+fn every_history_of_length_three_of_a_call_that_is_a_task() {
+    for first in [Move::TaskCall, Move::TaskModern] {
+        for a in TASKS {
+            for b in TASKS {
+                for c in [Move::Approve, Move::LogTakes, Move::TaskCancel, Move::TaskResult] {
+                    replay_polled(&[first, Move::DiskShows, Move::LogTakes, a, b, c]);
+                }
+            }
+        }
+    }
+    // The same where the call has been approved and runs.
+    let begin = [Move::DiskShows, Move::LogTakes, Move::LogTakes, Move::Approve, Move::DiskShows];
+    for first in [Move::TaskCall, Move::TaskModern] {
+        for a in TASKS {
+            for b in TASKS {
+                replay_polled(&[&[first][..], &begin, &[Move::LogTakes, Move::DiskShows, a, b]].concat());
+            }
+        }
+    }
+}
+
 fn any_move() -> impl Strategy<Value = Move> {
     (0..ALL.len()).prop_map(|at| ALL[at])
 }
@@ -95,6 +120,13 @@ proptest! {
     fn random_histories(moves in proptest::collection::vec(any_move(), 1..40)) {
         replay(&moves);
         replay_ordered(&moves);
+    }
+
+    #[test]
+    fn random_histories_of_tasks(moves in proptest::collection::vec(0..TASKS.len() + ALL.len() + 20, 1..40)) {
+        let all: Vec<Move> = [ALL, &TASKS, &TASKS].concat();
+        let one = |at: usize| all.get(at).copied().unwrap_or(Move::TaskModern);
+        replay_polled(&moves.into_iter().map(one).collect::<Vec<_>>());
     }
 
     #[test]

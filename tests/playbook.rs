@@ -11,6 +11,7 @@ mod methods;
 mod proven;
 mod round_trips;
 mod scoped;
+mod tasks;
 mod touched;
 mod turns;
 

@@ -94,6 +94,7 @@ impl<'a> What<'a> {
                 | Kind::Policy
                 | Kind::Forward
                 | Kind::RoundTrip
+                | Kind::Task
                 | Kind::Passed
                 | Kind::Session
                 | Kind::Checkpoint,

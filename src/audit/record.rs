@@ -27,6 +27,8 @@ words! {
         Forward = "forward",
         /// A host that waits for a held call was asked to come back, or did.
         RoundTrip = "round-trip",
+        /// A host was given a task for a held call, and polls.
+        Task = "task",
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
@@ -196,6 +198,7 @@ impl Entry {
             | Kind::Policy
             | Kind::Forward
             | Kind::RoundTrip
+            | Kind::Task
             | Kind::Outcome
             | Kind::Withdrawn
             | Kind::Fault

@@ -58,6 +58,9 @@ pub struct WrapOptions {
     /// Let calls reach the server in the order the host sent them: one that waits for you holds up those behind it
     #[arg(long)]
     pub ordered: bool,
+    /// Answer a call that waits with a task, where the host declares that it takes one: it polls for as long as you take
+    #[arg(long)]
+    pub tasks: bool,
     /// What the task needs; mcp-approve asks about other calls: read-only, classes like PURE|READ or
     /// PURE|READ|CONTENT|TEXT, identities, or
     /// session:ID for what that session was approved to do; several with commas between them
@@ -95,6 +98,7 @@ impl WrapOptions {
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
             (self.ordered, "--ordered"),
+            (self.tasks, "--tasks"),
             (self.expect.is_some(), "--expect"),
             (self.inline, "--inline"),
             (self.observe, "--observe"),
@@ -117,6 +121,7 @@ impl WrapOptions {
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,
             ordered: self.ordered.then_some(true),
+            tasks: self.tasks.then_some(true),
             inline: self.inline.then_some(true),
             observe: self.observe.then_some(true),
             audit_db: self.audit_db.as_ref().map(absolute),

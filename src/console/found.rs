@@ -232,6 +232,7 @@ impl Line {
                 | Kind::Decision
                 | Kind::Forward
                 | Kind::RoundTrip
+                | Kind::Task
                 | Kind::Withdrawn
                 | Kind::Passed
                 | Kind::Session

@@ -156,7 +156,7 @@ pub fn happened(line: &Line) -> Row {
         },
         Some(Kind::DecisionAsked) => (Tone::Warn, "asked"),
         Some(Kind::Forward) => (Tone::Ours, "forwarded"),
-        Some(Kind::RoundTrip) => (Tone::Ours, "waits on"),
+        Some(Kind::RoundTrip | Kind::Task) => (Tone::Ours, "waits on"),
         Some(Kind::Outcome) if line.outcome.is_some_and(Outcome::is_failure) => (Tone::Danger, "failed"),
         Some(Kind::Outcome) => (Tone::Ours, "answered"),
         Some(Kind::Withdrawn) => (Tone::Warn, "withdrawn"),

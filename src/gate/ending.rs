@@ -2,7 +2,7 @@
 
 use crate::audit::record::{Kind, Outcome};
 use crate::gate::Gate;
-use crate::gate::call::held::{Approved, Asking, Stage, Withdrawal};
+use crate::gate::call::held::{Approved, Asking, Held, Stage, Withdrawal};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, Side};
@@ -19,7 +19,9 @@ impl Gate {
         }
         for number in self.calls.waiting::<Approved>() {
             // Its host cannot come back for it.
-            if self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some()) {
+            let is_gone =
+                |(held, _): (&Held, &Approved)| held.round_trips.away.is_some() || held.round_trips.task.is_some();
+            if self.calls.get::<Approved>(number).is_some_and(is_gone) {
                 self.withdraw(now, number, Withdrawal::HostGone, out);
             }
         }
@@ -83,7 +85,7 @@ impl Gate {
             let entry =
                 self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
-            out.push(Effect::Answer(replies::outcome_unknown(&id, &flight, how)));
+            self.answer_flight(now, &flight, replies::outcome_unknown(&id, &flight, how), out);
         }
         let runs = self.log.refusals.all();
         self.record_refused_runs(now, runs, out);

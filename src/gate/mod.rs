@@ -29,6 +29,7 @@ use server::catalog::Catalog;
 use server::flight::Flights;
 use state::elicited::Elicited;
 use state::returns::Returns;
+use state::tasks::Tasks;
 use state::{Clock, Consoles, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
@@ -61,6 +62,16 @@ pub enum Order {
     Sent,
 }
 
+/// Whether a host polls for a call that waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Polling {
+    /// It waits for the answer to its request.
+    #[default]
+    Never,
+    /// Where that request declares that its host takes a task (`--tasks`).
+    Declared,
+}
+
 /// Whether questions are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -87,6 +98,7 @@ pub struct Config {
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
     pub order: Order,
+    pub polling: Polling,
     pub unattended: Unattended,
     pub mode: Mode,
     pub trust: Trust,
@@ -117,6 +129,7 @@ pub struct Gate {
     flights: Flights,
     grants: Grants,
     returns: Returns,
+    tasks: Tasks,
     elicited: Elicited,
 }
 
@@ -138,6 +151,7 @@ impl Gate {
             flights: Flights::default(),
             grants: Grants::default(),
             returns: Returns::default(),
+            tasks: Tasks::default(),
         }
     }
 

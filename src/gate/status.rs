@@ -95,7 +95,10 @@ impl Gate {
 
     /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
     pub(in crate::gate) fn forges(&self, gist: &Gist) -> bool {
-        let is_strict = !self.calls.is_empty() || self.flights.has_later() || !self.config.scope.is_whole();
+        let is_strict = !self.calls.is_empty()
+            || self.flights.has_later()
+            || self.tasks.changes_answers()
+            || !self.config.scope.is_whole();
         match gist {
             Gist::Response { id, .. } => {
                 let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
@@ -118,7 +121,7 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        let is_held = !self.calls.is_empty() || self.flights.has_later();
+        let is_held = !self.calls.is_empty() || self.flights.has_later() || self.tasks.changes_answers();
         if self.catalog.is_listening() || is_held || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {

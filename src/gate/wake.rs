@@ -45,6 +45,7 @@ impl Gate {
         }
         self.expire_turns(now, out);
         self.end_round_trips(now, out);
+        self.expire_tasks(now, out);
         self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
@@ -121,7 +122,7 @@ impl Gate {
                 Beats::Checks
             };
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            if held.round_trips.away.is_some() {
+            if held.round_trips.away.is_some() || held.round_trips.task.is_some() {
                 continue;
             }
             let token = held.open_token().map(str::to_owned);
@@ -160,7 +161,8 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
-        let times = [Some(held.deadline), held.beat.map(|beat| beat.next), held.round_trips.ends];
+        let beat = held.beat.filter(|_| held.round_trips.task.is_none());
+        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
         if let Some(first) = times.into_iter().flatten().min() {
             self.wake_by(first, out);
         }

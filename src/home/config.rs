@@ -20,7 +20,7 @@ use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
 use crate::gate::data::opinion::Approver;
-use crate::gate::{Mode, Order, Unattended};
+use crate::gate::{Mode, Order, Polling, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
@@ -32,7 +32,7 @@ use value::{check_name, mismatch, parsed, path};
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const KEYS: &[&str] = &[
-    "name", "policy", "scope", "role", "unattended", "approval-timeout", "host-timeout", "ordered", "inline",
+    "name", "policy", "scope", "role", "unattended", "approval-timeout", "host-timeout", "ordered", "tasks", "inline",
     "observe", "audit-db", "trust", "expect", "schema",
 ];
 const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
@@ -50,6 +50,7 @@ pub struct WrapSettings {
     /// `None`: as the table of hosts says.
     pub host_timeout: Option<Duration>,
     pub order: Order,
+    pub polling: Polling,
     pub drawing: Drawing,
     pub mode: Mode,
     pub audit_db: PathBuf,
@@ -84,6 +85,7 @@ pub struct Level {
     pub approval_timeout: Option<Duration>,
     pub host_timeout: Option<Duration>,
     pub ordered: Option<bool>,
+    pub tasks: Option<bool>,
     pub inline: Option<bool>,
     pub observe: Option<bool>,
     pub audit_db: Option<PathBuf>,
@@ -148,6 +150,7 @@ impl Level {
             approval_timeout: self.approval_timeout.or(next.approval_timeout),
             host_timeout: self.host_timeout.or(next.host_timeout),
             ordered: self.ordered.or(next.ordered),
+            tasks: self.tasks.or(next.tasks),
             inline: self.inline.or(next.inline),
             observe: self.observe.or(next.observe),
             audit_db: self.audit_db.or(next.audit_db),
@@ -175,6 +178,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
         order: if level.ordered == Some(true) { Order::Sent } else { Order::Decided },
+        polling: if level.tasks == Some(true) { Polling::Declared } else { Polling::Never },
         drawing: if level.inline == Some(true) { Drawing::Inline } else { Drawing::Never },
         mode: if level.observe == Some(true) { Mode::Observe } else { Mode::Enforce },
         audit_db: level.audit_db.unwrap_or_else(|| places.audit_db()),
@@ -298,6 +302,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
             "host-timeout" => level.host_timeout = parsed(reading, value, name, duration::parse),
             "ordered" => level.ordered = reading.switch(value, name),
+            "tasks" => level.tasks = reading.switch(value, name),
             "inline" => level.inline = reading.switch(value, name),
             "observe" => level.observe = reading.switch(value, name),
             "audit-db" => level.audit_db = path(reading, value, name, folder),

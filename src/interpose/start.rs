@@ -167,6 +167,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         approval_timeout: micros(settings.approval_timeout),
         host_timeout: settings.host_timeout.map(micros),
         order: settings.order,
+        polling: settings.polling,
         unattended: settings.unattended,
         mode: settings.mode,
         trust: settings.trust,

@@ -61,6 +61,13 @@ fn has_forms(capabilities: Option<&Value>) -> bool {
     said.is_some_and(|said| said.is_empty() || said.get("form").is_some_and(Value::is_object))
 }
 
+/// Whether an answer to `initialize` says that the server makes tasks of calls (2025-11-25).
+pub fn makes_tasks(content: &[u8]) -> bool {
+    let message: Option<Value> = serde_json::from_slice(content).ok();
+    let said = message.as_ref().and_then(|message| message.pointer("/result/capabilities/tasks/requests/tools/call"));
+    said.is_some_and(Value::is_object)
+}
+
 /// The names of capabilities, and what is switched on in each: `tools`, `tools.listChanged`.
 fn features(capabilities: &Value) -> Vec<String> {
     let empty = Map::new();

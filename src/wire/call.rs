@@ -188,6 +188,11 @@ impl Call {
         self.text(self.parts.input_responses.as_ref())
     }
 
+    /// The exact JSON text of `task` (2025-11-25): the request asks to become a task.
+    pub fn task_text(&self) -> Option<&str> {
+        self.members()?.into_iter().find(|(key, _)| key == "task").map(|(_, value)| value)
+    }
+
     /// The digest of what a multi-round-trip retry must repeat: every member of `params` as it is written, but `_meta`, the
     /// server's state and the answers to its questions. In any order: a host may write its object anew.
     pub fn repeated(&self) -> Digest {

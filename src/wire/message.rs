@@ -39,6 +39,11 @@ impl Plain {
         &self.line
     }
 
+    /// Whether it is the request of this id.
+    pub fn is_request(&self, id: &Id) -> bool {
+        matches!(&self.gist, Gist::Request { id: own, .. } if own == id)
+    }
+
     /// The message as something that can be held; `None` unless it is a request.
     pub fn request(&self, origin: Origin) -> Option<Call> {
         match envelope::read(self.line.content()) {

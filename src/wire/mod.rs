@@ -19,6 +19,7 @@ pub mod rename;
 pub mod reply;
 pub mod stream;
 pub mod strict;
+pub mod task;
 mod text;
 pub mod words;
 

@@ -1,4 +1,5 @@
-//! The same message under another id or progress token: one JSON token is replaced, every other byte stays as it was received.
+//! The same message under another id, progress token or task id: one JSON token is replaced, every other byte stays as it was
+//! received.
 
 use std::ops::Range;
 
@@ -16,7 +17,18 @@ pub fn with_id(line: &Line, id: &Id) -> Option<Line> {
 
 /// A message with another token for a member of its `params`; `None` where it cannot be read strictly, or has no such member.
 pub fn with_param(line: &Line, member: &str, token: &str) -> Option<Line> {
-    replaced(line, param(line.content(), member).ok().flatten()?, token)
+    replaced(line, span(line.content(), &["params", member]).ok().flatten()?, token)
+}
+
+/// A message with another text at the end of a path of keys; `None` where it cannot be read strictly, or the text there is not
+/// `from`.
+pub fn with_text(line: &Line, path: &[&str], from: &str, to: &str) -> Option<Line> {
+    let span = span(line.content(), path).ok().flatten()?;
+    let text: String = serde_json::from_slice(line.content().get(span.clone())?).ok()?;
+    if text != from {
+        return None;
+    }
+    replaced(line, span, &serde_json::Value::from(to).to_string())
 }
 
 fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
@@ -24,24 +36,32 @@ fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
     Some(Line::new([bytes.get(..span.start)?, token.as_bytes(), bytes.get(span.end..)?].concat()))
 }
 
-/// Where a member of `params` is written.
-fn param(content: &[u8], name: &str) -> Result<Option<Range<usize>>, Fault> {
+/// Where the value at the end of a path of keys is written; `None` where there is none.
+///
+/// # Errors
+/// The text cannot be read strictly.
+pub fn span(content: &[u8], path: &[&str]) -> Result<Option<Range<usize>>, Fault> {
     let mut reader = Reader::new(content)?;
+    let found = find(&mut reader, path)?;
+    reader.end()?;
+    Ok(found)
+}
+
+fn find(reader: &mut Reader<'_>, path: &[&str]) -> Result<Option<Range<usize>>, Fault> {
+    let Some((first, rest)) = path.split_first() else { return reader.skip().map(Some) };
+    if reader.kind()? != Kind::Object {
+        reader.skip()?;
+        return Ok(None);
+    }
     let mut found = None;
-    let mut message = reader.enter()?;
-    while let Some(key) = reader.member(&mut message)? {
-        if reader.decoded(&key) != "params" || reader.kind()? != Kind::Object {
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
+        if reader.decoded(&key) == *first {
+            found = find(reader, rest)?;
+        } else {
             reader.skip()?;
-            continue;
-        }
-        let mut params = reader.enter()?;
-        while let Some(key) = reader.member(&mut params)? {
-            let is_wanted = reader.decoded(&key) == name;
-            let span = reader.skip()?;
-            found = if is_wanted { Some(span) } else { found };
         }
     }
-    reader.end()?;
     Ok(found)
 }
 
@@ -77,5 +97,10 @@ mod tests {
         let wanted = line.replacen(" : 7 ,", " : \"t\" ,", 1);
         assert_eq!(text(with_param(&Line::new(line.into()), "progressToken", "\"t\"")), Some(wanted));
         assert_eq!(text(with_param(&Line::new(b"{\"params\":[7]}".to_vec()), "progressToken", "1")), None);
+        let line = Line::new(b"{\"result\":{\"a\" : {\"t\": \"\\u0078\" },\"t\":\"x\"}}\n".to_vec());
+        let wanted = "{\"result\":{\"a\" : {\"t\": \"y\\\"\" },\"t\":\"x\"}}\n";
+        assert_eq!(text(with_text(&line, &["result", "a", "t"], "x", "y\"")).as_deref(), Some(wanted));
+        assert_eq!(text(with_text(&line, &["result", "a", "t"], "z", "y")), None, "another text");
+        assert_eq!(text(with_text(&line, &["result", "t", "t"], "x", "y")), None, "no object");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::fold::PROGRESS_TOKEN;
 use super::id::Id;
 use super::line::Line;
+use super::task::RELATED;
 
 /// A JSON-RPC error; `None` answers with `"id":null`.
 pub fn error(id: Option<&Id>, code: i32, message: &str) -> Line {
@@ -74,9 +75,12 @@ pub fn progress(token: &str, progress: f64, message: &str) -> Line {
     ))
 }
 
-/// Our own `elicitation/create` to the host. The first revision that has it knows no `mode`.
-pub fn elicit(id: &str, message: &str) -> Line {
-    let (id, form) = (quoted(id), form("", message));
+/// Our own `elicitation/create` to the host. The first revision that has it knows no `mode`. It names the task that it is about,
+/// where the call became one.
+pub fn elicit(id: &str, message: &str, task: Option<&str>) -> Line {
+    let meta =
+        task.map(|task| format!(r#""_meta":{{"{RELATED}":{{"taskId":{}}}}},"#, quoted(task))).unwrap_or_default();
+    let (id, form) = (quoted(id), form(&meta, message));
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},{form}}}"#))
 }
 
@@ -90,9 +94,14 @@ fn form(mode: &str, message: &str) -> String {
 
 /// Takes a request of our own to the host back.
 pub fn cancel(id: &str) -> Line {
-    let id = quoted(id);
+    cancelled(&quoted(id), "mcp-approve needs no answer any more")
+}
+
+/// A `notifications/cancelled` for the request whose id is this JSON token.
+pub fn cancelled(id: &str, reason: &str) -> Line {
+    let reason = quoted(reason);
     line(format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"mcp-approve needs no answer any more"}}}}"#
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#
     ))
 }
 

@@ -45,6 +45,7 @@ impl Server {
         script.insert("tools".into(), tools.into());
         script.insert("executed".into(), json!(folder.path().join("executed")));
         script.insert("calls".into(), json!({}));
+        script.insert("methods".into(), json!({}));
         let server = Self { folder, script };
         server.on("*", json!({ "answer": { "result": says("done") } }))
     }
@@ -60,6 +61,13 @@ impl Server {
     #[must_use]
     pub fn on(mut self, tool: &str, then: Value) -> Self {
         self.script["calls"][tool] = then;
+        self
+    }
+
+    /// Answers another request than a call with this result.
+    #[must_use]
+    pub fn answering(mut self, method: &str, result: &Value) -> Self {
+        self.script["methods"][method] = json!({ "answer": { "result": result } });
         self
     }
 

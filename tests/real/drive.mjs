@@ -1,6 +1,6 @@
 // Drives one server with an official TypeScript client and prints one JSON line per step.
 // Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], limit: seconds?, steps: [{tool, arguments}]}.
-// With {form: {action, content}} the client shows forms, and answers each like that.
+// With {form: {action, content}} the client shows forms, and answers each like that. With {tasks: true} it polls for its calls.
 import { readFileSync } from "node:fs";
 
 const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -37,6 +37,18 @@ for (const { tool, arguments: given } of plan.steps) {
   try {
     const call = { name: tool, arguments: given };
     const options = plan.limit ? { timeout: plan.limit * 1000 } : undefined;
+    if (plan.tasks) {
+      const seen = [];
+      for await (const one of client.experimental.tasks.callToolStream(call, undefined, { ...options, task: {} })) {
+        seen.push(one.type === "taskStatus" ? one.task.status : one.type);
+        if (one.type === "result") {
+          say({ tool, seen: [...new Set(seen)], error: one.result.isError === true, text: one.result.content[0].text });
+        } else if (one.type === "error") {
+          say({ tool, seen, thrown: String(one.error) });
+        }
+      }
+      continue;
+    }
     const result = await (plan.client === "ts1" ? client.callTool(call, undefined, options) : client.callTool(call, options));
     const text = (result.content ?? []).map((block) => block.text ?? "").join("\n");
     say({ tool, error: result.isError === true, text });

@@ -25,6 +25,7 @@ mod play;
 mod remote;
 mod scoped;
 mod stage;
+mod tasks;
 
 use std::fs;
 use std::path::Path;

@@ -42,11 +42,40 @@ function tools(server) {
   return server;
 }
 
+/** A server that makes tasks of calls of one tool. */
+async function withTasks(McpServer) {
+  const { InMemoryTaskStore } = await import("@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js");
+  const capabilities = { tasks: { cancel: {}, list: {}, requests: { tools: { call: {} } } } };
+  const server = tools(new McpServer(info, { capabilities, taskStore: new InMemoryTaskStore() }));
+  server.experimental.tasks.registerToolTask(
+    "write_slowly",
+    {
+      description: "Writes a note, replacing what it said.",
+      inputSchema: { name: z.string(), text: z.string() },
+      execution: { taskSupport: "required" },
+    },
+    {
+      createTask: async ({ name, text }, { taskStore }) => {
+        const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 200 });
+        setTimeout(async () => {
+          writeFileSync(join(folder, name), text);
+          await taskStore.storeTaskResult(task.taskId, "completed", say("written in time"));
+        }, 500);
+        return { task };
+      },
+      getTask: async (_, { taskStore, taskId }) => taskStore.getTask(taskId),
+      getTaskResult: async (_, { taskStore, taskId }) => taskStore.getTaskResult(taskId),
+    },
+  );
+  return server;
+}
+
 const info = { name: `small-${line}`, version: "1" };
 if (line === "ts1") {
   const { McpServer } = await import("@modelcontextprotocol/sdk/server/mcp.js");
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
-  await tools(new McpServer(info)).connect(new StdioServerTransport());
+  const server = process.argv[4] === "tasks" ? await withTasks(McpServer) : tools(new McpServer(info));
+  await server.connect(new StdioServerTransport());
 } else {
   const { McpServer } = await import("@modelcontextprotocol/server");
   const { serveStdio } = await import("@modelcontextprotocol/server/stdio");

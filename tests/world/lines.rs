@@ -2,7 +2,7 @@
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::data::pin::Pins;
-use mcp_approve::gate::{Config, Mode, Order, Unattended};
+use mcp_approve::gate::{Config, Mode, Order, Polling, Unattended};
 use mcp_approve::policy::scope::Scope;
 
 /// What a gate is told in tests.
@@ -16,6 +16,7 @@ pub fn config() -> Config {
         approval_timeout: 300_000_000,
         host_timeout: None,
         order: Order::default(),
+        polling: Polling::Never,
         unattended: Unattended::Wait,
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
@@ -54,4 +55,24 @@ pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String 
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{more},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"modern","version":"2"}}}}}}}}"#
     )
+}
+
+/// The same, whose host takes tasks.
+pub fn taking_tasks(modern: &str) -> String {
+    modern.replacen(
+        r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        r#""io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#,
+        1,
+    )
+}
+
+/// A `tools/call` of 2025-11-25 that asks to become a task.
+pub fn task_call(id: &str, tool: &str, arguments: &str) -> String {
+    call(id, tool, arguments).replacen(r#""arguments""#, r#""task":{},"arguments""#, 1)
+}
+
+/// A request about a task, as hosts of both revisions send it.
+pub fn about_task(id: &str, method: &str, task: &str) -> String {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"taskId":"{task}",{meta}}}}}"#)
 }

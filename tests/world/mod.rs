@@ -20,7 +20,7 @@ use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Order};
+use mcp_approve::gate::{Config, Gate, Order, Polling};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::call::Origin;
 use mcp_approve::wire::digest::Digest;
@@ -101,6 +101,9 @@ pub struct World {
     pub states: Vec<String>,
     /// The number of the host's call that was forwarded last.
     last_forwarded: u64,
+    /// The tasks that the host was given, the latest last; and the tickets of those that it cancelled before they ran.
+    pub tasks: Vec<String>,
+    pub given_up: BTreeSet<String>,
 }
 
 impl World {
@@ -141,6 +144,8 @@ impl World {
             order,
             states: Vec::new(),
             last_forwarded: 0,
+            tasks: Vec::new(),
+            given_up: BTreeSet::new(),
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -153,11 +158,18 @@ impl World {
     }
 
     /// The same with a host that can do this.
-    pub fn ready_with(mut self, capabilities: &str) -> Self {
+    pub fn ready_with(self, capabilities: &str) -> Self {
+        self.ready_between(capabilities, "")
+    }
+
+    /// The same with a server that can do this too.
+    pub fn ready_between(mut self, capabilities: &str, more: &str) -> Self {
         self.host(&format!(
             r#"{{"jsonrpc":"2.0","id":"i","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"tester","version":"1"}}}}}}"#
         ));
-        self.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}}"#);
+        self.server(&format!(
+            r#"{{"jsonrpc":"2.0","id":"i","result":{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}{more}}},"serverInfo":{{"name":"files","version":"1"}}}}}}"#
+        ));
         self.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
         self.server(&format!(r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{TOOLS}}}}}"#));
@@ -373,6 +385,7 @@ impl World {
                     card_edited || self.sent.contains(&digest),
                     "3: {ticket} forwards bytes that were never received"
                 );
+                assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
                 assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
                 if self.order == Order::Sent && call.origin() == Origin::Host {
                     let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
@@ -388,6 +401,14 @@ impl World {
                 self.note_form(&text);
                 let state =
                     text.split_once(r#""requestState":"mcp-approve:"#).and_then(|(_, rest)| rest.split_once('"'));
+                if let Some((_, id)) =
+                    text.split_once(r#""taskId":"mcp-approve-task-"#).filter(|_| text.contains("working"))
+                {
+                    let id = format!("mcp-approve-task-{}", id.split('"').next().unwrap_or_default());
+                    if self.tasks.last() != Some(&id) {
+                        self.tasks.push(id);
+                    }
+                }
                 self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
                 Did::Answer(text)
             }
@@ -531,6 +552,24 @@ impl World {
             }
         }
     }
+}
+
+/// A world where hosts may poll, and the server makes tasks of calls.
+pub fn polled() -> World {
+    polled_with(config())
+}
+
+pub fn polled_with(config: Config) -> World {
+    polled_by(config, "{}")
+}
+
+pub fn polled_with_forms(config: Config) -> World {
+    polled_by(config, r#"{"elicitation":{}}"#)
+}
+
+fn polled_by(config: Config, capabilities: &str) -> World {
+    let world = World::with(Config { polling: Polling::Declared, ..config }, "");
+    world.ready_between(capabilities, r#","tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#)
 }
 
 /// The ticket that a form asks about.

@@ -7,7 +7,7 @@ use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Order, Unattended};
 use mcp_approve::wire::digest::Digest;
 
-use super::{World, config, form_call, modern_call};
+use super::{Did, World, about_task, config, form_call, modern_call, polled, taking_tasks, task_call};
 
 /// Everything that can happen, small enough to be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,16 @@ pub enum Move {
     Grant,
     PolicyAllows,
     PolicyDenies,
+    // Calls that are tasks, in both forms, and what becomes of them.
+    TaskCall,
+    TaskModern,
+    TaskGet,
+    TaskResult,
+    TaskCancel,
+    TaskCancelRequest,
+    TaskMade,
+    TaskAnswer,
+    TaskAsksMore,
     // What a host does with the question it was given; nothing where it was given none.
     Ticks,
     Declines,
@@ -119,6 +129,30 @@ pub const REQUESTS: [Move; 13] = [
     Move::MethodsDeny,
     Move::ListChanged,
     Move::ServerGone,
+];
+
+/// What can happen to a call that is a task.
+pub const TASKS: [Move; 20] = [
+    Move::TaskGet,
+    Move::TaskResult,
+    Move::TaskCancel,
+    Move::TaskCancelRequest,
+    Move::TaskMade,
+    Move::TaskAnswer,
+    Move::TaskAsksMore,
+    Move::TaskCall,
+    Move::Approve,
+    Move::ApproveOther,
+    Move::Deny,
+    Move::Edit,
+    Move::LogTakes,
+    Move::LogFails,
+    Move::Later,
+    Move::DiskShows,
+    Move::DiskChanges,
+    Move::HostGone,
+    Move::ServerGone,
+    Move::Stop,
 ];
 
 /// The same and what is rarer: too many for every combination.
@@ -333,6 +367,34 @@ pub fn play(world: &mut World, one: Move) {
             let line = modern_call(&id, "write_file", &arguments, &format!(r#","requestState":"{state}""#));
             world.host(&line)
         }
+        Move::TaskCall => world.host(&task_call("30", "write_file", r#"{"path":"/a","content":"t"}"#)),
+        Move::TaskModern => {
+            world.host(&taking_tasks(&modern_call("31", "write_file", r#"{"path":"/m","content":"t"}"#, "")))
+        }
+        Move::TaskGet => ask_about(world, "40", "tasks/get"),
+        Move::TaskResult => ask_about(world, "41", "tasks/result"),
+        Move::TaskCancel => {
+            // While it is held, this is the end of it.
+            let held = world.gate.snapshots().into_iter().map(|card| card.ticket).collect::<Vec<_>>();
+            let did = ask_about(world, "42", "tasks/cancel");
+            let left: Vec<String> = world.gate.snapshots().into_iter().map(|card| card.ticket).collect();
+            world.given_up.extend(held.into_iter().filter(|ticket| !left.contains(ticket)));
+            did
+        }
+        Move::TaskCancelRequest => {
+            world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":30}}"#)
+        }
+        Move::TaskMade => {
+            let made = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"task":{{"taskId":"s","status":"working"}}}}}}"#);
+            world.server(&made(30));
+            world.server(&made(31).replace(r#""task":{"#, r#""resultType":"task","_":{},"#).replace("}}}", "}}"))
+        }
+        Move::TaskAnswer => {
+            world.server(r#"{"jsonrpc":"2.0","id":30,"result":{"content":[]}}"#);
+            world.server(r#"{"jsonrpc":"2.0","id":31,"result":{"content":[],"resultType":"complete"}}"#)
+        }
+        Move::TaskAsksMore => world
+            .server(r#"{"jsonrpc":"2.0","id":31,"result":{"resultType":"input_required","requestState":"s"}}"#),
         Move::AnswerSix => world.server(r#"{"jsonrpc":"2.0","id":6,"result":{"content":[]}}"#),
         Move::CancelSix => {
             world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}"#)
@@ -371,6 +433,11 @@ pub fn play(world: &mut World, one: Move) {
     };
 }
 
+fn ask_about(world: &mut World, id: &str, method: &str) -> Vec<Did> {
+    let Some(task) = world.tasks.last().cloned() else { return Vec::new() };
+    world.host(&about_task(id, method, &task))
+}
+
 fn first_card(world: &World) -> String {
     world.gate.snapshots().first().map_or("files-1".into(), |card| card.ticket.clone())
 }
@@ -402,6 +469,11 @@ pub fn replay_with_forms(moves: &[Move]) {
 /// The same, where calls keep the order in which they were sent.
 pub fn replay_ordered(moves: &[Move]) {
     replay_in(World::with(Config { order: Order::Sent, ..config() }, "").ready(), moves);
+}
+
+/// The same with hosts that poll and a server that makes tasks.
+pub fn replay_polled(moves: &[Move]) {
+    replay_in(polled(), moves);
 }
 
 fn replay_in(mut world: World, moves: &[Move]) {

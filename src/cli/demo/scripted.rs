@@ -1,6 +1,7 @@
 //! A server that plays a script, for end-to-end tests: canned answers, slow ones, none, or death in the middle.
 //!
-//! The script is one JSON object: `tools` (definitions), `calls` (a move per tool name, `*` for any other),
+//! The script is one JSON object: `tools` (definitions), `calls` (a move per tool name, `*` for any other), `methods` (a move per
+//! other request),
 //! `executed` (a file that gets every `tools/call` line exactly as it arrived), `first` (lines sent before anything
 //! was asked) and `on_eof`. A move is `{"answer":{"result":…,"after_ms":…}}`, `{"lines":[…]}` (raw, with `$ID`),
 //! `{"exit":3}` or `"silence"`.
@@ -27,6 +28,8 @@ struct Script {
     tools: Vec<Value>,
     #[serde(default)]
     calls: BTreeMap<String, Move>,
+    #[serde(default)]
+    methods: BTreeMap<String, Move>,
     executed: Option<PathBuf>,
     #[serde(default)]
     first: Vec<String>,
@@ -89,26 +92,28 @@ fn play(
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
         let message: Value = serde_json::from_slice(&line).unwrap_or_default();
-        if message["method"] == "tools/call" {
+        let method = message["method"].as_str().unwrap_or_default();
+        let then = if method == "tools/call" {
             if let Some(file) = &mut executed {
                 file.write_all(&line)?;
             }
             let name = message["params"]["name"].as_str().unwrap_or_default();
-            match script.calls.get(name).or_else(|| script.calls.get("*")) {
-                Some(Move::Exit(code)) => std::process::exit(i32::from(*code)),
-                Some(Move::Answer { result, after_ms }) => {
-                    let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-                    later(say, *after_ms, reply.to_string());
-                }
-                Some(Move::Lines(lines)) => {
-                    let id = message["id"].to_string();
-                    lines.iter().for_each(|line| utter(say, line.replace("$ID", &id)));
-                }
-                Some(Move::Silence) => {}
-                None => answer(say, &line, &definitions),
-            }
+            script.calls.get(name).or_else(|| script.calls.get("*"))
         } else {
-            answer(say, &line, &definitions);
+            script.methods.get(method)
+        };
+        match then {
+            Some(Move::Exit(code)) => std::process::exit(i32::from(*code)),
+            Some(Move::Answer { result, after_ms }) => {
+                let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+                later(say, *after_ms, reply.to_string());
+            }
+            Some(Move::Lines(lines)) => {
+                let id = message["id"].to_string();
+                lines.iter().for_each(|line| utter(say, line.replace("$ID", &id)));
+            }
+            Some(Move::Silence) => {}
+            None => answer(say, &line, &definitions),
         }
         line.clear();
     }

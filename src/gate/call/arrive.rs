@@ -164,7 +164,7 @@ impl Gate {
         });
     }
     /// A message that is not held: it passes at once.
-    fn plain(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn plain(&mut self, now: Now, mut plain: Plain, out: &mut Vec<Effect>) {
         if self.ends.server.reason().is_some() {
             return;
         }
@@ -184,6 +184,8 @@ impl Gate {
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
                 }
+                let Some(same) = self.take_task_request(now, plain, out) else { return };
+                plain = same;
                 let request = request::is_ruled(&method).then(|| plain.request(Origin::Host)).flatten();
                 if let Some(request) = request {
                     if self.holds(now, &request) {
@@ -209,6 +211,9 @@ impl Gate {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
                 }
+                if cancels.as_ref().is_some_and(|id| self.tasks.stop_waiting(id)) {
+                    return;
+                }
                 if self.restricts(&method) {
                     let what = message::NO_ANSWER.to_owned();
                     let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
@@ -223,6 +228,7 @@ impl Gate {
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
+                    self.tasks.forget(&id);
                     if !self.config.scope.is_whole() {
                         self.catalog.host_cancels(&id);
                     }
@@ -254,7 +260,10 @@ impl Gate {
 
     /// Whether a call under this id has no answer yet.
     fn is_live(&self, id: &Id) -> bool {
-        self.calls.by_host_id(id).is_some() || self.flights.contains(id) || self.flights.first_of(id).is_some()
+        self.calls.by_host_id(id).is_some()
+            || self.flights.contains(id)
+            || self.flights.first_of(id).is_some()
+            || self.tasks.has_waiting(id)
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.

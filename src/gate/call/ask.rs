@@ -28,6 +28,7 @@ impl Gate {
         let entry = self.asked_entry(now, &held, &case.judged);
         let entry = self.record(entry, out);
         held.asked = AskRecord::Sent;
+        self.give_task(now, &mut held, out);
         out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
         if self.ends.host_gone.is_some() {
             self.end_withdrawn(now, &held, Some(&case.judged), Withdrawal::HostGone, out);

@@ -71,6 +71,9 @@ impl Gate {
 
     /// What this host does while the call waits, and does not say.
     fn silence(&self, held: &Held) -> Option<String> {
+        if held.round_trips.task.is_some() {
+            return Some("it has a task for this call and polls until you decide".to_owned());
+        }
         let silence = self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name));
         let all: Vec<&str> = silence.into_iter().chain(self.without_form(&held.call)).collect();
         (!all.is_empty()).then(|| all.join("; "))

@@ -71,7 +71,7 @@ impl Gate {
     /// The denial is in the log: the host gets its answer.
     fn denied(&mut self, now: Now, held: &Held, denial: Denial, out: &mut Vec<Effect>) {
         self.note_denial(now, held, &denial, out);
-        self.answer(held, denial.reply, out);
+        self.answer(now, held, denial.reply, out);
     }
 
     fn note_denial(&mut self, now: Now, held: &Held, denial: &Denial, out: &mut Vec<Effect>) {
@@ -102,7 +102,7 @@ impl Gate {
             let is_cancelled = matches!(stage, Stage::Withdrawn(Withdrawn { why: Withdrawal::Cancelled, .. }));
             if !is_cancelled {
                 let reply = replies::not_recorded(&held.call, &self.config.console, &why);
-                self.answer(&held, reply, out);
+                self.answer(now, &held, reply, out);
             }
             out.push(Effect::Settle(Settled {
                 ticket: held.ticket.to_string(),

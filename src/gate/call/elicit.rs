@@ -43,8 +43,10 @@ impl Gate {
         match next {
             Some((true, form)) => self.end_round_trip(now, form.number, Some(form), out),
             Some((false, form)) => {
+                let held = self.calls.get::<Asking>(form.number);
+                let task = held.and_then(|(held, _)| held.round_trips.task.clone());
                 let Open { id, form } = self.elicited.ask(form);
-                out.push(Effect::Answer(reply::elicit(id, &form.text)));
+                out.push(Effect::Answer(reply::elicit(id, &form.text, task.as_deref())));
             }
             None => {}
         }

@@ -155,7 +155,11 @@ impl Gate {
             Some(_) | None => return,
         }
         let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
-        out.push(Effect::Answer(replies::withheld(open, flight.as_ref(), why)));
+        let reply = replies::withheld(open, flight.as_ref(), why);
+        match &flight {
+            Some(flight) => self.answer_flight(now, flight, reply, out),
+            None => out.push(Effect::Answer(reply)),
+        }
     }
 }
 

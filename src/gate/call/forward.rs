@@ -11,6 +11,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::Settled;
 use crate::gate::data::token::GuardrailToken;
 use crate::gate::server::flight::{Flight, Wanted};
+use crate::gate::state::tasks::Progress;
 use crate::wire::call::Origin;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -58,7 +59,7 @@ impl Gate {
             held.beat
                 .filter(|beat| beat.sent > 0)
                 .map(|beat| beat.progress())
-                .or((!held.round_trips.later.is_empty()).then_some(0.0)),
+                .or((!held.round_trips.later.is_empty() || held.round_trips.task.is_some()).then_some(0.0)),
         );
         let call = held.call;
         match call.origin() {
@@ -69,6 +70,9 @@ impl Gate {
                 self.flights.resume(now, call.id());
                 return out.push(Effect::Forward(token, call));
             }
+        }
+        if let Some(task) = &held.round_trips.task {
+            self.tasks.advance(task, Progress::Runs(call.id().clone()), now.wall);
         }
         let flight = Flight {
             ticket: held.ticket,
@@ -84,9 +88,10 @@ impl Gate {
             wanted: Wanted::Yes,
             by: verdict.by,
             rule: verdict.rule,
-            repeated: call.is_modern().then(|| call.repeated()),
+            repeated: (call.is_modern() && held.round_trips.task.is_none()).then(|| call.repeated()),
             later: held.round_trips.later,
             told,
+            task: held.round_trips.task,
         };
         self.flights.insert(call.id().clone(), flight);
         out.push(Effect::Forward(token, call));
@@ -115,6 +120,6 @@ impl Gate {
             by,
             who: format!("{why}, so it did not run"),
         }));
-        self.answer(held, reply, out);
+        self.answer(now, held, reply, out);
     }
 }

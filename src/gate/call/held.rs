@@ -208,6 +208,8 @@ pub enum Withdrawal {
     NoReturn,
     /// The host came back with another call, and has its answer.
     OtherReturn,
+    /// The task that the host was given is not kept any longer.
+    TaskOver,
     /// What approved it beforehand counts no more, and its turn has not come.
     Recalled,
     /// The host's user said no in a form, after the call was decided or judged anew.

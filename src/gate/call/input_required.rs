@@ -163,8 +163,9 @@ impl Gate {
         self.record(entry.with("what", what), out);
     }
 
-    /// Answers whoever waits for a held call: under the open request, or once its host comes back.
-    pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line, out: &mut Vec<Effect>) {
+    /// Answers whoever waits for a held call: by its task, under the open request, or once its host comes back.
+    pub(in crate::gate) fn answer(&mut self, now: Now, held: &Held, reply: Line, out: &mut Vec<Effect>) {
+        let Some(reply) = self.answer_by_task(now, held, reply, out) else { return };
         match (&held.round_trips.away, held.call.origin()) {
             (Some(state), _) => self.returns.answer(state, reply),
             (None, Origin::Host | Origin::Answer) => {

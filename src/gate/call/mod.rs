@@ -31,6 +31,8 @@ pub mod retry;
 pub mod round_trips;
 pub mod table;
 pub mod target;
+pub mod task_answers;
+pub mod tasks;
 pub mod touched;
 pub mod turn;
 pub mod withdraw;

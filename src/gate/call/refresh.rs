@@ -45,12 +45,18 @@ impl Gate {
             let why = "this call no longer waits, or it has changed since it was shown".to_owned();
             return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
         };
-        let longest = self.longest_wait(&held.call, held.arrived.mono);
+        let longest = match &held.round_trips.task {
+            Some(_) => u64::MAX,
+            None => self.longest_wait(&held.call, held.arrived.mono),
+        };
         let wanted = now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
             held.round_trips.ends = self.round_trip_ends(&held);
+            if let Some(task) = held.round_trips.task.clone() {
+                self.keep_task(&task, &held, out);
+            }
             if let Some(state) = &held.round_trips.away {
                 self.returns.extend(state, deadline);
             }

@@ -146,6 +146,28 @@ pub fn other_call(call: &Call, ticket: &str) -> Line {
     )
 }
 
+/// A call was withdrawn that is a task; `id` does not matter.
+pub fn cancelled_task(id: &Id) -> Line {
+    reply::tool_error(id, "This call was withdrawn before mcp-approve passed it on. The tool was NOT executed.", false)
+}
+
+/// The host cancelled a call that the server has already, and that is a task.
+pub fn cancelled_running_task(id: &Id) -> Line {
+    let text = "The host cancelled this call while it ran. The outcome is UNKNOWN: it may have been executed. Check before \
+                trying again.";
+    reply::tool_error(id, text, false)
+}
+
+/// The server asks for more before it answers a call, and the call is a task.
+pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
+    let text = format!(
+        "{UNFINISHED} It asks for more input first, and mcp-approve cannot ask for that by its task. Call {} again: from here on \
+         mcp-approve makes no task of its calls, and the server can ask.",
+        flight.tool
+    );
+    reply::tool_error(id, &text, flight.modern)
+}
+
 /// It is approved, but the proof of that is not one for this call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     tool(

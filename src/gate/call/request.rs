@@ -166,7 +166,7 @@ impl Gate {
 
 /// Whether some bytes could hold requests inside a result: the word, or one that is escaped. Who writes another spelling reaches
 /// only hosts that read it laxly; where a rule is about requests, [`names_a_method`] finds those too.
-fn embeds(content: &[u8]) -> bool {
+pub(in crate::gate) fn embeds(content: &[u8]) -> bool {
     memmem::find(content, b"nputRequests\"").is_some()
 }
 

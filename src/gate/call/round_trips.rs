@@ -26,6 +26,8 @@ pub struct RoundTrips {
     pub later: Vec<Later>,
     /// The state that the host was given and has not brought back: no request is open.
     pub away: Option<Arc<str>>,
+    /// The task that the host was given: its request is answered.
+    pub task: Option<Arc<str>>,
     /// What every later request must repeat, where the operator has edited the call since.
     pub repeated: Option<Digest>,
 }
@@ -33,7 +35,7 @@ pub struct RoundTrips {
 impl RoundTrips {
     /// Whether the open request of this call can be answered with a state now.
     pub fn may_end(&self, call: &Call) -> bool {
-        are_possible(call) && self.away.is_none() && (self.later.len() as u64) < MOST
+        are_possible(call) && self.task.is_none() && self.away.is_none() && (self.later.len() as u64) < MOST
     }
 }
 

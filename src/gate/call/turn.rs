@@ -18,12 +18,13 @@ impl Gate {
     pub(in crate::gate) fn await_turn(
         &mut self,
         now: Now,
-        held: Held,
+        mut held: Held,
         approval: Approval,
         receipt: Receipt,
         out: &mut Vec<Effect>,
     ) {
         if held.round_trips.away.is_some() || self.runs_after(&held).is_some() {
+            self.give_task(now, &mut held, out);
             self.wake_for(&held, out);
             return self.calls.put(held, Approved { approval, receipt });
         }

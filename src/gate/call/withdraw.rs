@@ -41,6 +41,7 @@ impl Gate {
             }
             Withdrawal::NoReturn => (By::Expiry, "the host did not come back for it", None),
             Withdrawal::OtherReturn => (By::Fault, "the host came back with another call", None),
+            Withdrawal::TaskOver => (By::Expiry, "the time of its task is over", None),
             Withdrawal::Recalled => {
                 let why = "the policy or a grant no longer allows it unasked";
                 (By::Fault, why, Some(replies::changed(&held.call, why)))
@@ -61,8 +62,11 @@ impl Gate {
             by,
             who: reason.into(),
         }));
+        if let (None, Some(task)) = (&reply, &held.round_trips.task) {
+            self.cancel_task(now, task, replies::cancelled_task(held.call.id()), out);
+        }
         match (reply, &held.round_trips.away) {
-            (Some(reply), _) => self.answer(held, reply, out),
+            (Some(reply), _) => self.answer(now, held, reply, out),
             (None, Some(state)) => drop(self.returns.take(state)),
             (None, None) => {}
         }

@@ -12,8 +12,9 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
-use crate::gate::state::Answered;
 use crate::gate::state::passed::Form;
+use crate::gate::state::tasks::Changed;
+use crate::gate::state::{Answered, ServerTasks};
 use crate::mcp::features;
 use crate::mcp::result::Answer;
 use crate::wire::call::Origin;
@@ -36,10 +37,12 @@ impl Gate {
         if !is_ours && self.forges(&gist) {
             return self.forged(now, bytes, Some(line.digest()), out);
         }
-        let line = match self.screen(now, line, &gist, out) {
-            Some(line) => line,
-            None => return,
-        };
+        let is_task = |id: &Id| self.flights.get(id).is_some_and(|flight| flight.task.is_some());
+        let is_for_task = matches!(&gist, Gist::Response { id, .. } if is_task(id));
+        let passes = if is_for_task { Some((line, Changed::No)) } else { self.under_our_id(now, line, &gist, out) };
+        let Some((line, changed)) = passes else { return };
+        let screened = if is_for_task { Some(line) } else { self.screen(now, line, &gist, out) };
+        let Some(line) = screened else { return };
         let content = line.content();
         match gist {
             Gist::Response { id, failed } => {
@@ -54,6 +57,9 @@ impl Gate {
                 }
                 if self.host.introduction.take_if(|asked| *asked == id).is_some() {
                     self.introduced(now, line.content(), out);
+                }
+                if is_for_task {
+                    return self.on_task_answer(now, &id, line, failed, out);
                 }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
@@ -114,12 +120,18 @@ impl Gate {
             }
             Gist::Unreadable => self.passes(now, (Origin::Server, Form::Unreadable, ""), &line, out),
         }
-        out.push(Effect::Relay(Passing::ToHost(line)));
+        out.push(match changed {
+            Changed::No => Effect::Relay(Passing::ToHost(line)),
+            Changed::Id => Effect::Answer(line),
+        });
     }
 
     /// The server says what it can do: recorded, unless it said the same before.
     fn introduced(&mut self, now: Now, content: &[u8], out: &mut Vec<Effect>) {
         let said = features::of_server(content);
+        if features::makes_tasks(content) {
+            self.host.server_tasks = ServerTasks::OfCalls;
+        }
         if said.is_none() || said == self.host.introduced {
             return;
         }
@@ -199,7 +211,10 @@ impl Gate {
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
-        if let Some(Later { id, .. }) = flight.later.last() {
+        if flight.task.is_some() {
+            let lost = answer_lost(id, &format!("it has {bytes} bytes, which is too much to keep for a task"));
+            self.answer_flight(now, &flight, lost, out);
+        } else if let Some(Later { id, .. }) = flight.later.last() {
             let why = format!("it has {bytes} bytes, and its id would have to be changed in it");
             out.push(Effect::Answer(answer_lost(id, &why)));
         }
@@ -224,7 +239,7 @@ impl Gate {
     ) {
         let content = line.content();
         let schema = flight.described.as_ref().and_then(|known| known.output());
-        let answer = if failed || schema.is_some() || says_more(content) {
+        let answer = if failed || schema.is_some() || flight.task.is_some() || says_more(content) {
             Answer::read(content)
         } else {
             Answer::Complete { is_error: false, structured: None }
@@ -261,6 +276,9 @@ impl Gate {
                 .outcome_entry(now, &flight, Outcome::Cancelled)
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
+            if let Some(task) = &flight.task {
+                self.cancel_running_task(now, task, id, out);
+            }
         }
     }
 
@@ -293,7 +311,7 @@ impl Gate {
 }
 
 /// The server has answered, but not so that the request that waits now can have the answer.
-fn answer_lost(id: &Id, why: &str) -> Line {
+pub(in crate::gate) fn answer_lost(id: &Id, why: &str) -> Line {
     let text = format!(
         "The tool HAS run, but mcp-approve cannot pass the server's answer on: {why}. Check what it did before calling again."
     );

@@ -36,6 +36,8 @@ pub struct Flight {
     pub repeated: Option<Digest>,
     /// The requests that its host came back with while it was held: the answer goes to the last one.
     pub later: Vec<Later>,
+    /// The task that its host was given: the answer goes there, and not to its request.
+    pub task: Option<Arc<str>>,
     /// Its progress token, and the progress last reported to its host while it was held.
     pub told: Option<(Id, f64)>,
 }
@@ -158,9 +160,9 @@ impl Flights {
         !self.later.is_empty()
     }
 
-    /// Whether the answer under this id goes to the host under another one.
+    /// Whether the answer under this id goes to the host under another one, or by a task.
     pub fn renames(&self, id: &Id) -> bool {
-        self.calls.get(id).is_some_and(|flight| !flight.later.is_empty())
+        self.calls.get(id).is_some_and(|flight| !flight.later.is_empty() || flight.task.is_some())
     }
 
     /// What becomes of a report of progress: it reaches the request that is open now, and what it reports never goes back.
@@ -181,6 +183,10 @@ impl Flights {
         let Ok(Report { params }) = serde_json::from_slice(line.content()) else { return Progress::Passes };
         let first = Id::from_token(&params.token.to_string()).and_then(|token| self.tokens.get(&token));
         let Some(flight) = first.and_then(|first| self.calls.get_mut(first)) else { return Progress::Passes };
+        if flight.task.is_some() && flight.modern {
+            // The extension has no progress of tasks.
+            return Progress::Drops;
+        }
         let mut changed = None;
         if let Some((_, told)) = &mut flight.told
             && params.progress <= *told

@@ -6,6 +6,7 @@ pub mod passed;
 pub mod refusals;
 pub mod returns;
 pub mod roots;
+pub mod tasks;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -92,6 +93,7 @@ pub struct Host {
     pub introduced: Option<Value>,
     /// Whether it shows forms for us.
     pub forms: Forms,
+    pub server_tasks: ServerTasks,
     /// Its calls that did not run.
     pub history: History,
 }
@@ -128,6 +130,14 @@ pub struct Rules {
 pub struct Consoles {
     pub attached: usize,
     pub status: Status,
+}
+
+/// Which requests the server makes tasks of, as its answer to `initialize` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServerTasks {
+    #[default]
+    None,
+    OfCalls,
 }
 
 /// The time as the gate was told it.

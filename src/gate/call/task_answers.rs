@@ -1,0 +1,140 @@
+//! What the server says of tasks: its answers to calls whose hosts were given one, and its own tasks, which keep the ids that hosts
+//! know. Decides nothing.
+
+use crate::audit::record::Kind;
+use crate::gate::call::tasks::DAY;
+use crate::gate::call::{replies, request};
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::server::answer::answer_lost;
+use crate::gate::server::flight::{Flight, Wanted};
+use crate::gate::state::passed;
+use crate::gate::state::tasks::{Changed, PREFIX, Progress};
+use crate::gate::{Gate, Polling};
+use crate::mcp::result::Answer;
+use crate::wire::call::Origin;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::Gist;
+use crate::wire::task::{self, End};
+use crate::wire::{inputs, rename};
+
+impl Gate {
+    /// The server answers a call whose host was given a task for it.
+    pub(in crate::gate) fn on_task_answer(
+        &mut self,
+        now: Now,
+        id: &Id,
+        line: Line,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(flight) = self.flights.land(id) else { return };
+        let Some(task) = flight.task.clone().filter(|_| flight.wanted == Wanted::Yes) else {
+            return self.passes(now, (Origin::Server, passed::Form::Response, ""), &line, out);
+        };
+        self.landed(now, &flight, &line, failed, out);
+        let content = line.content();
+        let asks = request::embeds(content) && !matches!(inputs::read(content), Ok(None));
+        let fits = self.tasks.has_room(content.len());
+        match Answer::read(content) {
+            Answer::Complete { .. } | Answer::Failed { .. } if !asks && !fits => {
+                let why = "too many results wait already for their hosts to fetch them";
+                self.end_task(now, &task, answer_lost(id, why), out);
+            }
+            Answer::Complete { .. } | Answer::Failed { .. } if End::read(content).is_none() => {
+                self.end_task(now, &task, answer_lost(id, "it cannot be read"), out);
+            }
+            Answer::Complete { .. } | Answer::Failed { .. } if !asks => self.end_task(now, &task, line, out),
+            Answer::Task { id: theirs } if self.tasks.get(&theirs).is_none() => {
+                if theirs.starts_with(PREFIX) {
+                    self.tasks.note_foreign(&theirs);
+                }
+                self.tasks.keep_beside(&task, now.mono.saturating_add(DAY));
+                self.advance_task(now, &task, Progress::Theirs(theirs), out);
+            }
+            Answer::InputRequired { .. } | Answer::Complete { .. } | Answer::Failed { .. } => {
+                self.tasks.note_asking(&flight.tool);
+                self.end_task(now, &task, replies::asks_for_more(id, &flight), out);
+            }
+            Answer::Task { .. } | Answer::Unreadable => {
+                self.end_task(now, &task, answer_lost(id, "it cannot be read"), out);
+            }
+        }
+    }
+
+    /// The host wants the task of a call no more that the server has already.
+    pub(in crate::gate) fn cancel_running_task(&mut self, now: Now, task: &str, call: &Id, out: &mut Vec<Effect>) {
+        self.cancel_task(now, task, replies::cancelled_running_task(call), out);
+    }
+
+    /// Answers whoever waits for a call that the server has, by a request or by a task.
+    pub(in crate::gate) fn answer_flight(&mut self, now: Now, flight: &Flight, reply: Line, out: &mut Vec<Effect>) {
+        match &flight.task {
+            Some(task) => self.end_task(now, task, reply, out),
+            None => out.push(Effect::Answer(reply)),
+        }
+    }
+
+    /// A line of the server's as its host is to have it: a task that the server made of a call keeps the id that the host was given,
+    /// and no line names a task of ours as the server's own. With it whether it was changed; `None` where it does not pass.
+    pub(in crate::gate) fn under_our_id(
+        &mut self,
+        now: Now,
+        line: Line,
+        gist: &Gist,
+        out: &mut Vec<Effect>,
+    ) -> Option<(Line, Changed)> {
+        if self.config.polling == Polling::Never {
+            return Some((line, Changed::No));
+        }
+        let has = |text: &str| memchr::memmem::find(line.content(), text.as_bytes()).is_some();
+        // An escape may spell the same.
+        let may_name_one = has(PREFIX) || has("\\u");
+        // Readers differ on which of two keys counts.
+        let is_unclear = may_name_one && rename::span(line.content(), &[]).is_err();
+        let renamed = match gist {
+            Gist::Response { id, .. } => match self.tasks.answered(id) {
+                Some((ours, theirs)) => {
+                    let put = |line: &Line, path: &[&str]| rename::with_text(line, path, &theirs, &ours);
+                    let related = ["result", "_meta", task::RELATED, "taskId"];
+                    let first = put(&line, &["result", "taskId"]);
+                    let second = put(first.as_ref().unwrap_or(&line), &related);
+                    second.or(first)
+                }
+                None if may_name_one && let Answer::Task { id: theirs } = Answer::read(line.content()) => {
+                    if self.tasks.get(&theirs).is_some() || is_unclear {
+                        self.names_ours(now, &line, out);
+                        self.answer_withheld(now, id, "it names a task of mcp-approve as its own", out);
+                        return None;
+                    }
+                    if theirs.starts_with(PREFIX) {
+                        self.tasks.note_foreign(&theirs);
+                    }
+                    None
+                }
+                None => None,
+            },
+            Gist::Notification { method, .. }
+                if method == "notifications/tasks" || method == "notifications/tasks/status" =>
+            {
+                let (theirs, _) = task::named(line.content()).unwrap_or_default();
+                if self.tasks.get(&theirs).is_some() || is_unclear {
+                    self.names_ours(now, &line, out);
+                    return None;
+                }
+                let ours = self.tasks.ours(&theirs);
+                ours.and_then(|ours| rename::with_text(&line, &["params", "taskId"], &theirs, ours))
+            }
+            Gist::Notification { .. } | Gist::Request { .. } | Gist::Unreadable => None,
+        };
+        Some(renamed.map_or((line, Changed::No), |line| (line, Changed::Id)))
+    }
+
+    fn names_ours(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = Some(line.digest());
+        let what = "dropped a line of the server that names a task of mcp-approve as its own";
+        self.record(entry.with("what", what).with("bytes", line.content().len()), out);
+    }
+}

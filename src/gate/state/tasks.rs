@@ -1,0 +1,243 @@
+//! The tasks that hosts were given for calls that wait: by our id of each how far it is, and for how long it is kept. Bounded in
+//! number and in bytes. Decides nothing.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::Plain;
+use crate::wire::task::{Form, Status};
+
+/// What our ids begin with: a request about such a task never reaches the server, unless the server is a wrapper too and gave
+/// the id.
+pub const PREFIX: &str = "mcp-approve-task-";
+/// So many tasks are kept at once; a call beyond is held as if its host could not poll.
+const TASKS: usize = 256;
+/// So many bytes of results are kept until their hosts fetch them.
+const KEPT: usize = 64 << 20;
+/// So many requests wait for the end of one task, each of so many bytes at most.
+const WAITING: usize = 16;
+const LONGEST: usize = 64 << 10;
+/// So many ids of the server's that begin as ours do, and tools that no task is made for, are remembered.
+const REMEMBERED: usize = 256;
+
+/// All tasks that hosts were given.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    by_id: HashMap<Arc<str>, Task>,
+    /// Requests that went to the server under its own id of a task, and our id of it.
+    forwarded: HashMap<Id, Arc<str>>,
+    /// The server's own tasks whose ids begin as ours do.
+    foreign: VecDeque<String>,
+    /// Tools that ask for more before they answer, which a task of ours has no place for.
+    asking: HashSet<String>,
+}
+
+/// One task.
+#[derive(Debug)]
+pub struct Task {
+    pub ticket: Arc<str>,
+    pub form: Form,
+    /// Milliseconds since 1970, UTC.
+    pub created: i64,
+    pub updated: i64,
+    pub ttl_ms: u64,
+    /// When it is forgotten (monotonic microseconds).
+    pub until: u64,
+    pub progress: Progress,
+    /// Requests about it that wait for its end, or for the server's own task.
+    waiting: Vec<Plain>,
+}
+
+/// How far a task is.
+#[derive(Debug)]
+pub enum Progress {
+    /// The call of this number is held.
+    Held(u64),
+    /// The server has the call, under the request of this id.
+    Runs(Id),
+    /// The server has made a task of its own of it, under this id.
+    Theirs(String),
+    /// It is over; this is what its request would have been answered.
+    Over(Line, Status),
+}
+
+impl Tasks {
+    /// Our id of the task for a call: `secret` makes it impossible to guess.
+    pub fn id(secret: &str, ticket: &str) -> Arc<str> {
+        format!("{PREFIX}{}", Digest::of(format!("task\0{secret}\0{ticket}").as_bytes())).into()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.by_id.len() >= TASKS
+    }
+
+    /// A host was given this task.
+    pub fn give(&mut self, id: Arc<str>, number: u64, (ticket, form): (Arc<str>, Form), created: i64) {
+        let progress = Progress::Held(number);
+        let (updated, waiting) = (created, Vec::new());
+        let (ttl_ms, until) = (0, u64::MAX);
+        self.by_id.insert(id, Task { ticket, form, created, updated, ttl_ms, until, progress, waiting });
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Task> {
+        self.by_id.get(id)
+    }
+
+    /// It is kept until this time, which is so many milliseconds after its beginning.
+    pub fn keep(&mut self, id: &str, until: u64, ttl_ms: u64) {
+        if let Some(task) = self.by_id.get_mut(id) {
+            (task.until, task.ttl_ms) = (until, ttl_ms);
+        }
+    }
+
+    /// It is kept until this time at least, whatever its host was told.
+    pub fn keep_beside(&mut self, id: &str, until: u64) {
+        if let Some(task) = self.by_id.get_mut(id) {
+            task.until = task.until.max(until);
+        }
+    }
+
+    /// It goes on; the requests that waited come out where the server has a task of its own now.
+    pub fn advance(&mut self, id: &str, progress: Progress, now: i64) -> Vec<Plain> {
+        let Some(task) = self.by_id.get_mut(id) else { return Vec::new() };
+        if let Progress::Over(..) = task.progress {
+            return Vec::new();
+        }
+        (task.progress, task.updated) = (progress, now);
+        match task.progress {
+            Progress::Held(_) | Progress::Runs(_) => Vec::new(),
+            Progress::Theirs(_) | Progress::Over(..) => std::mem::take(&mut task.waiting),
+        }
+    }
+
+    /// Whether the answer fits beside those that are kept.
+    pub fn has_room(&self, more: usize) -> bool {
+        let kept: usize = self.by_id.values().map(Task::bytes).sum();
+        kept + more <= KEPT
+    }
+
+    /// Lets a request wait for the end of a task; it comes back where too many wait, or it is too long.
+    pub fn wait(&mut self, id: &str, request: Plain) -> Result<(), Plain> {
+        match self.by_id.get_mut(id) {
+            Some(task) if task.waiting.len() < WAITING && request.line().bytes().len() <= LONGEST => {
+                task.waiting.push(request);
+                Ok(())
+            }
+            Some(_) | None => Err(request),
+        }
+    }
+
+    /// Whether a request of this id waits for a task.
+    pub fn has_waiting(&self, id: &Id) -> bool {
+        self.by_id.values().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
+    }
+
+    /// The host waits no more under this id; whether it did.
+    pub fn stop_waiting(&mut self, id: &Id) -> bool {
+        let mut found = false;
+        for task in self.by_id.values_mut() {
+            let before = task.waiting.len();
+            task.waiting.retain(|one| !one.is_request(id));
+            found |= task.waiting.len() < before;
+        }
+        found
+    }
+
+    /// A request goes to the server under its own id of this task, unless too many have no answer yet.
+    #[must_use = "one request too many does not go"]
+    pub fn forward(&mut self, request: &Id, id: &str) -> bool {
+        let has_room = self.forwarded.len() < TASKS * WAITING;
+        if has_room {
+            self.forwarded.insert(request.clone(), id.into());
+        }
+        has_room
+    }
+
+    /// The host wants no answer to a request any more.
+    pub fn forget(&mut self, request: &Id) {
+        self.forwarded.remove(request);
+    }
+
+    /// Our id and the server's of the task that a request was about; it is answered now.
+    pub fn answered(&mut self, request: &Id) -> Option<(Arc<str>, String)> {
+        let id = self.forwarded.remove(request)?;
+        match &self.by_id.get(&id)?.progress {
+            Progress::Theirs(theirs) => Some((id, theirs.clone())),
+            Progress::Held(_) | Progress::Runs(_) | Progress::Over(..) => None,
+        }
+    }
+
+    /// Our id of a task of the server's.
+    pub fn ours(&self, theirs: &str) -> Option<&Arc<str>> {
+        let is_it = |task: &Task| matches!(&task.progress, Progress::Theirs(id) if id == theirs);
+        self.by_id.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
+    }
+
+    /// The server has a task whose id begins as ours do: it is a wrapper too.
+    pub fn note_foreign(&mut self, id: &str) {
+        if !self.is_foreign(id) {
+            if self.foreign.len() >= REMEMBERED {
+                self.foreign.pop_front();
+            }
+            self.foreign.push_back(id.to_owned());
+        }
+    }
+
+    pub fn is_foreign(&self, id: &str) -> bool {
+        self.foreign.iter().any(|known| known == id)
+    }
+
+    /// A tool asks for more before it answers: no task is made of its calls from here on.
+    pub fn note_asking(&mut self, tool: &str) {
+        if self.asking.len() < REMEMBERED {
+            self.asking.insert(tool.to_owned());
+        }
+    }
+
+    pub fn is_asking(&self, tool: &str) -> bool {
+        self.asking.contains(tool)
+    }
+
+    /// Whether the server owes an answer that must be kept whole, or be changed.
+    pub fn changes_answers(&self) -> bool {
+        !self.forwarded.is_empty() || self.by_id.values().any(|task| matches!(task.progress, Progress::Runs(_)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// The tasks whose time is over by `now`: they are forgotten. With each what waits for it.
+    pub fn due(&mut self, now: u64) -> Vec<(Task, Vec<Plain>)> {
+        let due = self.by_id.extract_if(|_, task| task.until <= now);
+        let due = due.map(|(_, mut task)| (std::mem::take(&mut task.waiting), task));
+        let due: Vec<_> = due.map(|(waiting, task)| (task, waiting)).collect();
+        self.forwarded.retain(|_, id| self.by_id.contains_key(id));
+        due
+    }
+
+    /// When the first is due.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.by_id.values().map(|task| task.until).min()
+    }
+}
+
+impl Task {
+    fn bytes(&self) -> usize {
+        match &self.progress {
+            Progress::Over(line, _) => line.bytes().len(),
+            Progress::Held(_) | Progress::Runs(_) | Progress::Theirs(_) => 0,
+        }
+    }
+}
+
+/// Whether a line of the server's is as the server wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    No,
+    /// A task in it is named by our id.
+    Id,
+}

@@ -1,0 +1,266 @@
+//! Tasks on the wire, in both forms that MCP has given them: what a request says of one, and the answers we write of tasks of
+//! our own. A result that somebody else wrote is copied as it is written. Owns shapes only.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::id::Id;
+use super::line::Line;
+use super::rename;
+use super::words::words;
+
+/// The name of the extension, in what a request says that its host can do.
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// The key of `_meta` that names the task that a message belongs to.
+pub const RELATED: &str = "io.modelcontextprotocol/related-task";
+/// The key of `_meta` whose text a model is given while the task runs.
+const IMMEDIATE: &str = "io.modelcontextprotocol/model-immediate-response";
+/// How often a host is to ask, in milliseconds.
+const POLL_MS: u64 = 2_000;
+
+/// Which revision's tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// 2025-11-25: the request asks to become a task, and `tasks/result` waits for its end.
+    Core,
+    /// The extension of 2026-07-28: who answers decides, and `tasks/get` brings the result.
+    Extension,
+}
+
+words! {
+    /// How far a task is.
+    Status {
+        Working = "working",
+        Completed = "completed",
+        Failed = "failed",
+        Cancelled = "cancelled",
+    }
+}
+
+/// A task of ours as its host sees it.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    pub id: &'a str,
+    pub form: Form,
+    pub status: Status,
+    /// In words that a host may show.
+    pub message: &'a str,
+    /// RFC 3339.
+    pub created: &'a str,
+    pub updated: &'a str,
+    pub ttl_ms: u64,
+}
+
+/// How a request was answered, each as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End<'a> {
+    Result(&'a str),
+    Error(&'a str),
+}
+
+impl<'a> End<'a> {
+    /// Reads an answer; `None` where it is none that can be copied.
+    pub fn read(content: &'a [u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Answer<'a> {
+            #[serde(borrow)]
+            result: Option<&'a RawValue>,
+            #[serde(borrow)]
+            error: Option<&'a RawValue>,
+        }
+        let answer: Answer<'_> = serde_json::from_slice(content).ok()?;
+        match (answer.result, answer.error) {
+            (Some(result), None) if result.get().starts_with('{') => Some(Self::Result(result.get())),
+            (None, Some(error)) => Some(Self::Error(error.get())),
+            _ => None,
+        }
+    }
+}
+
+/// The task that a request or a notification is about, by its `params`, and whether its host takes tasks (2026-07-28); `None`
+/// where it names none.
+pub fn named(content: &[u8]) -> Option<(String, bool)> {
+    #[derive(Deserialize)]
+    struct Message {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "taskId")]
+        task: String,
+        #[serde(rename = "_meta", default)]
+        meta: Value,
+    }
+    let Message { params: Params { task, meta } } = serde_json::from_slice(content).ok()?;
+    Some((task, declares(&meta)))
+}
+
+/// Whether a request's `_meta` says that its host takes tasks for an answer.
+pub fn declares(meta: &Value) -> bool {
+    let capabilities = meta.get("io.modelcontextprotocol/clientCapabilities");
+    let extension = capabilities.and_then(|said| said.get("extensions")?.get(EXTENSION));
+    extension.is_some_and(Value::is_object)
+}
+
+/// For how long a call asks to be kept as a task, in milliseconds (0: it does not say), by the text of its member `task`;
+/// `None` where it asks for none.
+pub fn requested(task: &str) -> Option<u64> {
+    let task: Value = serde_json::from_str(task).ok()?;
+    task.as_object().map(|task| task.get("ttl").and_then(Value::as_u64).unwrap_or_default())
+}
+
+/// The answer to a call that became a task. `to_model` is for the model meanwhile.
+pub fn created(id: &Id, view: &View<'_>, to_model: &str) -> Line {
+    let members = members(view);
+    respond(
+        id,
+        &match view.form {
+            Form::Core => {
+                let meta = json!({ IMMEDIATE: to_model });
+                format!(r#""result":{{"task":{{{members}}},"_meta":{meta}}}"#)
+            }
+            Form::Extension => format!(r#""result":{{"resultType":"task",{members}}}"#),
+        },
+    )
+}
+
+/// How far a task is; with its end, where its form has that here.
+pub fn state(id: &Id, view: &View<'_>, end: Option<End<'_>>) -> Line {
+    let members = members(view);
+    let end = match end.filter(|_| view.status != Status::Cancelled) {
+        Some(End::Result(result)) => format!(r#","result":{result}"#),
+        Some(End::Error(error)) => format!(r#","error":{error}"#),
+        None => String::new(),
+    };
+    respond(
+        id,
+        &match view.form {
+            Form::Core => format!(r#""result":{{{members}}}"#),
+            Form::Extension => format!(r#""result":{{"resultType":"complete",{members}{end}}}"#),
+        },
+    )
+}
+
+/// What the request that became the task would have been answered, and which task that was.
+pub fn result(id: &Id, task: &str, end: End<'_>) -> Line {
+    respond(
+        id,
+        &match end {
+            End::Result(result) => format!(r#""result":{}"#, related(result, task)),
+            End::Error(error) => format!(r#""error":{error}"#),
+        },
+    )
+}
+
+/// That a request about a task was taken.
+pub fn taken(id: &Id) -> Line {
+    respond(id, r#""result":{"resultType":"complete"}"#)
+}
+
+/// The error for a request about tasks by a host that does not say that it takes them (2026-07-28).
+pub fn undeclared(id: &Id) -> Line {
+    let data = json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } });
+    respond(
+        id,
+        &format!(
+            r#""error":{{"code":-32021,"message":"Missing required client capability: {EXTENSION}","data":{data}}}"#
+        ),
+    )
+}
+
+/// A result that names the task it is of; as it is, where it cannot be read strictly.
+fn related(result: &str, task: &str) -> String {
+    let named = json!({ "taskId": task }).to_string();
+    let put = |at: usize, is_first: bool| {
+        let (before, after) = result.split_at_checked(at)?;
+        let comma = if after.trim_start().starts_with('}') { "" } else { "," };
+        let member = format!(r#""{RELATED}":{named}"#);
+        Some(if is_first {
+            format!(r#"{before}"_meta":{{{member}}}{comma}{after}"#)
+        } else {
+            format!("{before}{member}{comma}{after}")
+        })
+    };
+    let span = |path: &[&str]| rename::span(result.as_bytes(), path);
+    let changed = match (span(&["_meta"]), span(&["_meta", RELATED])) {
+        (Err(_), _) | (_, Err(_)) => None,
+        (Ok(None), _) => put(1, true),
+        (Ok(Some(_)), Ok(Some(old))) => {
+            result.get(..old.start).zip(result.get(old.end..)).map(|(before, after)| format!("{before}{named}{after}"))
+        }
+        (Ok(Some(meta)), Ok(None)) => {
+            result.get(meta.start..).filter(|meta| meta.starts_with('{')).and_then(|_| put(meta.start + 1, false))
+        }
+    };
+    changed.unwrap_or_else(|| result.to_owned())
+}
+
+fn members(view: &View<'_>) -> String {
+    let suffix = match view.form {
+        Form::Core => "",
+        Form::Extension => "Ms",
+    };
+    let text = |text: &str| Value::from(text).to_string();
+    format!(
+        r#""taskId":{},"status":"{}","statusMessage":{},"createdAt":{},"lastUpdatedAt":{},"ttl{suffix}":{},"pollInterval{suffix}":{POLL_MS}"#,
+        text(view.id),
+        view.status.word(),
+        text(view.message),
+        text(view.created),
+        text(view.updated),
+        view.ttl_ms,
+    )
+}
+
+fn respond(id: &Id, rest: &str) -> Line {
+    Line::new(format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{rest}}}\n", id.raw()).into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_names_its_task_and_stays_as_it_is_written_else() {
+        let named = r#""io.modelcontextprotocol/related-task":{"taskId":"t"}"#;
+        for (result, wanted) in [
+            ("{}", format!(r#"{{"_meta":{{{named}}}}}"#)),
+            (r#"{ "content":[1.0] }"#, format!(r#"{{"_meta":{{{named}}}, "content":[1.0] }}"#)),
+            (r#"{"_meta":{},"a":1}"#, format!(r#"{{"_meta":{{{named}}},"a":1}}"#)),
+            (r#"{"a":1,"_meta":{"b":2}}"#, format!(r#"{{"a":1,"_meta":{{{named},"b":2}}}}"#)),
+            (
+                r#"{"_meta":{"b":2,"io.modelcontextprotocol/related-task": {"taskId":"x"}}}"#,
+                format!(r#"{{"_meta":{{"b":2,{}}}}}"#, named.replacen(':', ": ", 1)),
+            ),
+            (r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#.to_owned()),
+            (r#"{"_meta":7}"#, r#"{"_meta":7}"#.to_owned()),
+        ] {
+            assert_eq!(related(result, "t"), wanted, "{result}");
+        }
+    }
+
+    #[test]
+    fn an_answer_ends_in_a_result_or_an_error() {
+        let read = |text: &'static str| End::read(text.as_bytes());
+        assert_eq!(read(r#"{"id":1,"result": {"t":"\ud800"} }"#), Some(End::Result(r#"{"t":"\ud800"}"#)));
+        assert_eq!(read(r#"{"error":{"code":1}}"#), Some(End::Error(r#"{"code":1}"#)));
+        for odd in [r#"{"result":{},"error":{}}"#, r#"{"result":{},"result":{}}"#, r#"{"result":[]}"#, "{}", "x"] {
+            assert_eq!(read(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_request_declares_tasks_in_so_many_words() {
+        let meta = |extensions: &str| {
+            let text = format!(r#"{{"io.modelcontextprotocol/clientCapabilities":{{"extensions":{extensions}}}}}"#);
+            serde_json::from_str::<Value>(&text).expect("JSON")
+        };
+        assert!(declares(&meta(r#"{"io.modelcontextprotocol/tasks":{}}"#)));
+        for other in [r#"{"io.modelcontextprotocol/tasks":null}"#, r#"{"io.modelcontextprotocol/ui":{}}"#, "[]"] {
+            assert!(!declares(&meta(other)), "{other}");
+        }
+        assert_eq!([requested("{}"), requested(r#"{"ttl":60000}"#)], [Some(0), Some(60_000)]);
+        assert_eq!([requested("null"), requested("true")], [None, None]);
+    }
+}
