@@ -4,9 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::audit::past;
-use crate::audit::query;
 use crate::cli::error::Error;
-use crate::cli::log::{self, LogError, progress};
+use crate::cli::log::{self, LogError};
 use crate::cli::print::local;
 use crate::console::plain::{self, visible};
 use crate::console::time;
