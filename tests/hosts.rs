@@ -1,6 +1,7 @@
 //! hosts: every host's file with its servers wrapped and unwrapped; what is not ours stays, to the byte.
 
 mod files;
+mod masked;
 
 use std::path::PathBuf;
 

@@ -7,6 +7,7 @@ pub mod error;
 pub mod fact;
 pub mod fields;
 pub mod index;
+mod kept;
 mod key;
 mod lock;
 pub mod moment;

@@ -236,7 +236,8 @@ fn log(places: &Places) -> Check {
         }
         Ok(_) | Err(_) => {}
     }
-    let newest = super::log::open(&path).and_then(|reader| Ok(reader.map(|reader| reader.newest()).transpose()?));
+    let newest =
+        super::log::named::open(&path).and_then(|reader| Ok(reader.map(|reader| reader.newest()).transpose()?));
     match newest {
         Ok(None) => good("audit log", format!("none yet at {}", path.display())),
         Ok(Some(newest)) => {

@@ -2,7 +2,7 @@
 
 pub mod export;
 mod folder;
-mod named;
+pub(super) mod named;
 mod print;
 pub(super) mod progress;
 pub mod stats;
@@ -23,8 +23,6 @@ use crate::audit::store::{Reader, StoreError};
 use crate::console::row::{Row, Tone};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
-use named::Named;
-pub(super) use named::{named, open};
 use print::{table, timeline, whole};
 
 /// What to do with the log.
@@ -265,7 +263,7 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
     let search = options.of.search(look.clock)?;
     // Whoever asks for a kind of record wants records.
     let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);
-    let reader = open(db)?;
+    let reader = named::open(db)?;
     let found = match &reader {
         Some(reader) => {
             let index = if search.is_empty() { None } else { progress::index(db, reader)? };
@@ -335,7 +333,7 @@ fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// As [`run`].
 pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let look = look.utc(options.utc).wide(options.look.wide);
-    let Named { reader, found, call, others } = named(&options.what, options.session.as_deref(), db)?;
+    let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);

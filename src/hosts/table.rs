@@ -87,6 +87,7 @@ pub const HOSTS: &[Host] = &[
             Home(".config/Code*/User/mcp.json"),
             Home(".config/Code*/User/profiles/*/mcp.json"),
             Home(".config/VSCodium/User/mcp.json"),
+            Home(".var/app/com.visualstudio.code/config/Code/User/mcp.json"),
             Home("Library/Application Support/Code*/User/mcp.json"),
             Home("Library/Application Support/Code*/User/profiles/*/mcp.json"),
             Home(".vscode-server/data/User/mcp.json"),
@@ -122,6 +123,7 @@ pub const HOSTS: &[Host] = &[
         word: "zed",
         places: &[
             Home(".config/zed/settings.json"),
+            Home(".var/app/dev.zed.Zed/config/zed/settings.json"),
             Variable("XDG_CONFIG_HOME", "zed/settings.json"),
             Project(".zed/settings.json"),
         ],
@@ -166,12 +168,14 @@ pub const HOSTS: &[Host] = &[
         name: "Cline",
         word: "cline",
         places: &[
-            Home(".config/Code*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+            // In whichever editor it is an extension of.
+            Home(".config/*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
             Home(
-                "Library/Application Support/Code*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+                "Library/Application Support/*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
             ),
             Home(".vscode-server/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
             Home(".cline/data/settings/cline_mcp_settings.json"),
+            Variable("CLINE_MCP_SETTINGS_PATH", ""),
         ],
         lists: USUAL,
         limit: seconds("timeout"),

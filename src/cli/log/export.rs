@@ -49,7 +49,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
         return Ok(Finding::So);
     }
     let search = options.of.search(clock)?;
-    let reader = super::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let reader = super::named::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }

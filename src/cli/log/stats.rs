@@ -44,7 +44,7 @@ type OfTool<'t> = (&'t str, &'t str, &'t Count);
 /// As [`super::run`].
 pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
     let search = options.of.search(look.clock)?;
-    let reader = super::open(db)?;
+    let reader = super::named::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {
             let index = progress::index(db, reader)?;

@@ -17,7 +17,7 @@ use crate::policy::past::PastCall;
 /// # Errors
 /// The log cannot be read.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
-    let reader = log::open(db)?;
+    let reader = log::named::open(db)?;
     let calls = reader.map(|reader| past::calls(&reader, since)).transpose();
     Ok(calls.map_err(LogError::from)?)
 }
@@ -27,7 +27,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// # Errors
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
-    let named = log::named(what, None, db)?;
+    let named = log::named::named(what, None, db)?;
     let found = named.found.last().ok_or_else(|| LogError::Nothing(visible(what)))?;
     past::call_of(found, &named.call).ok_or_else(|| Error::Wrong {
         what: format!("record {} is not about a call that the policy decided", found.seq),

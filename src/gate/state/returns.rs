@@ -108,7 +108,8 @@ mod tests {
         for (state, until) in [("late", 9), ("early", 4)] {
             let (ticket, owed) = (Arc::from(state), Owed::Wait(1));
             let repeated = Digest::of(b"call");
-            returns.give(Arc::from(state), Return { ticket, owed, until, repeated, responses: None, client: None });
+            let what = Return { ticket, owed, until, repeated, responses: None, form: None, client: None };
+            returns.give(Arc::from(state), what);
         }
         assert_eq!((returns.wake_at(), returns.due(3).len()), (Some(4), 0));
         let due: Vec<Arc<str>> = returns.due(4).into_iter().map(|one| one.ticket).collect();
