@@ -64,7 +64,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     insta::assert_snapshot!(written[RULES.len()..], @r#"
 
     [[rule]]
-    id = "create-entities"
+    id = "allow-create-entities-same-text"
     decision = "allow"
     server = "memory"
     tool = "create_entities"
@@ -75,7 +75,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     note = "from memory-1"
     "#);
     for says in [
-        "Rule create-entities would have matched 3 of 6 past calls; 3 asked, 0 denied.",
+        "Rule allow-create-entities-same-text would have matched 3 of 6 past calls; 3 asked, 0 denied.",
         "warning: rule ask-all asks for 3 of them, and an allow does not override that.",
         "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
         "Take it back with: mcp-approve --home HOME rules undo",
@@ -91,11 +91,14 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
     assert!(after.contains("Not accepted yet (mcp-approve --home HOME rules accept): "), "{after}");
-    assert!(after.contains("Once all of it is accepted: allow: rule create-entities allows it"), "{after}");
+    assert!(
+        after.contains("Once all of it is accepted: allow: rule allow-create-entities-same-text allows it"),
+        "{after}"
+    );
     let file = home.path("config/policy.toml");
     Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
-    assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
+    assert!(after.starts_with("allow: rule allow-create-entities-same-text allows it"), "{after}");
     assert!(after.contains("At that time, in record ") && after.contains(": ask, approved by observe"), "{after}");
     let run = home.run(&["rules", "undo"]);
     assert!(run.out.starts_with("Taken back in HOME/config/policy.toml: changed rule ask-all\n"), "{}", run.out);
