@@ -58,6 +58,10 @@ fn c21_a_server_cannot_end_a_task_of_ours_nor_name_one_as_its_own() {
     }
     // Nor may the task be its own.
     world.approve("files-1");
+    assert!(
+        !passes(&world.server(r#"{"jsonrpc":"2.0","id":8,"result":{"content":[]}}"#)),
+        "the call runs, and nothing is held"
+    );
     let did = world.server(&format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"task":{{"taskId":"{escaped}"}}}}}}"#));
     assert!(says(&did, "HAS run") && says(&did, "\"id\":8"), "{did:?}");
     world.finish();
