@@ -133,13 +133,13 @@ fn a_rule_that_is_added_is_accepted_on_the_spot_by_a_person_only() {
     assert_eq!(kept(&home), RULES);
     // Everything that waits is shown, not only what is added now.
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "write"], "true");
-    terminal.shows(&["allows: add", "allows: write", "Accept now? [y/N]"]);
+    terminal.shows(&["allows: allow-add", "allows: allow-write", "Accept now? [y/N]"]);
     terminal.types("\r");
     terminal.shows(&["takes effect once you accept it: mcp-approve --home"]);
     assert!(terminal.wait().success());
     assert_eq!(kept(&home), RULES, "no answer is no");
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "read"], "true");
-    terminal.shows(&["allows: read", "Accept now? [y/N]"]);
+    terminal.shows(&["allows: allow-read", "Accept now? [y/N]"]);
     terminal.types("y\r");
     terminal.shows(&["Accepted: running servers"]);
     assert!(terminal.wait().success());
