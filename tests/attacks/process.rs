@@ -19,7 +19,7 @@ use crate::fake::host::Host;
 use crate::fake::operator::Operator;
 use crate::fake::server::{Server, reader, writer};
 use crate::fake::terminal::Terminal;
-use crate::fake::{BINARY, copy_binary, log, processes, until};
+use crate::fake::{BINARY, log, processes, until};
 
 /// The call that every attack here wants to run.
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{}}}"#;
@@ -241,7 +241,7 @@ fn e10_no_process_of_the_same_user_reads_the_memory_of_wrapper_or_console() {
     let is_root = rustix::process::getuid().is_root();
     // To root all is open, so it is played as nobody, with a program and folders that nobody can reach.
     let (program, home) = (bed.path().join("mcp-approve"), bed.path().join("home"));
-    copy_binary(&program);
+    crate::fake::copy_binary(&program);
     fs::create_dir(&home).unwrap();
     let me = if is_root { nobody } else { rustix::process::getuid().as_raw() };
     if is_root {
