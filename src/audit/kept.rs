@@ -34,7 +34,8 @@ fn is_name_of_shell(bytes: &[u8], at: usize) -> bool {
 /// The literals of a value that does not begin as one: `b"literal"`, `SecretStr("literal")`, `ENV["NAME"] || "literal"`.
 pub(super) fn literal(bytes: &[u8], start: usize) -> Option<Range<usize>> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');
-    let before = run(bytes, start, |b| !is_quote(b) && !b.is_ascii_whitespace() && !matches!(b, b',' | b';' | b'&'));
+    // No farther than a value goes that is none of these: what follows is read for itself.
+    let before = run(bytes, start, |b| !is_quote(b) && !b.is_ascii_whitespace() && !b",;&}])<|".contains(&b));
     let opens = bytes.get(start..before)?;
     let is_prefix = matches!(opens.len(), 1 | 2) && opens.iter().all(|b| b.is_ascii_alphabetic() || *b == b'@');
     if !is_prefix && !opens.last().is_some_and(|b| matches!(b, b'(' | b'[' | b'{')) {

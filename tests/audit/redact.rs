@@ -209,3 +209,13 @@ fn a_literal_inside_code_is_hidden() {
         format!("curl -H 'x-token: {}' -d 'y'", redactor.mark(b"ab1"))
     );
 }
+
+/// What looks like the beginning of a literal, over and over, is read once.
+#[test]
+fn a_text_of_beginnings_takes_no_longer_than_its_length() {
+    let redactor = Redactor::new(&[7; 32]);
+    for part in ["password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A "] {
+        let text = part.repeat(200_000);
+        assert!(!redactor.text(&text).is_empty());
+    }
+}
