@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::error::Error;
-use super::install::options::HostsHome;
+use super::hosts_home::HostsHome;
 use super::manifest::Manifest;
 use crate::audit::moment::Since;
 use crate::capability::codegen::{self, Language};

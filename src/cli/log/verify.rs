@@ -152,8 +152,8 @@ fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut d
         Noted::Nothing => writeln!(
             out,
             "THE NOTED HEAD IS MISSING: {place} is not there, or is empty. So this cannot show whether records were cut off \
-             at the end.\nThat is so for a copy of a log without that file, and after a loss of power; else somebody \
-             removed it."
+             at the end.\nThat is so for a copy of a log without that file, and after a loss of power; else it \
+             was removed."
         ),
         Noted::Unreadable(why) => writeln!(out, "THE NOTED HEAD CANNOT BE READ: {place}: {why}."),
         Noted::Head(head) if lost => writeln!(
