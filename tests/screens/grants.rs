@@ -250,6 +250,8 @@ fn grants_stand_under_rules_and_x_ends_one() {
         let commands = desk.keys("x");
         let end = FromConsole::EndGrant { grant: "grant:2".into() };
         assert_eq!(commands, [Command::Send { session: "files".into(), message: end }]);
+        let screen = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(screen.contains("Ending grant:2; grant:1 or grant:3 may still cover some of its calls."), "{screen}");
         // It goes when the wrapper says so, and the selection stays with what is left.
         desk.press(Key::Esc);
         desk.status("files", Status { grants: vec![card("grant:3", Covers::ThisCall, Lasts::Session)], ..status() });
@@ -338,6 +340,12 @@ fn x_removes_a_rule_and_u_takes_the_last_change_back() {
     rules(&mut desk);
     let remove = RuleChange::Remove { id: "scratch".into(), file: PathBuf::from("config/policy.toml") };
     assert_eq!(desk.keys("x"), [Command::ChangeRules(remove)]);
+    assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
+    // Where no rule is on screen it only goes where they are.
+    desk.keys("1");
+    let commands = desk.keys("u");
+    assert!(!commands.contains(&Command::ChangeRules(RuleChange::Undo)), "{commands:?}");
+    desk.line("press it again, here");
     assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
     desk.send(Msg::RulesChanged(Ok("Taken back: removed rule \u{1b}[2Jscratch.".into())));
     let screen = desk.screen();
