@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::audit::fields::Record;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, RuleBook, RuleFile, RuleLine, Task};
+use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleFile, RuleLine, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::{Progress, Reach, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
@@ -17,6 +18,7 @@ use mcp_approve::policy::rule::{Decision, Layer, Pending};
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::{Desk, NINE, delete, file, hazard, long, own, past_line, status, write};
+use crate::screens::lists::scenes::{body, log, records};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
@@ -417,4 +419,19 @@ fn the_panel_at_every_size() {
         up(&mut desk, 3);
         assert_snapshot!(format!("grant_maker_{width}x{height}"), desk.screen());
     }
+}
+
+#[test]
+fn a_record_names_a_grant_with_its_call_because_each_session_counts_its_own() {
+    let mut desk = Desk::connected(120, 40);
+    log(&mut desk, records());
+    desk.press(Key::Enter);
+    let line = Line { rule: Some("grant:1".into()), ..records()[0].clone() };
+    let record = Record { seq: 400, link: None, body: body() };
+    let seq = line.seq;
+    let opened = Opened { explained: None, line, record, newest: 400, link: Ok(()), beside: Vec::new() };
+    desk.send(Msg::Found(Finding::Record(seq, Some(Box::new(opened)))));
+    desk.line("grant:1 of a session of filesystem");
+    desk.status("files", Status { grants: vec![card("grant:1", Covers::Tool, Lasts::Session)], ..status() });
+    desk.line("grant:1 of filesystem-1");
 }

@@ -1,7 +1,7 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
 use super::{Command, batch, find_mut, moves, note};
-use crate::audit::record::VerdictWord;
+use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted};
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
@@ -221,9 +221,10 @@ pub(super) fn refused(model: &Model) -> Vec<Command> {
 
 /// Says why no key is about the selected call now.
 pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
-    // A call that has ended does not hold the keys: they go to the next one that waits, which nothing decides until it was
-    // on screen.
-    let ended = model.selection().filter(|held| super::is_over(held)).map(|held| held.key.clone());
+    // A call that was over before an operator decided it does not hold the keys: they go to the next one that waits, which nothing decides
+    // until it was on screen. One that another operator decided stays until its card was left: it says who.
+    let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
+    let ended = model.selection().filter(|held| super::is_over(held) && !decided(held)).map(|held| held.key.clone());
     let next = ended.and_then(|key| moves::next_waiting(model, &key));
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);
