@@ -277,6 +277,10 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::End => return review::end(model),
         Action::Refuse => return tool::refuse(model),
         Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
+        Action::Undo if model.screen != Screen::Rules => {
+            browse::visit(model, Screen::Rules);
+            note(model, Tone::Ours, "u takes back the last change of your policy file: press it again, here.");
+        }
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
         Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),

@@ -54,7 +54,7 @@ pub fn patience(host: Option<&str>) -> Patience {
 pub fn silence(host: &str) -> Option<&'static str> {
     let name = host.to_ascii_lowercase();
     match name.as_str() {
-        "claude-code" => Some("after two minutes it continues without the answer, and accepts it later"),
+        "claude-code" => Some("Claude Code stops waiting after 2 min, and still takes the answer later"),
         _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => {
             Some("it does not say when its user presses Esc: the call may no longer be wanted")
         }

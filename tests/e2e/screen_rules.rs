@@ -71,6 +71,9 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.shows(&["The rule was added to"]);
     assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
     terminal.types("u");
+    terminal.shows(&["press it again, here"]);
+    assert!(fs::read_to_string(&file).unwrap().contains("buy milk"), "the first only opens Rules");
+    terminal.types("u");
     terminal.shows(&["Taken back: added rule allow-add-note-this-call"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "version = 1\n");
     // A change by other means waits, with its diff; Enter twice accepts it.

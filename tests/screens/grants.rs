@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::audit::fields::Record;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, RuleBook, RuleFile, RuleLine, Task};
+use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleFile, RuleLine, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::{Progress, Reach, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
@@ -17,6 +18,7 @@ use mcp_approve::policy::rule::{Decision, Layer, Pending};
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::{Desk, NINE, delete, file, hazard, long, own, past_line, status, write};
+use crate::screens::lists::scenes::{body, log, records};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
@@ -250,6 +252,8 @@ fn grants_stand_under_rules_and_x_ends_one() {
         let commands = desk.keys("x");
         let end = FromConsole::EndGrant { grant: "grant:2".into() };
         assert_eq!(commands, [Command::Send { session: "files".into(), message: end }]);
+        let screen = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(screen.contains("Ending grant:2; grant:1 or grant:3 may still cover some of its calls."), "{screen}");
         // It goes when the wrapper says so, and the selection stays with what is left.
         desk.press(Key::Esc);
         desk.status("files", Status { grants: vec![card("grant:3", Covers::ThisCall, Lasts::Session)], ..status() });
@@ -339,6 +343,12 @@ fn x_removes_a_rule_and_u_takes_the_last_change_back() {
     let remove = RuleChange::Remove { id: "scratch".into(), file: PathBuf::from("config/policy.toml") };
     assert_eq!(desk.keys("x"), [Command::ChangeRules(remove)]);
     assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
+    // Where no rule is on screen it only goes where they are.
+    desk.keys("1");
+    let commands = desk.keys("u");
+    assert!(!commands.contains(&Command::ChangeRules(RuleChange::Undo)), "{commands:?}");
+    desk.line("press it again, here");
+    assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
     desk.send(Msg::RulesChanged(Ok("Taken back: removed rule \u{1b}[2Jscratch.".into())));
     let screen = desk.screen();
     assert!(screen.contains("Taken back: removed rule ␛[2Jscratch."), "{screen}");
@@ -409,4 +419,19 @@ fn the_panel_at_every_size() {
         up(&mut desk, 3);
         assert_snapshot!(format!("grant_maker_{width}x{height}"), desk.screen());
     }
+}
+
+#[test]
+fn a_record_names_a_grant_with_its_call_because_each_session_counts_its_own() {
+    let mut desk = Desk::connected(120, 40);
+    log(&mut desk, records());
+    desk.press(Key::Enter);
+    let line = Line { rule: Some("grant:1".into()), ..records()[0].clone() };
+    let record = Record { seq: 400, link: None, body: body() };
+    let seq = line.seq;
+    let opened = Opened { explained: None, line, record, newest: 400, link: Ok(()), beside: Vec::new() };
+    desk.send(Msg::Found(Finding::Record(seq, Some(Box::new(opened)))));
+    desk.line("grant:1 of a session of filesystem");
+    desk.status("files", Status { grants: vec![card("grant:1", Covers::Tool, Lasts::Session)], ..status() });
+    desk.line("grant:1 of filesystem-1");
 }

@@ -136,7 +136,7 @@ fn a_panel_that_would_let_an_unread_call_run_says_so_before_enter() {
     desk.look();
     desk.keys("rf");
     desk.tried(past(0, 0));
-    let says = "Not read yet: Esc, PgDn, then r";
+    let says = "This also approves the call, and you have not read";
     assert!(desk.screen().contains(says), "{}", desk.screen());
     desk.keys("n");
     assert!(!desk.screen().contains(says), "a deny lets nothing run: {}", desk.screen());
@@ -398,7 +398,7 @@ fn a_folder_outside_the_declared_ones_is_allowed_with_two_keys_that_the_card_nam
     assert!(toml.contains("under = \"/srv/shared\"") && toml.contains("hazard = \"outside-roots\""), "{toml}");
     // In words, what no one would guess of a condition on all arguments.
     desk.keys("c");
-    desk.line("arg = \"\" is all the arguments together");
+    desk.line("arg = \"\" counts the arguments");
 }
 
 #[test]

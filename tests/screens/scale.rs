@@ -233,9 +233,76 @@ fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
     desk.keys("j");
     desk.look();
     desk.line("settled: denied at its deadline");
+    let footer = desk.screen().lines().last().unwrap_or_default().to_owned();
+    assert!(!footer.contains("approve") && !footer.contains("deny") && footer.contains("full card"), "{footer}");
     assert_eq!(sent(&desk.keys("aA")), []);
     desk.keys("k");
     assert_eq!(desk.model.calls.len(), 1);
+}
+
+#[test]
+fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
+    for key in ["a", "A", "d", "r", "t"] {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(own("filesystem-1"));
+        desk.hold(own("filesystem-2"));
+        desk.look();
+        desk.say("files", settled("filesystem-1", Some(VerdictWord::Deny), By::Expiry));
+        desk.look();
+        desk.line("1 ended");
+        desk.line("settled: denied at its deadline");
+        assert_eq!(sent(&desk.keys(key)), [], "{key}");
+        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
+        desk.line("This is the next one that waits: look at it first.");
+        // What was typed before it was on screen long enough decides it no more than the first key did.
+        assert_eq!(sent(&desk.keys("aA")), [], "{key}");
+        assert!(desk.model.overlay.is_none(), "{key}");
+        desk.look();
+        assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)], "{key}");
+    }
+}
+
+#[test]
+fn the_state_of_a_call_that_is_over_is_whole_and_apart_from_its_target() {
+    for (width, height) in [(40, 12), (80, 24), (120, 40)] {
+        let mut desk = Desk::connected(width, height);
+        for ticket in ["filesystem-1", "filesystem-2"] {
+            let mut call = own(ticket);
+            call.target = Some("/home/ada/very/long/way/down/to/the/newest/new/proj/that/goes/on/notes.md".into());
+            desk.hold(call);
+        }
+        desk.look();
+        desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+        assert!(desk.screen().contains("notes.md expired"), "{}", desk.screen());
+    }
+}
+
+#[test]
+fn a_short_target_leaves_room_for_its_tool() {
+    let mut desk = Desk::connected(40, 12);
+    for (ticket, target) in [("filesystem-1", "/home/ada/very/long/way/down/notes.md"), ("filesystem-2", "0")] {
+        let mut call = own_delete(ticket);
+        call.target = Some(target.into());
+        desk.hold(call);
+    }
+    desk.look();
+    assert!(desk.line("DELETES   delete").contains("  0"), "{}", desk.screen());
+}
+
+#[test]
+fn deny_server_is_about_what_the_search_shows() {
+    let mut desk = Desk::connected(80, 24);
+    for ticket in ["filesystem-1", "filesystem-2", "filesystem-3"] {
+        desk.hold(own(ticket));
+    }
+    desk.look();
+    desk.keys("/ticket:filesystem-2");
+    desk.press(mcp_approve::console::keymap::Key::Enter);
+    desk.look();
+    desk.keys("D");
+    let Some(Overlay::Reason { members, .. }) = &desk.model.overlay else { panic!("{}", desk.screen()) };
+    let tickets: Vec<&str> = members.iter().map(|armed| armed.key().ticket.as_str()).collect();
+    assert_eq!(tickets, ["filesystem-2"]);
 }
 
 #[test]

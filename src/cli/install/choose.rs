@@ -144,7 +144,10 @@ pub(super) fn pick(
                     let key = |one: &&Listed| (one.file.clone(), one.project.clone(), one.name.clone());
                     return Ok(Some(Choice::Picked(picked.into_iter().map(key).collect())));
                 }
-                writeln!(out, "Give numbers from 1 to {}, with a space between them.", numbered.len())?;
+                match numbered.len() {
+                    1 => writeln!(out, "Type 1, or none.")?,
+                    more => writeln!(out, "Give numbers from 1 to {more}, with a space between them.")?,
+                }
             }
         }
     }

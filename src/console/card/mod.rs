@@ -105,6 +105,7 @@ impl Card {
         }
         card.put_responses(columns);
         card.arguments_end = card.rows;
+        card.put(Block::Rows(sections::host_below(snapshot, columns)));
         card.put(Block::Rows(vec![sections::fold(details, columns)]));
         if details == Details::Shown {
             card.put_details(columns, offset);

@@ -72,8 +72,8 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
             rows.extend(entry("", keys, width));
         }
     }
-    if let Some(silence) = &snapshot.silence {
-        rows.extend(entry("host", Row::default().and_foreign(Tone::Quiet, silence), width));
+    if width >= ROOM_FOR_HOST {
+        rows.extend(host(snapshot, width));
     }
     for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
         let row = Row::of(Tone::Danger, format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what);
@@ -81,6 +81,19 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     }
     rows.extend(confirmable(snapshot, width));
     rows
+}
+
+/// From this width on the host's line is above the arguments; it decides nothing, so where rows are few it is below them.
+const ROOM_FOR_HOST: usize = 60;
+
+/// What the host does while its call waits, where that is not above the arguments.
+pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    if width < ROOM_FOR_HOST { host(snapshot, width) } else { Vec::new() }
+}
+
+fn host(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let row = |silence: &String| Row::default().and_foreign(Tone::Quiet, silence);
+    snapshot.silence.iter().flat_map(|silence| entry("host", row(silence), width)).collect()
 }
 
 /// What one word of the operator would spare, with the evidence; and which argument is not explained.

@@ -54,7 +54,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Opens the arguments, or the selected rule, in $EDITOR; a changed call comes back and waits; what a changed \
          rule newly allows takes effect once you accept it.";
     Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
-        "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.";
+        "Makes a rule from the call; k moves up to the grants, which approve it and more for a while. Choose how wide, \
+         read it, Enter.";
     WriteRule [Enter] "Enter" "do it" &[Rule] =>
         "Writes the rule on show, or gives the grant on show and approves the call. Asks for a second Enter first: for a grant \
          from a dangerous call, one that lets other waiting calls run, one for every call of the tool until the session ends; \
@@ -132,9 +133,11 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Shows identical calls as one row that is decided together, or each on its own row; on Log, one row a call, \
          or every record.";
     DenyServer [Char('D')] "D" "deny server" CARD =>
-        "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.";
+        "Denies every waiting call of this call's server (under a search, those it finds): asks for a reason, lists \
+         them, y sends.";
     Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
-        "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.";
+        "On Rules, takes back the last change of your policy file that was made here or by `rules` (on a call it opens \
+         Rules first); on Tools, the last review.";
     Switch [Char('t')] "t" "on/off" &[Rules] =>
         "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
     Earlier [Up] "↑" "earlier reason" &[Reason] =>

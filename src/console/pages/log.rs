@@ -12,9 +12,11 @@ use crate::console::time;
 
 pub(super) fn title(model: &Model) -> Row {
     let browse = &model.browse;
+    // A search does not change what is counted.
+    let all = if browse.log.find.is_empty() { "" } else { " in all" };
     let what = match (browse.rows(), &browse.counts) {
-        (LogRows::Records, _) => counted(browse.window.newest, "record"),
-        (LogRows::Calls, Some(counts)) => counted(counts.tally.all.calls(), "decided call"),
+        (LogRows::Records, _) => counted(browse.window.newest, "record") + all,
+        (LogRows::Calls, Some(counts)) => counted(counts.tally.all.calls(), "decided call") + all,
         (LogRows::Calls, None) => "one row a call".to_owned(),
     };
     Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {what} · newest first"))
@@ -42,9 +44,10 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
         number(all.approved_by(By::Default), "by policy"),
     ]);
     // As many as have room.
-    let mut row = Row::default();
-    for figure in figures {
-        let gap = if row.runs.is_empty() { "" } else { " ·" };
+    let searches = !model.browse.log.find.is_empty();
+    let mut row = if searches { Row::of(Tone::Quiet, " of all:") } else { Row::default() };
+    for (at, figure) in figures.into_iter().enumerate() {
+        let gap = if at == 0 { "" } else { " ·" };
         if row.width() + gap.len() + figure.width() > width {
             break;
         }

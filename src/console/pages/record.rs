@@ -33,13 +33,27 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
         rows.extend(ours("when", time::date(at, model.settings.offset), width));
     }
     rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("rule", &rule(line, model), width));
     rows.extend(story(opened, model, width));
     rows.push(steps(line, width));
     rows.extend(rules_now(opened, width));
     rows.extend(fields(&opened.record.body, width));
     rows.extend(chain(opened, width));
     rows
+}
+
+/// The rule that decided. Each session counts its grants from one, so a grant's call is named where it is still live, else
+/// its server.
+fn rule(line: &Line, model: &Model) -> String {
+    let rule = line.rule.clone().unwrap_or_default();
+    if !rule.starts_with("grant:") {
+        return rule;
+    }
+    let wrapper = model.wrappers.iter().find(|one| one.wrapper.session == line.session);
+    match wrapper.and_then(|one| one.status.grants.iter().find(|card| card.id == rule)) {
+        Some(card) => format!("{rule} of {}", card.ticket),
+        None => format!("{rule} of a session of {}", line.server),
+    }
 }
 
 /// The keys from here to what else is known of it.

@@ -1,5 +1,7 @@
 //! Marks, and decisions about several calls: each member is listed before `y`, and each gets a verdict of its own.
 
+use std::collections::BTreeSet;
+
 use super::{Command, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
@@ -88,7 +90,10 @@ pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
         return note(model, Tone::Warn, "Nothing is selected.");
     };
-    let keys: Vec<CallKey> = model.waiting_of(&session).iter().map(|held| held.key.clone()).collect();
+    // A search hides calls: what it hides is not decided with what it shows.
+    let shown: BTreeSet<&CallKey> = model.queue().into_iter().map(|held| &held.key).collect();
+    let waiting = model.waiting_of(&session).into_iter().map(|held| &held.key);
+    let keys: Vec<CallKey> = waiting.filter(|key| shown.contains(key)).cloned().collect();
     let members = model.bind(&keys);
     if members.is_empty() {
         return note(model, Tone::Warn, "No call of this server waits.");

@@ -1,7 +1,7 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
 use super::{Command, batch, find_mut, moves, note};
-use crate::audit::record::VerdictWord;
+use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted};
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
@@ -215,12 +215,22 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
 }
 
 /// What was typed with a key that came too soon was meant for the question that does not come, and would take away why.
-fn refused(model: &Model) -> Vec<Command> {
+pub(super) fn refused(model: &Model) -> Vec<Command> {
     if model.is_arming() { vec![Command::Drain] } else { Vec::new() }
 }
 
 /// Says why no key is about the selected call now.
 pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
+    // A call that was over before an operator decided it does not hold the keys: they go to the next one that waits, which nothing decides
+    // until it was on screen. One that another operator decided stays until its card was left: it says who.
+    let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
+    let ended = model.selection().filter(|held| super::is_over(held) && !decided(held)).map(|held| held.key.clone());
+    let next = ended.and_then(|key| moves::next_waiting(model, &key));
+    if why == Unarmed::NotWaiting && next.is_some() {
+        moves::select(model, next);
+        let words = "That call has ended. This is the next one that waits: look at it first.";
+        return super::passing_note(model, Tone::Warn, words);
+    }
     let words = match why {
         Unarmed::Nothing => "Nothing is selected.",
         Unarmed::NotDrawn => "The card has just changed: look at it first.",

@@ -18,6 +18,7 @@ use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
+use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
@@ -165,8 +166,13 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
     let browse = &model.browse;
     match browse.rule_lines.get(browse.rules.at) {
         Some(RuleEntry::Grant { session, card, .. }) => {
-            let (session, grant) = (session.clone(), card.id.clone());
-            note(model, Tone::Ours, format!("Ending {grant}: its calls are asked again."));
+            let grant = card.id.clone();
+            let session = session.clone();
+            let words = match beside(model, &session, card) {
+                others if others.is_empty() => format!("Ending {grant}: its calls are asked again."),
+                others => format!("Ending {grant}; {} may still cover some of its calls.", others.join(" or ")),
+            };
+            note(model, Tone::Ours, words);
             vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
         }
         Some(RuleEntry::Rule(_)) => match selected(model) {
@@ -193,6 +199,15 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
         }
         None => Vec::new(),
     }
+}
+
+/// The other live grants of the same server and tool: they may cover calls of this one.
+fn beside(model: &Model, session: &str, ended: &GrantCard) -> Vec<String> {
+    let of_session = model.wrappers.iter().filter(|one| one.wrapper.session == session);
+    let lives = |card: &&GrantCard| {
+        card.id != ended.id && card.tool == ended.tool && card.until.is_none_or(|until| until > model.now)
+    };
+    of_session.flat_map(|one| one.status.grants.iter().filter(lives)).map(|card| card.id.clone()).collect()
 }
 
 /// `t` in Rules: switches the selected rule on or off.

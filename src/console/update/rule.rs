@@ -24,7 +24,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
         Ok(armed) => armed,
         Err(why) => {
             decide::tell_unarmed(model, why);
-            return Vec::new();
+            return decide::refused(model);
         }
     };
     let Some(held) = model.still(&armed) else { return Vec::new() };
@@ -178,7 +178,7 @@ pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec
             .and_foreign(Tone::Strong, &path)
             .and(Tone::Ours, ". It covers calls that wait, too. ")
             .and(Tone::Key, "u")
-            .and(Tone::Quiet, " takes it back."),
+            .and(Tone::Quiet, " on Rules takes it back."),
         Err(why) => Row::of(Tone::Warn, "The rule was not written: ").and_foreign(Tone::Warn, &why),
     });
     Vec::new()

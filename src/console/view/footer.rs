@@ -6,7 +6,7 @@ use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::model::{CallState, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::Sides;
@@ -40,6 +40,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (!offers(binding.action, place) || is_offered(model, binding.action, place))
                 && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
+                && (!is_ended(model, place) || !needs_a_waiting_call(binding.action))
         })
         .filter_map(|binding| match binding.action {
             Action::Waiting => Some(screens(&model.settings.keys)),
@@ -214,6 +215,16 @@ fn decides(action: Action) -> bool {
             | Action::Changes
             | Action::PlainText
     )
+}
+
+/// Whether the selected call no longer waits, and no marked one does.
+fn is_ended(model: &Model, place: Place) -> bool {
+    let waits = model.selection().is_none_or(|held| held.state == CallState::Waiting);
+    matches!(place, Place::Queue | Place::Detail) && !waits && model.marked_calls().is_empty()
+}
+
+fn needs_a_waiting_call(action: Action) -> bool {
+    decides(action) || matches!(action, Action::Rule | Action::Mark | Action::DenyServer)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {

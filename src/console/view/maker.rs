@@ -20,11 +20,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
     let all = rows(model, maker, usize::from(area.width), room);
     let unread = all.must.saturating_sub(maker.top + room);
     let below = all.rows.len().saturating_sub(maker.top + room);
-    let (words, hint) = match maker.offer() {
-        Some(Offer::Grant(_)) => (" Approve, and more, from ", "a letter chooses how wide; grants approve the call "),
-        _ => (" Make a rule from ", "a letter chooses how wide; it holds for what waits, too "),
+    let (words, more_like_it, hint) = match maker.offer() {
+        Some(Offer::Grant(_)) => {
+            (" Approve ", ", and more like it", "a letter chooses how wide; grants approve the call ")
+        }
+        _ => (" Make a rule from ", "", "a letter chooses how wide; it holds for what waits, too "),
     };
-    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket());
+    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket()).and(Tone::Strong, more_like_it);
     let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
     shown.extend(all.rows.into_iter().skip(maker.top).take(room));
     shown.resize(room + 1, Row::default());
@@ -51,7 +53,10 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         && let Some(held) = waits
         && held.unread().is_some()
     {
-        return Row::of(Tone::Warn, " Not read yet: Esc, PgDn, then r. It lets this call run");
+        return Row::of(
+            Tone::Warn,
+            " This also approves the call, and you have not read it to its end: Esc, then PgDn",
+        );
     }
     match (maker.stage, maker.offer()) {
         (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
@@ -64,7 +69,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
             Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
         }
         (RuleStage::Choosing, _) if maker.goes_at_once() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u takes it back")
+            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
         }
         (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
@@ -213,7 +218,7 @@ pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let mut rows = written(&choice.toml, width);
     if choice.toml.contains("{ arg = \"\"") {
-        let words = " arg = \"\" is all the arguments together: a call with one more does not match";
+        let words = " arg = \"\" counts the arguments: a call with any extra argument does not match";
         rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
     }
     if let Some(except) = &choice.except {

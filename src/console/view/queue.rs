@@ -83,6 +83,11 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
         left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
     }
+    let is_over = |held: &&Held| matches!(held.state, CallState::Settled(_) | CallState::Gone);
+    let ended = model.calls.iter().filter(is_over).count();
+    if ended > 0 {
+        left.push(Tone::Quiet, format!(" · {} ended", grouped(ended)));
+    }
     let marked = model.marked_calls().len();
     if marked > 0 {
         left.push(Tone::Warn, format!(" · {marked} marked"));
@@ -167,7 +172,9 @@ impl Widths {
         };
         let gaps = [first, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum::<usize>();
         let bar = width >= NARROW && LEADING + TRAILING + gaps + about.min(MOST.0) <= width;
-        let time = if bar { TRAILING } else { TRAILING_NARROW };
+        // The state of a call that no longer waits is shown whole, with a space on both sides.
+        let said = shown.iter().filter_map(|group| word(group.lead)).map(|word| word.len() + 2).max().unwrap_or(0);
+        let time = if bar { TRAILING } else { TRAILING_NARROW.max(said) };
         let room = width.saturating_sub(LEADING + time);
         let (first, least) = match origin {
             // A ticket is shown whole, or not at all.
@@ -208,6 +215,7 @@ impl Widths {
         // Where there is no room for both, the tool's name takes the place of a target that is unknown.
         let about = match snapshot.target {
             None if self.tool.width == 0 => cell(Tone::Strong, &snapshot.tool),
+            Some(_) if self.tool.width == 0 => beside_tool(&snapshot.tool, telling(held, room), room),
             _ => telling(held, room),
         };
         self.columns().row([
@@ -235,6 +243,17 @@ fn times(group: &Group<'_>, room: usize) -> Row {
     }
 }
 
+/// A tool's name before its target, where the whole target leaves room for enough of it.
+fn beside_tool(tool: &str, target: Row, room: usize) -> Row {
+    const GAP: usize = 2;
+    let name = cell(Tone::Strong, tool);
+    let left = room.saturating_sub(target.width() + GAP);
+    if left < name.width().min(LEAST.1) {
+        return target;
+    }
+    name.clipped(left).and(Tone::Ours, " ".repeat(GAP)).joined(target)
+}
+
 /// What a call is about, else what it does.
 fn about(held: &Held) -> &str {
     held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)
@@ -251,25 +270,30 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
 
 /// What is left as a bar and in figures, or its state.
 fn state(held: &Held, now: i64, width: usize) -> Row {
-    let words = match &held.state {
-        CallState::Waiting => {
-            let age = time::span(now - held.snapshot.arrived);
-            let Some(deadline) = held.snapshot.deadline else {
-                return Row::of(Tone::Quiet, format!("{:>1$} ", age, width - 1));
-            };
-            let all = (deadline - held.snapshot.arrived).max(1);
-            let left = (deadline - now).clamp(0, all);
-            let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
-            let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
-            return Row::of(tone, format!("{bar} {:>5} ", time::left(left)));
-        }
-        CallState::Sent(_) => "sent",
-        CallState::EditSent => "edited",
-        CallState::Settled(settled) if settled.by == By::Expiry => "expired",
-        CallState::Settled(_) => "over",
-        CallState::Gone => "gone",
+    if let Some(word) = word(held) {
+        return Row::of(Tone::Quiet, format!("{word:>0$} ", width - 1));
+    }
+    let Some(deadline) = held.snapshot.deadline else {
+        return Row::of(Tone::Quiet, format!("{:>1$} ", time::span(now - held.snapshot.arrived), width - 1));
     };
-    Row::of(Tone::Quiet, format!("{words:>0$} ", width - 1))
+    let all = (deadline - held.snapshot.arrived).max(1);
+    let left = (deadline - now).clamp(0, all);
+    let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+    let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
+    let figures = format!("{bar} {:>5} ", time::left(left));
+    Row::of(tone, format!("{figures:>width$}"))
+}
+
+/// The state of a call that no longer waits.
+fn word(held: &Held) -> Option<&'static str> {
+    match &held.state {
+        CallState::Waiting => None,
+        CallState::Sent(_) => Some("sent"),
+        CallState::EditSent => Some("edited"),
+        CallState::Settled(settled) if settled.by == By::Expiry => Some("expired"),
+        CallState::Settled(_) => Some("over"),
+        CallState::Gone => Some("gone"),
+    }
 }
 
 /// What is left of a time, as a bar of so many cells; empty only when nothing is left.

@@ -69,7 +69,7 @@ fn last(review: &Review) -> Row {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
         (Change::Suggested(rule), RuleStage::Choosing) if rule.warnings.is_empty() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u takes it back")
+            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
         }
         (Change::Suggested(_), RuleStage::Choosing) => {
             Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file")
