@@ -54,7 +54,7 @@ pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u6
     reader.each(Order::OldestFirst, &mut |row| {
         let flow = verifying.take(&row);
         let seq = verifying.verifier.head().seq;
-        if seq % OFTEN == 0 {
+        if seq.is_multiple_of(OFTEN) {
             tell(seq);
         }
         flow
