@@ -18,8 +18,8 @@ impl Gate {
             return None;
         }
         let mut wanted = judged.wanted.clone();
-        if self.config.mode == Mode::Observe || self.denies_unattended() {
-            // There will be no card.
+        if !judged.awaits_look && (self.config.mode == Mode::Observe || self.denies_unattended()) {
+            // There will be no card, and no grant that depends on them.
             wanted.files.clear();
         }
         (!seen.covers(&wanted)).then_some(wanted)
