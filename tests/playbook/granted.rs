@@ -235,7 +235,11 @@ fn a_grant_from_a_plain_call_covers_no_dangerous_one() {
         assert_eq!(write(&mut world, 3, "/a"), [Did::Ask("files-3".into())], "{covers:?}: it replaces them");
         let many = (0..70).map(|n| format!(r#""/b{n}""#)).collect::<Vec<_>>().join(",");
         let arguments = format!(r#"{{"path":"/b","content":"x","paths":[{many}]}}"#);
-        assert_eq!(world.call("4", "write_file", &arguments), [Did::Ask("files-4".into())], "{covers:?}: not all is seen");
+        assert_eq!(
+            world.call("4", "write_file", &arguments),
+            [Did::Ask("files-4".into())],
+            "{covers:?}: not all is seen"
+        );
         // Two keys give one that covers what its card says, what waits already too.
         world.grant("files-3", covers.clone(), Lasts::Minutes(15));
         assert!(world.gate.status().grants[1].dangerous);

@@ -35,13 +35,13 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         | Action::Send
         | Action::Unknown => Vec::new(),
     };
-    let exists = |target: &&Facts| match target.kind {
+    let exists = |target: &Facts| match target.kind {
         FileKind::Missing | FileKind::Unseen => false,
         FileKind::File | FileKind::Folder | FileKind::Other => true,
     };
     let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
-    let replaces = if targets.iter().any(exists) {
-        Some("something is there already")
+    let replaces = if targets.iter().any(|target| exists(target)) {
+        Some(conclude::IS_THERE)
     } else if targets.iter().any(unseen) {
         Some("what it would replace could not be seen")
     } else if files.iter().any(Facts::is_beyond) {
@@ -50,9 +50,9 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         None
     };
     // Only an absolute path is surely of this machine: a relative one may be another's.
-    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if touched::is_new(target));
     let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
-    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, .. });
+    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
     let replaced = match makes {
         true => Replaced::Nothing,
         false if !changes.is_empty() && changes.iter().all(is_whole) => Replaced::Whole,

@@ -158,7 +158,8 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         now: wall,
         recent: Some(input.recent),
     };
-    let Ruled { ruling, awaits_look, by_approver, near, mut wanted } = rule(described.as_deref(), &question, input, seen);
+    let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
+        rule(described.as_deref(), &question, input, seen);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
