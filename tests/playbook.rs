@@ -309,6 +309,9 @@ fn a_path_outside_of_the_roots_that_the_host_declared_is_asked_about() {
         ("5", "/home/ada/my work/../a.md", true),
         ("6", "/home/ada/my workshop/a.md", true),
         ("7", "a.md", false),
+        ("8", "~/a.md", true),
+        ("9", "~", true),
+        ("10", &format!("/home/ada/my work/{}../../a.md", "./".repeat(2100)), true),
     ] {
         let did = world.call(id, "read_file", &format!(r#"{{"path":"{path}"}}"#));
         assert_eq!(asked(&did), outside, "{path}: {did:?}");

@@ -11,12 +11,43 @@ pub(super) struct Kept {
 
 /// Where a value is only the name of a place; `None` where it is the secret itself.
 pub(super) fn elsewhere(bytes: &[u8], start: usize) -> Option<Kept> {
-    if bytes.get(start) == Some(&b'$') {
+    if bytes.get(start) == Some(&b'$') && is_name_of_shell(bytes, start + 1) {
         return Some(Kept { default: default_of_shell(bytes, start) });
     }
     let place = KEPT.iter().find(|place| bytes[start..].starts_with(place))?;
     let within = place.last().is_some_and(|last| b"[(".contains(last));
     Some(Kept { default: default_of_code(bytes, start + place.len(), within) })
+}
+
+/// Whether what follows `$` is a place: `{…}`, `(…)`, or a name that nothing follows which a secret may hold and a path may not.
+fn is_name_of_shell(bytes: &[u8], at: usize) -> bool {
+    let Some(&first) = bytes.get(at) else { return true };
+    let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let end = match first {
+        b'0'..=b'9' => run(bytes, at, |b| b.is_ascii_digit()),
+        _ => run(bytes, at, in_name),
+    };
+    let next = bytes.get(end).copied().unwrap_or(b' ');
+    if end == at { matches!(first, b'{' | b'(') } else { !in_name(next) && !b"!@#%^&*~?+=".contains(&next) }
+}
+
+/// The literals of a value that does not begin as one: `b"literal"`, `SecretStr("literal")`, `ENV["NAME"] || "literal"`.
+pub(super) fn literal(bytes: &[u8], start: usize) -> Option<Range<usize>> {
+    let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');
+    // No farther than a value goes that is none of these: what follows is read for itself.
+    let before = run(bytes, start, |b| !is_quote(b) && !b.is_ascii_whitespace() && !b",;&}])<|".contains(&b));
+    let opens = bytes.get(start..before)?;
+    let is_prefix = matches!(opens.len(), 1 | 2) && opens.iter().all(|b| b.is_ascii_alphabetic() || *b == b'@');
+    if !is_prefix && !opens.last().is_some_and(|b| matches!(b, b'(' | b'[' | b'{')) {
+        return None;
+    }
+    let open = run(bytes, before, is_quote);
+    // A `\n` that is written out is no quote.
+    let quote = *bytes.get(before..open)?.last().filter(|b| **b != b'\\')?;
+    let end = run(bytes, open, |b| b != quote && b != b'\n');
+    // What code makes of its first literal, up to the end of the line: which of them is the secret only that code knows.
+    let end = if is_prefix { end } else { run(bytes, end, |b| !matches!(b, b'\n' | b';')) };
+    (end - open >= 3).then_some(open..end)
 }
 
 /// The word that stands in where `${NAME:-word}` finds nothing.
@@ -47,10 +78,15 @@ fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>
     let name = if within { run(bytes, run(bytes, name, in_key), is_quote) } else { name };
     // Whoever writes a longer way to it hides it: the text is read once, not from each of its names to its end.
     let near = &bytes[..bytes.len().min(name + FARTHEST)];
-    let quoted = run(near, name, |b| !is_quote(b) && !matches!(b, b'\n' | b';'));
+    let quoted = run(near, name, |b| !is_quote(b) && b != b';');
     let gap = std::str::from_utf8(&near[name..quoted]).ok()?;
+    // Another line is the same statement only where it assigns nothing.
+    if gap.contains('\n') && gap.contains([':', '=']) {
+        return None;
+    }
     let is_default = ["||", "??", " or ", "unwrap_or"].iter().any(|sign| gap.contains(sign)) && !gap.contains(',');
-    let is_default = is_default || within && gap.trim() == ",";
+    let argument = gap.trim().strip_prefix(',').map(str::trim);
+    let is_default = is_default || within && argument.is_some_and(|name| name.is_empty() || name.ends_with('='));
     if !is_default {
         return None;
     }

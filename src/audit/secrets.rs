@@ -310,6 +310,11 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         return kept.default;
     }
     let header = key.to_ascii_lowercase();
+    if start == open
+        && let Some(literal) = kept::literal(bytes, start)
+    {
+        return Some(literal);
+    }
     let end = if let Some(&quote) = bytes[open..start].last() {
         run(bytes, start, |b| b != quote && b != b'\n')
     } else if header.contains("authorization") || header.contains("cookie") {

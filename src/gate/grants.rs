@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::behavior::arguments::named::{LeftOut, path_arguments};
+use crate::behavior::arguments::named::{LeftOut, possible_paths};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
@@ -185,7 +185,7 @@ impl Grants {
                 wanted.insert(path.to_owned());
                 wanted.extend(folder.path(asked.roots));
                 if grant.reach == Reach::Outside {
-                    wanted.extend(path_arguments(asked.call.arguments).paths.into_iter().map(|(_, path)| path));
+                    wanted.extend(possible_paths(asked.call.arguments).paths.into_iter().map(|(_, path)| path));
                 }
             }
         }
@@ -286,9 +286,9 @@ pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
     is_plain && conclude::danger(&bare, Replaced::Perhaps).is_none()
 }
 
-/// Whether every path that a call names lies in a folder: what cannot be decided does not.
+/// Whether everything in a call that could be a path lies in a folder: what cannot be decided does not.
 pub fn holds_every_path(folder: &Folder, arguments: &Value, roots: &Roots) -> bool {
-    let named = path_arguments(arguments);
+    let named = possible_paths(arguments);
     named.left_out == LeftOut::None && named.paths.iter().all(|(_, path)| folder.holds(path, roots) == Holds::Yes)
 }
 

@@ -6,6 +6,7 @@ use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::server::described::{Described, Offer};
 use crate::wire::message::Gist;
+use crate::wire::task;
 
 impl Gate {
     /// The wrapper's state, as a console shows it.
@@ -85,12 +86,17 @@ impl Gate {
         self.forges(gist)
             || match gist {
                 Gist::Request { method, .. } | Gist::Notification { method, .. } => {
-                    self.elicited.is_open() || self.restricts(method)
+                    self.elicited.is_open() || self.restricts(method) || self.could_tell_of_ours(gist)
                 }
                 // Requests may be inside an answer.
                 Gist::Response { .. } => self.rules.restricts_methods,
                 Gist::Unreadable => self.elicited.is_open() || self.rules.restricts_methods,
             }
+    }
+
+    /// Whether a line that is too long to be read could tell the host of a task of ours.
+    pub(in crate::gate) fn could_tell_of_ours(&self, gist: &Gist) -> bool {
+        !self.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
     }
 
     /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
@@ -121,7 +127,7 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        let is_held = !self.calls.is_empty() || self.flights.has_later() || self.tasks.changes_answers();
+        let is_held = !self.calls.is_empty() || self.flights.has_later() || !self.tasks.is_empty();
         if self.catalog.is_listening() || is_held || self.rules.restricts_methods {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// A longer text is no task's id, in bytes.
+const LONGEST_TASK: usize = 1024;
+
 /// The answer to a `tools/call`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
@@ -70,8 +73,9 @@ fn input_required(result: &Value) -> Option<Answer> {
     tells.then_some(Answer::InputRequired { state, inputs })
 }
 
+/// `None` for a very long id: it is remembered for as long as the task is.
 fn task(id: Option<&Value>) -> Option<Answer> {
-    let id = id?.as_str()?.to_owned();
+    let id = id?.as_str().filter(|id| id.len() <= LONGEST_TASK)?.to_owned();
     Some(Answer::Task { id })
 }
 
@@ -114,5 +118,7 @@ mod tests {
         for (line, answer) in table {
             assert_eq!(Answer::read(line.as_bytes()), answer, "{line}");
         }
+        let long = format!(r#"{{"result":{{"task":{{"taskId":"{}"}}}}}}"#, "x".repeat(1025));
+        assert!(!matches!(Answer::read(long.as_bytes()), Answer::Task { .. }), "it would be kept for a day");
     }
 }

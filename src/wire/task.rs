@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::fold;
 use super::id::Id;
 use super::line::Line;
 use super::rename;
@@ -94,6 +95,27 @@ pub fn named(content: &[u8]) -> Option<(String, bool)> {
     }
     let Message { params: Params { task, meta } } = serde_json::from_slice(content).ok()?;
     Some((task, declares(&meta)))
+}
+
+/// The tasks that a reader which is lax about the case and form of keys could find a line of a server's to be about.
+pub fn named_laxly(content: &[u8]) -> Vec<String> {
+    let Ok(message) = serde_json::from_slice::<Value>(content) else { return Vec::new() };
+    let bodies = members_of(&message, &["params", "result"]);
+    let tasks = bodies.iter().flat_map(|body| members_of(body, &["task"]));
+    let of_all = tasks.chain(bodies.iter().copied()).flat_map(|one| members_of(one, &["taskId"]));
+    of_all.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The members of an object by one of these keys, or by what folds to one.
+fn members_of<'v>(object: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
+    let is_one = |key: &str| keys.contains(&key) || fold::shadows(key, keys);
+    object.as_object().into_iter().flatten().filter(|(key, _)| is_one(key)).map(|(_, value)| value).collect()
+}
+
+/// Whether a notification of this method tells hosts how far a task is, or could be taken for one that does.
+pub fn tells(method: &str) -> bool {
+    let known = ["notifications/tasks", "notifications/tasks/status"];
+    known.contains(&method) || fold::shadows(method, &known)
 }
 
 /// Whether a request's `_meta` says that its host takes tasks for an answer.

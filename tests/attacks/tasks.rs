@@ -2,6 +2,8 @@
 
 use mcp_approve::audit::record::Kind;
 use mcp_approve::gate::Config;
+use mcp_approve::gate::data::event::Event;
+use mcp_approve::wire::message::Gist;
 
 use crate::world::{Did, World, about_task, config, modern_call, polled, polled_with, taking_tasks, task_call};
 
@@ -155,5 +157,103 @@ fn c21_tasks_are_bounded_in_number() {
         assert_eq!(world.host(&task_call(&id.to_string(), "write_file", WRITE)).len(), 2);
     }
     assert!(matches!(world.host(&task_call("356", "write_file", WRITE)).as_slice(), [Did::Ask(_)]));
+    world.finish();
+}
+
+/// A write under id 7 that became a task of the extension.
+fn extension() -> (World, String) {
+    let mut world = polled();
+    world.host(&taking_tasks(&modern_call("7", "write_file", WRITE, "")));
+    let task = world.tasks.last().expect("a task").clone();
+    (world, task)
+}
+
+fn denies(method: &str) -> String {
+    format!("version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\nmethod = \"{method}\"\n")
+}
+
+/// What a rule keeps out of an answer is kept out of a task's result, however it is spelled.
+#[test]
+fn c21_a_result_that_asks_the_host_for_something_in_another_spelling_is_no_result() {
+    for key in ["inputRequests", "inputRequest\\u0073", "InputRequests", "\\u0069nputRequests"] {
+        let (mut world, task) = extension();
+        world.policy(&denies("sampling/createMessage"));
+        world.approve("files-1");
+        world.server(&format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"resultType":"complete","content":[],"{key}":{{"a":{{"method":"sampling/createMessage","params":{{}}}}}}}}}}"#
+        ));
+        let did = world.host(&about_task("9", "tasks/get", &task));
+        assert!(says(&did, "\"id\":9") && !says(&did, "sampling/createMessage"), "{key}: {did:?}");
+        world.finish();
+    }
+}
+
+/// A request that a rule denied never reached the server: nothing waits for its answer.
+#[test]
+fn c21_denied_requests_about_the_servers_task_leave_nothing_behind() {
+    let (mut world, task) = extension();
+    world.approve("files-1");
+    world.server(r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"task","taskId":"s-1","status":"working"}}"#);
+    world.policy(&denies("tasks/update"));
+    for id in 100..100 + 256 * 16 {
+        assert!(says(&world.host(&about_task(&id.to_string(), "tasks/update", &task)), "Denied by policy"));
+    }
+    let get = world.host(&about_task("9", "tasks/get", &task));
+    assert_eq!(get, [Did::ToServer(about_task("9", "tasks/get", "s-1"))]);
+    world.finish();
+}
+
+/// A server that takes nothing more leaves no call without an answer: the end of its task is fetched from the gate.
+#[test]
+fn c21_a_task_ends_for_its_host_though_the_server_takes_nothing_more() {
+    let deaf = |world: &mut World| world.step(Event::Deaf { how: "it closed its input".into() });
+    let (mut world, task) = extension();
+    deaf(&mut world);
+    assert!(says(&world.host(&about_task("9", "tasks/get", &task)), "NOT executed"));
+    world.finish();
+    let (mut world, task) = extension();
+    world.approve("files-1");
+    deaf(&mut world);
+    assert!(says(&world.host(&about_task("8", "tasks/get", &task)), "working"));
+    world.server(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],"structuredContent":{"n":1}}}"#);
+    assert!(says(&world.host(&about_task("9", "tasks/get", &task)), "structuredContent"));
+    let other = r#"{"jsonrpc":"2.0","id":10,"method":"tasks/list"}"#;
+    assert_eq!(world.host(other), [], "what the server would have to answer goes nowhere");
+    world.finish();
+    // What waits for a task of the server's own, which can be asked about no more.
+    let (mut world, _) = given();
+    world.approve("files-1");
+    deaf(&mut world);
+    let did = world.server(r#"{"jsonrpc":"2.0","id":7,"result":{"task":{"taskId":"s-1","status":"working"}}}"#);
+    assert!(says(&did, "\"id\":8") && says(&did, "takes nothing more"), "{did:?}");
+    world.finish();
+}
+
+/// Some hosts read keys in any case, and the last of a long line as the first.
+#[test]
+fn c21_no_spelling_and_no_length_makes_a_line_of_the_server_name_a_task_of_ours() {
+    let (mut world, task) = given();
+    world.deny("files-1", "no");
+    for line in [
+        format!(r#"{{"method":"notifications/tasks/status","params":{{"TaskId":"{task}","status":"completed"}}}}"#),
+        format!(r#"{{"method":"notifications/tasks","Params":{{"taskId":"{task}","status":"completed"}}}}"#),
+        format!(r#"{{"method":"notifications/tasks/Status","params":{{"taskid":"{task}","status":"completed"}}}}"#),
+        format!(r#"{{"method":"notifications/tasks","params":{{"taskId":"s","TASKID":"{task}"}}}}"#),
+    ] {
+        let before = faults(&world);
+        assert!(!passes(&world.server(&line)), "{line}");
+        assert_eq!(faults(&world), before + 1, "{line}");
+    }
+    for (id, result) in [
+        ("20", format!(r#"{{"Task":{{"taskId":"{task}"}}}}"#)),
+        ("21", format!(r#"{{"task":{{"taskid":"{task}"}}}}"#)),
+        ("22", format!(r#"{{"resultType":"task","TaskId":"{task}"}}"#)),
+    ] {
+        world.host(&task_call(id, "read_file", r#"{"path":"/a"}"#));
+        let did = world.server(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        assert!(!passes(&did) && says(&did, "names a task of mcp-approve"), "{did:?}");
+    }
+    let note = |method: &str| Gist::Notification { method: method.into(), cancels: None };
+    assert!(!world.gate.streams(&note("notifications/tasks/status")) && world.gate.streams(&note("notifications/x")));
     world.finish();
 }

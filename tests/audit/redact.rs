@@ -167,3 +167,55 @@ fn hostile_texts_stay_json() {
         }
     }
 }
+
+/// What code makes of a literal, and a literal that stands in on another line or by name, are no less secrets.
+#[test]
+fn a_literal_inside_code_is_hidden() {
+    let redactor = Redactor::new(&[7; 32]);
+    for code in [
+        r#"password = b"hunter2xx""#,
+        "password = f'hunter2xx'",
+        "password = N'hunter2xx'",
+        r#"password = SecretStr("hunter2xx")"#,
+        r#"password = ("hunter2xx")"#,
+        r#"password = ["hunter2xx"]"#,
+        r#"password = ENV.fetch("PASSWORD", "hunter2xx")"#,
+        r#"password = ENV["PASSWORD"] || "hunter2xx""#,
+        r#"password = System.getenv("PASSWORD") ?? "hunter2xx""#,
+        r#"password = get("a)b", other("hunter2xx"))"#,
+        r#"password = SecretStr(\"hunter2xx\")"#,
+        "password = process.env.PASSWORD ||\n  'hunter2xx'",
+        r#"password = os.environ.get("PASSWORD", default="hunter2xx")"#,
+        "PASSWORD_HASH=$2b$12$hunter2xx",
+        "PASSWORD='$hunter2xx!'",
+        "PASSWORD='$word@hunter2xx'",
+    ] {
+        let shown = redactor.text(code);
+        assert!(!shown.contains("hunter2xx") && shown.contains("redacted:"), "{code} -> {shown}");
+    }
+    for code in [
+        "password=$PASSWORD",
+        r#"password: "$PASSWORD","#,
+        r#"PASSWORD="$DIR/$NAME""#,
+        "password=$(ask) x",
+        "password=$1;",
+        "password: process.env.PASSWORD,\nuser: 'production'",
+        r#"token(b, "text")"#,
+    ] {
+        assert_eq!(redactor.text(code), code);
+    }
+    assert_eq!(
+        redactor.text("curl -H 'x-token: ab1' -d 'y'"),
+        format!("curl -H 'x-token: {}' -d 'y'", redactor.mark(b"ab1"))
+    );
+}
+
+/// What looks like the beginning of a literal, over and over, is read once.
+#[test]
+fn a_text_of_beginnings_takes_no_longer_than_its_length() {
+    let redactor = Redactor::new(&[7; 32]);
+    for part in ["password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A "] {
+        let text = part.repeat(200_000);
+        assert!(!redactor.text(&text).is_empty());
+    }
+}

@@ -71,12 +71,6 @@ fn a_grant_ends_with_its_calls_its_time_and_its_definition() {
     assert_eq!(write(&mut world, 6, "/c"), [Did::Ask("files-6".into())]);
 
     world.grant("files-6", Covers::Tool, Lasts::Session);
-    let relist = |world: &mut World, tools: &str| {
-        world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
-        world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
-        let tools = tools.replace('\n', " ");
-        world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
-    };
     relist(&mut world, &TOOLS.replace("Replaces a file", "Replaces any file"));
     relist(&mut world, TOOLS);
     assert!(world.gate.status().grants.is_empty(), "changed and changed back");
@@ -260,6 +254,15 @@ fn a_grant_from_a_plain_call_covers_no_dangerous_one() {
     world.finish();
 }
 
+const APPENDS: &str = r#"[{"name":"append_to_file","description":"Appends text to a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"source":{"type":"string"},"attachment":{"type":"string"},"text":{"type":"string"},"output":{"type":"string"},"files":{"type":"array"}},"required":["path"]}}]"#;
+
+fn relist(world: &mut World, tools: &str) {
+    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
+    let tools = tools.replace('\n', " ");
+    world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
+}
+
 /// A folder that the host did not declare: one word of the operator spares the next reads in it, and nothing else.
 #[test]
 fn a_folder_outside_the_declared_ones_is_granted_for_plain_calls_in_it_alone() {
@@ -299,6 +302,39 @@ fn a_folder_outside_the_declared_ones_is_granted_for_plain_calls_in_it_alone() {
     world.wait(15 * 60);
     let (ticket, did) = read(&mut world, r#"{"path":"/srv/shared/c"}"#);
     assert!(did.contains(&Did::Ask(ticket)), "its time is over: {did:?}");
+    world.finish();
+
+    // Nor is another place named by what no list of names has, or in another form.
+    let mut world = World::new().ready();
+    relist(&mut world, APPENDS);
+    world.server(r#"{"jsonrpc":"2.0","id":"r","method":"roots/list"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[{"uri":"file:///work"}]}}"#);
+    let append = |world: &mut World, id: u32, more: &str| {
+        let arguments = format!(r#"{{"path":"/srv/shared/a",{more}}}"#);
+        world.call(&id.to_string(), "append_to_file", &arguments)
+    };
+    append(&mut world, 1, r#""text":"x""#);
+    world.grant("files-1", under("/srv/shared"), Lasts::Session);
+    for (id, more) in
+        [(2, r#""text":"see /etc and so on""#), (3, r#""output":"/srv/shared/b""#), (4, r#""text":"a\nb""#)]
+    {
+        assert!(runs(&append(&mut world, id, more)), "{more}");
+    }
+    let long = format!(r#""output":"/etc/{}b""#, "./".repeat(2100));
+    let others = [
+        long.as_str(),
+        r#""output":"file:///etc/b""#,
+        r#""output":"/etc/a\nb""#,
+        r#""output":"$HOME/b""#,
+        r#""source":"etc/b""#,
+        r#""attachment":"/etc/b""#,
+        r#""attachment":" /etc/b""#,
+        r#""files":["file:/etc/b"]"#,
+        r#""files":["b"]"#,
+    ];
+    for (id, more) in (5..).zip(others) {
+        assert_eq!(append(&mut world, id, more), [Did::Ask(format!("files-{id}"))], "{more}");
+    }
     world.finish();
 
     // What may replace or remove something is asked each time there, and a grant from inside does not reach it.

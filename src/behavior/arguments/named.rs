@@ -33,12 +33,23 @@ pub struct Named {
 ///
 /// A server elsewhere may mean a place of its own by them; whoever shows what was found says that it is of this machine.
 pub fn path_arguments(arguments: &Value) -> Named {
-    let mut walk = Walk { named: Named::default(), pointer: String::new(), values: 0 };
+    named_by(arguments, is_path)
+}
+
+/// The same and whatever else among the arguments could be a path or an address, whatever its name: for who must know that there
+/// is no other.
+pub fn possible_paths(arguments: &Value) -> Named {
+    named_by(arguments, may_be_path)
+}
+
+fn named_by(arguments: &Value, is_path: fn(&str, Said) -> bool) -> Named {
+    let mut walk = Walk { is_path, named: Named::default(), pointer: String::new(), values: 0 };
     walk.value(Said::Nothing, arguments, 0);
     walk.named
 }
 
 struct Walk {
+    is_path: fn(&str, Said) -> bool,
     named: Named,
     /// Where we are.
     pointer: String,
@@ -53,7 +64,9 @@ impl Walk {
             return;
         }
         match value {
-            Value::String(text) if is_path(text, said) => match self.named.paths.len() < MOST {
+            Value::String(text) if (self.is_path)(text, said) => match self.named.paths.len() < MOST {
+                // No system takes it as it is, but programs shorten paths.
+                _ if text.len() > LONGEST => self.named.left_out = LeftOut::Some,
                 true => self.named.paths.push((self.pointer.clone(), text.clone())),
                 false => self.named.left_out = LeftOut::Some,
             },
@@ -111,10 +124,26 @@ fn says_path(name: &str) -> Said {
 }
 
 fn is_path(text: &str, said: Said) -> bool {
-    let plain =
-        !text.is_empty() && text.len() <= LONGEST && !text.contains(['\0', '\n', '\r']) && !text.contains("://");
-    let looks = text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../");
-    plain && (said == Said::Path || (said == Said::Perhaps && looks))
+    let plain = !text.is_empty() && !text.contains(['\0', '\n', '\r']) && !text.contains("://");
+    let looks = looks_like_path(text);
+    // A longer text of this name may be what a file holds.
+    let fits = text.len() <= LONGEST;
+    plain && (said == Said::Path && (fits || looks) || said == Said::Perhaps && looks)
+}
+
+fn looks_like_path(text: &str) -> bool {
+    text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../")
+}
+
+/// Whether some program could take a text for a path or an address: what is prose or code as a whole is none.
+fn may_be_path(text: &str, said: Said) -> bool {
+    let text = text.trim();
+    let is_word = !text.contains(char::is_whitespace);
+    let is_address = text.split_once(':').is_some_and(|(scheme, rest)| {
+        rest.starts_with('/') && !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    let begins = looks_like_path(text) || text.starts_with(['$', '%', '\\']) || is_address;
+    !text.is_empty() && (said == Said::Path || begins || is_word && text.contains(['/', '\\']))
 }
 
 #[cfg(test)]

@@ -166,6 +166,9 @@ impl Gate {
     /// A message that is not held: it passes at once.
     pub(in crate::gate) fn plain(&mut self, now: Now, mut plain: Plain, out: &mut Vec<Effect>) {
         if self.ends.server.reason().is_some() {
+            // What is kept for the host needs no server: a call that waited as a task ends by the answer to this.
+            let is_new = matches!(plain.gist(), Gist::Request { id, .. } if !self.is_live(id));
+            drop(is_new.then(|| self.take_task_request(now, plain, out)));
             return;
         }
         let bytes = plain.line().content().len() as u64;

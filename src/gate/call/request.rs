@@ -171,7 +171,7 @@ pub(in crate::gate) fn embeds(content: &[u8]) -> bool {
 }
 
 /// Whether some bytes could hold a key `method` in any case, or one that is escaped.
-fn names_a_method(content: &[u8]) -> bool {
+pub(in crate::gate) fn names_a_method(content: &[u8]) -> bool {
     let word = |at: usize| content.get(at..at + 6).is_some_and(|six| six.eq_ignore_ascii_case(b"method"));
     memchr2_iter(b'm', b'M', content).any(word) || content.windows(2).any(|two| two == b"\\u")
 }

@@ -35,7 +35,8 @@ impl Gate {
         };
         self.landed(now, &flight, &line, failed, out);
         let content = line.content();
-        let asks = request::embeds(content) && !matches!(inputs::read(content), Ok(None));
+        let may_ask = request::embeds(content) || self.rules.restricts_methods && request::names_a_method(content);
+        let asks = may_ask && !matches!(inputs::read(content), Ok(None));
         let fits = self.tasks.has_room(content.len());
         match Answer::read(content) {
             Answer::Complete { .. } | Answer::Failed { .. } if !asks && !fits => {
@@ -93,6 +94,8 @@ impl Gate {
         let may_name_one = has(PREFIX) || has("\\u");
         // Readers differ on which of two keys counts.
         let is_unclear = may_name_one && rename::span(line.content(), &[]).is_err();
+        let names_ours = || task::named_laxly(line.content()).iter().any(|id| self.tasks.get(id).is_some());
+        let names_ours = may_name_one && !self.tasks.is_empty() && names_ours();
         let renamed = match gist {
             Gist::Response { id, .. } => match self.tasks.answered(id) {
                 Some((ours, theirs)) => {
@@ -102,11 +105,10 @@ impl Gate {
                     let second = put(first.as_ref().unwrap_or(&line), &related);
                     second.or(first)
                 }
+                None if names_ours => return self.withhold_task(now, id, &line, out),
                 None if may_name_one && let Answer::Task { id: theirs } = Answer::read(line.content()) => {
-                    if self.tasks.get(&theirs).is_some() || is_unclear {
-                        self.names_ours(now, &line, out);
-                        self.answer_withheld(now, id, "it names a task of mcp-approve as its own", out);
-                        return None;
+                    if is_unclear {
+                        return self.withhold_task(now, id, &line, out);
                     }
                     if theirs.starts_with(PREFIX) {
                         self.tasks.note_foreign(&theirs);
@@ -115,11 +117,13 @@ impl Gate {
                 }
                 None => None,
             },
-            Gist::Notification { method, .. }
-                if method == "notifications/tasks" || method == "notifications/tasks/status" =>
-            {
+            Gist::Notification { .. } | Gist::Unreadable if names_ours => {
+                self.names_ours(now, &line, out);
+                return None;
+            }
+            Gist::Notification { method, .. } if task::tells(method) => {
                 let (theirs, _) = task::named(line.content()).unwrap_or_default();
-                if self.tasks.get(&theirs).is_some() || is_unclear {
+                if is_unclear {
                     self.names_ours(now, &line, out);
                     return None;
                 }
@@ -129,6 +133,12 @@ impl Gate {
             Gist::Notification { .. } | Gist::Request { .. } | Gist::Unreadable => None,
         };
         Some(renamed.map_or((line, Changed::No), |line| (line, Changed::Id)))
+    }
+
+    fn withhold_task<T>(&mut self, now: Now, id: &Id, line: &Line, out: &mut Vec<Effect>) -> Option<T> {
+        self.names_ours(now, line, out);
+        self.answer_withheld(now, id, "it names a task of mcp-approve as its own", out);
+        None
     }
 
     fn names_ours(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {

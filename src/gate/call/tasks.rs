@@ -20,6 +20,7 @@ use crate::gate::state::tasks::{PREFIX, Progress, Tasks};
 use crate::gate::{Gate, Polling};
 use crate::mcp::revision::Revision;
 use crate::wire::call::{Call, Origin};
+use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
 use crate::wire::task::{self, End, Form, Status, View};
@@ -27,6 +28,7 @@ use crate::wire::{rename, reply};
 
 const INVALID_PARAMS: i32 = -32602;
 const NO_METHOD: i32 = -32601;
+const NO_ANSWER: i32 = -32603;
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;
@@ -223,7 +225,7 @@ impl Gate {
                 Some(reply::error(Some(&id), NO_METHOD, &why))
             }
         };
-        let lost = || reply::error(Some(&id), -32603, "mcp-approve cannot answer this request");
+        let lost = || reply::error(Some(&id), NO_ANSWER, "mcp-approve cannot answer this request");
         out.push(Effect::Answer(answer.unwrap_or_else(lost)));
     }
 
@@ -232,6 +234,13 @@ impl Gate {
     fn ask_about_theirs(&mut self, now: Now, (ours, theirs): (&str, &str), request: &Plain, out: &mut Vec<Effect>) {
         let renamed = rename::with_text(request.line(), &["params", "taskId"], ours, theirs).map(message::sort);
         let Gist::Request { id, .. } = request.gist() else { return };
+        if let Some(how) = self.ends.server.reason() {
+            let why = format!("the server that ran the call as a task of its own takes nothing more: {how}");
+            return out.push(Effect::Answer(reply::error(Some(id), NO_ANSWER, &why)));
+        }
+        let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
+        let is_owed = |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
+        self.tasks.keep_owed(is_owed);
         match renamed {
             Some(Sorted::Plain(plain)) if self.tasks.forward(id, ours) => self.plain(now, plain, out),
             Some(Sorted::Plain(_) | Sorted::Call(_) | Sorted::Refused { .. } | Sorted::Blank) | None => {

@@ -180,6 +180,13 @@ impl Gate {
         if self.forges(gist) {
             return self.forged(now, bytes, None, out);
         }
+        if self.could_tell_of_ours(gist) {
+            let what =
+                "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
+            let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
+            self.record(entry, out);
+            return;
+        }
         if self.keeps_back(gist) {
             return self.too_long(now, gist, bytes, out);
         }

@@ -84,7 +84,9 @@ impl DeclaredRoots {
         if self.roots.is_empty() {
             return None;
         }
-        let outside = |path: &str| words(path).is_some_and(|path| !self.holds(&path));
+        // Where the home of the server is, only the server knows.
+        let is_home = |path: &str| path == "~" || path.starts_with("~/");
+        let outside = |path: &str| is_home(path) || words(path).is_some_and(|path| !self.holds(&path));
         let named = named::path_arguments(arguments);
         let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
             Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),

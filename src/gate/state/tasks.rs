@@ -156,6 +156,11 @@ impl Tasks {
         has_room
     }
 
+    /// Only requests whose answers the server still owes are remembered: one that was denied never reached it.
+    pub fn keep_owed(&mut self, is_owed: impl Fn(&Id) -> bool) {
+        self.forwarded.retain(|request, _| is_owed(request));
+    }
+
     /// The host wants no answer to a request any more.
     pub fn forget(&mut self, request: &Id) {
         self.forwarded.remove(request);

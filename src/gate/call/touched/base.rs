@@ -51,10 +51,12 @@ fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<(Vec
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, field)| below(name.clone(), name, field)),
         Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| below(n.to_string(), name, item)),
-        Value::String(text) => match base(name, text) {
-            Says::Nothing => {}
-            says => bases.push((at.clone(), says)),
-        },
+        Value::String(text) => {
+            let says = base(name, text);
+            if says != Says::Nothing {
+                bases.push((at.clone(), says));
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -64,11 +66,13 @@ fn base(name: &str, text: &str) -> Says {
     if !is_short || written::is_content(name) {
         return Says::Nothing;
     }
-    match says(name) {
-        _ if matches!(leads(text), Leads::Absolute | Leads::Home) => Says::Base,
+    if matches!(leads(text), Leads::Absolute | Leads::Home) {
+        Says::Base
+    } else if text.trim_end_matches('/') == "." {
         // Our own folder, where we begin as well.
-        _ if text.trim_end_matches('/') == "." => Says::Nothing,
-        says => says,
+        Says::Nothing
+    } else {
+        says(name)
     }
 }
 
