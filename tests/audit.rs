@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcp_approve::audit::chain::Head;
-use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::audit::verified;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
@@ -76,7 +76,7 @@ fn log_of(db: &Path, n: i64) {
 
 /// The head of a chain that must hold.
 fn head(db: &Path) -> Head {
-    let verified = query::verify(&Reader::open(db).unwrap().unwrap(), None, &mut |_| {}).unwrap();
+    let verified = verified::verify(&Reader::open(db).unwrap().unwrap(), None, &mut |_| {}).unwrap();
     assert_eq!(verified.broken, None);
     verified.head
 }

@@ -6,6 +6,7 @@ mod help;
 mod install;
 mod lattice;
 mod man;
+mod recorded;
 mod remote;
 mod rules;
 mod terminal;

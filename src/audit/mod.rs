@@ -24,4 +24,5 @@ pub mod search;
 pub mod secrets;
 pub mod store;
 pub mod tally;
+pub mod verified;
 pub mod walk;

@@ -1,11 +1,11 @@
-//! Finds records in the log, and verifies it whole. Owns no SQL and no printing; what it reads is not trusted.
+//! Finds records in the log. Owns no SQL and no printing; what it reads is not trusted.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use memchr::memmem;
 
-use super::chain::{Break, Head, Row, Verifier};
+use super::chain::Row;
 use super::fact::{Decided, Fact, What};
 use super::fields::{Call, Field, Fields, Record, number_of};
 use super::index::{Index, SEGMENT, Summary};
@@ -13,12 +13,11 @@ use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
-use super::store::noted::Noted;
 use super::store::{Order, Reader, StoreError};
 use super::tally::{Servers, Tally};
+use super::verified::{Verified, Verifying};
 use super::walk::Walk;
 use crate::behavior::taxonomy::Badge;
-use crate::wire::digest::Digest;
 
 /// The newest records that the search wants, at most `limit`, the newest last. The index saves reading the others.
 ///
@@ -118,7 +117,8 @@ pub fn is_row(kind: Kind) -> bool {
     matches!(kind, Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)
 }
 
-/// Shows every record that the search wants, the oldest first, as it is, until `see` breaks off.
+/// Shows every record that the search wants, the oldest first, as it is, until `see` breaks off; and verifies every record on
+/// the way, wanted or not.
 ///
 /// # Errors
 /// Why the log could not be read.
@@ -126,10 +126,13 @@ pub fn each(
     reader: &Reader,
     search: &Search,
     see: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-) -> Result<(), StoreError> {
+) -> Result<Verified, StoreError> {
+    let (mut verifying, mut goes_on) = (Verifying::new(None), true);
     reader.each(Order::OldestFirst, &mut |row| {
+        goes_on = goes_on && verifying.take(&row).is_continue();
         if search.takes(row.body) { see(row) } else { ControlFlow::Continue(()) }
-    })
+    })?;
+    Ok(verifying.done())
 }
 
 /// The record of this number.
@@ -279,106 +282,4 @@ pub fn of_one_session(found: Vec<Record>, wanted: Option<&str>) -> (Vec<Record>,
         }
     }
     (of_it, others)
-}
-
-/// What became of verifying.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verified {
-    /// The head of the part that holds, from the first record on.
-    pub head: Head,
-    pub broken: Option<Break>,
-    /// What is behind the break, where single records were changed or removed and all others follow from the links that are
-    /// there.
-    pub beyond: Option<Beyond>,
-    pub anchor: Anchor,
-}
-
-/// What is behind a break.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beyond {
-    /// At how many places a record does not carry the link it must have, or is missing.
-    pub changed: u64,
-    /// The last record.
-    pub head: Head,
-}
-
-impl Verified {
-    /// The last record that hangs together with those before it, changed ones aside.
-    pub fn last(&self) -> Head {
-        self.beyond.as_ref().map_or(self.head, |beyond| beyond.head)
-    }
-}
-
-/// Whether a link noted earlier is still in the part that holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
-    NotAsked,
-    Found { seq: u64 },
-    Missing,
-}
-
-/// Verifies every record, and says now and then which one it has come to. `expected` is a link noted earlier.
-///
-/// # Errors
-/// Why the log could not be read; a broken chain is no error here.
-pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
-    const OFTEN: i64 = 4096;
-    let mut verifier = Verifier::default();
-    let (mut broken, mut holds, mut changed) = (None, None, Some(0));
-    let mut anchor = match expected {
-        Some(_) => Anchor::Missing,
-        None => Anchor::NotAsked,
-    };
-    reader.each(Order::OldestFirst, &mut |row| match verifier.take(&row) {
-        Ok(head) => {
-            if row.seq % OFTEN == 0 {
-                tell(head.seq);
-            }
-            if expected == Some(head.link) && broken.is_none() {
-                anchor = Anchor::Found { seq: head.seq };
-            }
-            ControlFlow::Continue(())
-        }
-        Err(found) => {
-            let carried = <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes);
-            holds.get_or_insert(verifier.head());
-            let at = match &found {
-                Break::Changed { seq } => Some(*seq),
-                Break::Missing { expected, found } => u64::try_from(*found).ok().filter(|found| found > expected),
-                Break::Malformed { .. } => None,
-            };
-            let on = match (at, carried, &mut changed) {
-                // The next one was linked to what this one carries.
-                (Some(seq), Some(link), Some(changed)) => {
-                    *changed += 1;
-                    verifier = Verifier::after(Head { seq, link });
-                    ControlFlow::Continue(())
-                }
-                _ => {
-                    changed = None;
-                    ControlFlow::Break(())
-                }
-            };
-            broken.get_or_insert(found);
-            on
-        }
-    })?;
-    let last = verifier.head();
-    let beyond = changed.filter(|_| broken.is_some()).map(|changed| Beyond { changed, head: last });
-    Ok(Verified { head: holds.unwrap_or(last), broken, beyond, anchor })
-}
-
-/// Whether the head that was noted beside the log is not in the part of it that holds, up to `head`.
-///
-/// # Errors
-/// Why the log could not be read.
-pub fn is_lost(noted: &Noted, head: Head, reader: &Reader) -> Result<bool, StoreError> {
-    match noted {
-        Noted::Nothing => Ok(false),
-        Noted::Unreadable(_) => Ok(true),
-        Noted::Head(noted) => {
-            let same = |row: Row<'_>| row.link == noted.link.as_bytes();
-            Ok(noted.seq > head.seq || reader.one(noted.seq, same)? != Some(true))
-        }
-    }
 }

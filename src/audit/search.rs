@@ -306,6 +306,17 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         if *field == Field::Kind && value.parse::<Kind>().is_ok() {
             return Ok((*field, Value::Word(value)));
         }
+        // The beginning of a kind, while it is being typed, is no mistake.
+        if *field == Field::Kind
+            && !value.starts_with('=')
+            && Kind::ALL.iter().all(|kind| !kind.word().contains(&value))
+        {
+            let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+            return Err(Meaningless {
+                what: format!("no record is of the kind {value}"),
+                hint: format!("it is one of {}", known.join(", ")),
+            });
+        }
         if let Some(whole) = value.strip_prefix('=') {
             return Ok((*field, Value::Word(whole.to_owned())));
         }
@@ -314,6 +325,10 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     // While it is being typed, the beginning of a word is meant for the word.
     match words.iter().find(|word| word.starts_with(&value)) {
         Some(word) => Ok((*field, Value::Word(canonical(*field, word).to_owned()))),
+        None if *field == Field::Verdict && value == "asked" => Err(Meaningless {
+            what: "verdict:asked finds nothing, because a call that waits has no verdict yet".to_owned(),
+            hint: "kind:=decision-asked finds every call that was asked about".to_owned(),
+        }),
         None => Err(Meaningless {
             what: format!("{name} cannot be {value}"),
             hint: format!("it is one of {}", words.join(", ")),

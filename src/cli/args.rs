@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
-use super::install::options::{ChangeOptions, HostsHome, InstallOptions};
+use super::hosts_home::HostsHome;
+use super::install::options::{ChangeOptions, InstallOptions};
 use super::lattice::LatticeCommand;
 use super::log::LogCommand;
 use super::look::LookOptions;

@@ -21,6 +21,9 @@ pub enum Error {
     /// What was asked for makes no sense here, or a command cannot do it.
     #[error("{what}")]
     Wrong { what: String, hint: String },
+    /// A command gave its answer, and found that it may be untrue.
+    #[error("{what}")]
+    Untrue { what: String, hint: String },
     /// `mcp-approve` alone, without a terminal that the console can be drawn on.
     #[error("the console needs a terminal{0}")]
     NoTerminal(&'static str),
@@ -66,7 +69,7 @@ impl Error {
                 "run `mcp-approve` in one; `mcp-approve -- CMD` wraps a server, `mcp-approve help` says more".to_owned(),
             ),
             Self::Under(home, error) => error.hint().map(|hint| under(Some(home), &hint)),
-            Self::Wrong { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
+            Self::Wrong { hint, .. } | Self::Untrue { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
             Self::Place(error) => Some(error.hint()),
             Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
             Self::Config(error) => Some(error.hint()),
@@ -93,6 +96,7 @@ impl Error {
             // As a shell says it of whoever a broken pipe ends: what was asked may not have been answered to its end.
             Self::Unheard => 141,
             Self::Under(_, error) => error.exit_code(),
+            Self::Untrue { .. } => 1,
             Self::CannotRun(error) | Self::NoBridge(error) => error.exit_code(),
             _ => 2,
         }

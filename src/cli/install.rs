@@ -177,14 +177,10 @@ fn closing(
             if all().find(|one| quiet(&one)).is_some() {
                 writeln!(
                     out,
-                    "Codex refuses some calls itself, before they reach mcp-approve: `{}`, then",
+                    "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {}",
                     command("uninstall --host codex")
                 )?;
-                writeln!(
-                    out,
-                    "`{}`, has it pass all of them on to be decided here.",
-                    command("install --host codex --codex-approve")
-                )?;
+                writeln!(out, "  {}", command("install --host codex --codex-approve"))?;
             }
             writeln!(
                 out,

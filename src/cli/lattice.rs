@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::error::Error;
+use super::hosts_home::HostsHome;
 use super::manifest::Manifest;
 use crate::audit::moment::Since;
 use crate::capability::codegen::{self, Language};
@@ -148,6 +149,8 @@ pub struct CheckOptions {
     /// Instead, list what each server in this machine's host configurations may do unasked today
     #[arg(long, conflicts_with = "workflow")]
     pub hosts: bool,
+    #[command(flatten)]
+    pub hosts_home: HostsHome,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -181,7 +184,7 @@ pub fn run(
                    WORKFLOW.toml` a workflow"
                 .to_owned(),
         }),
-        LatticeCommand::Check(options) => hosts::run(options.json, &places?, now, out),
+        LatticeCommand::Check(options) => hosts::run(options.json, &options.hosts_home.search()?, &places?, now, out),
     }
 }
 

@@ -6,7 +6,7 @@ pub(super) mod named;
 mod print;
 pub(super) mod progress;
 pub mod stats;
-mod verify;
+pub(super) mod verify;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -119,10 +119,10 @@ pub struct ListOptions {
     pub limit: usize,
     #[command(flatten)]
     pub look: LookOptions,
-    /// Print one JSON array of records
+    /// Print one JSON array of records, as --records lists them
     #[arg(long, conflicts_with = "jsonl")]
     pub json: bool,
-    /// Print one JSON object per line
+    /// Print one JSON object per line, a record each
     #[arg(long)]
     pub jsonl: bool,
 }
@@ -193,6 +193,9 @@ pub enum LogError {
     Search(#[from] Meaningless),
     #[error("nothing in the audit log is called {0}")]
     Nothing(String),
+    /// Records were exported, and they may be untrue.
+    #[error("what was exported may be untrue: {0}")]
+    Untrue(String),
     #[error("the output could not be written: {0}")]
     Output(#[from] io::Error),
 }
@@ -211,6 +214,7 @@ impl LogError {
             }
             Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
             Self::Nothing(_) => "`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too",
+            Self::Untrue(_) => "`mcp-approve log verify` says more of what was changed, removed or cut off",
             Self::Output(_) => "look at where the output goes",
         }
     }
@@ -220,6 +224,7 @@ impl From<LogError> for Error {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Output(cause) => cause.into(),
+            LogError::Untrue(_) => Self::Untrue { what: error.to_string(), hint: error.hint().to_owned() },
             LogError::Store(_)
             | LogError::NoLog(_)
             | LogError::Gone(_)
@@ -272,6 +277,11 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         }
         None => Vec::new(),
     };
+    // Whoever names a number knows that there may be more.
+    let may_be_more = found.len() == options.limit && options.limit == LIMIT;
+    if may_be_more && (options.json || options.jsonl) {
+        progress::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
+    }
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
     } else if options.jsonl {
@@ -282,8 +292,7 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         writeln!(out, "No matches.")?;
     } else {
         table(&found, look, out)?;
-        // Whoever names a number knows that there may be more.
-        if found.len() == options.limit && options.limit == LIMIT {
+        if may_be_more {
             writeln!(
                 out,
                 "{}",

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod doctor;
 pub mod error;
 pub mod help;
+pub mod hosts_home;
 pub mod install;
 pub mod lattice;
 pub mod log;

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use crate::cli::error::Error;
 use crate::cli::look::{First, Look, LookOptions, paged};
-use crate::home::change::RuleFile;
+use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
@@ -49,7 +49,7 @@ struct Site<'a> {
 
 impl Site<'_> {
     fn file(&self) -> RuleFile<'_> {
-        RuleFile { place: &self.place, places: self.places }
+        RuleFile { place: &self.place, places: self.places, by: By::Command }
     }
 }
 

@@ -24,6 +24,7 @@ use crate::audit::query;
 use crate::audit::record::Kind;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::verified;
 use crate::audit::walk::{SLICE, Walked};
 use crate::policy::past::PastCall;
 use search::Searching;
@@ -314,7 +315,7 @@ impl LogReader {
         checking.slices += 1;
         let head = verifier.head();
         let over = read < SLICE || broken.is_some();
-        let lost = over && query::is_lost(&checking.noted, head, reader)?;
+        let lost = over && verified::is_lost(&checking.noted, head, reader)?;
         if over || checking.slices.is_multiple_of(REPORT) {
             let until = (!over).then_some(checking.newest);
             (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));

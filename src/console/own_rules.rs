@@ -6,7 +6,7 @@ use std::path::Path;
 use super::model::Except;
 use super::update::RuleChange;
 use crate::home::accepted::Accepted;
-use crate::home::change::{ChangeError, RuleFile};
+use crate::home::change::{By, ChangeError, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
@@ -21,7 +21,7 @@ use crate::policy::maker::id_for;
 /// Why nothing was written or accepted, and what to do next.
 pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
-    let file = RuleFile { place: &place, places };
+    let file = file(&place, places);
     let text = file.text().map_err(|error| said(&error.into()))?.unwrap_or_default();
     let rule = &with_its_own_name(&text, rule);
     let what = format!("added rule {}", edit::ids(rule).join(", "));
@@ -50,7 +50,7 @@ fn with_its_own_name(text: &str, rule: &str) -> String {
 /// # Errors
 /// There is no such rule, or the file cannot be read.
 pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
-    let text = RuleFile { place: &PolicyPlace::own(places), places }.text().map_err(|error| said(&error.into()))?;
+    let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
 
@@ -61,7 +61,7 @@ pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
 /// Why nothing was written, and what to do next.
 pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
-    let file = RuleFile { place: &place, places };
+    let file = file(&place, places);
     let done = match wanted {
         RuleChange::Remove { file: other, .. }
         | RuleChange::Replace { file: other, .. }
@@ -83,12 +83,16 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
             let done = file.change(&format!("switched rule {id} {to}"), now, |text| edit::switch(text, id, *to));
             done.map(|_| format!("Rule {id} is {to} now; u takes that back."))
         }
-        RuleChange::Undo => file.undo().map(|what| format!("Taken back: {what}.")),
+        RuleChange::Undo => file.undo(now).map(|what| format!("Taken back: {what}.")),
     }
     .map_err(|error| said(&error))?;
     let policy = Layers::of(places, None, &place).load(Keeps::Copies);
     let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
     Ok(if waits { done + " What it newly allows waits here until you accept it." } else { done })
+}
+
+fn file<'p>(place: &'p PolicyPlace, places: &'p Places) -> RuleFile<'p> {
+    RuleFile { place, places, by: By::Console }
 }
 
 fn said(error: &ChangeError) -> String {

@@ -1,4 +1,5 @@
-//! Changes the policy file: one at a time, whole or not at all, and so that it can be taken back. Owns no edit.
+//! Changes the policy file: one at a time, whole or not at all, recorded with its author, and so that it can be taken back.
+//! Owns no edit.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,8 +13,10 @@ use serde_json::{Value, json};
 
 use super::accepted::{NotKept, Written};
 use super::places::{PlaceError, Places};
-use super::policy_file::replace;
-use super::policy_file::{self, Broken, PolicyPlace, Why};
+use super::policy_file::{self, Broken, PolicyPlace, Why, replace};
+use super::record::{RecordError, record_if_begun};
+use super::{layers, user};
+use crate::audit::record::{Entry, Kind};
 use crate::policy::edit::EditError;
 use crate::policy::parse::BUILT_IN;
 use crate::policy::reading::Problem;
@@ -49,6 +52,8 @@ pub enum ChangeError {
     Unwritable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
     NotKept(#[from] NotKept),
+    #[error(transparent)]
+    NotRecorded(#[from] RecordError),
 }
 
 impl ChangeError {
@@ -72,6 +77,7 @@ impl ChangeError {
                 "check that you may write there, and that the disk has room; nothing was changed".into()
             }
             Self::NotKept(_) => NotKept::HINT.into(),
+            Self::NotRecorded(error) => error.hint(),
         }
     }
 }
@@ -81,6 +87,24 @@ impl ChangeError {
 pub struct RuleFile<'p> {
     pub place: &'p PolicyPlace,
     pub places: &'p Places,
+    /// Where the operator changes it, as its record says.
+    pub by: By,
+}
+
+/// Where an operator changes rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Command,
+    Console,
+}
+
+impl By {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Command => "by a command",
+            Self::Console => "in the console",
+        }
+    }
 }
 
 /// A change that was worked out, and not written yet.
@@ -155,11 +179,11 @@ impl<'p> RuleFile<'p> {
         }
     }
 
-    /// Takes back the last change of this file; returns what that was.
+    /// Takes back the last change of this file; returns what that was. `now` is milliseconds since 1970, UTC.
     ///
     /// # Errors
-    /// There is none, or the file was changed since by other means.
-    pub fn undo(self) -> Result<String, ChangeError> {
+    /// There is none, it cannot be recorded, or the file was changed since by other means.
+    pub fn undo(self, now: i64) -> Result<String, ChangeError> {
         let _lock = lock(self.places)?;
         let path = self.place.path();
         let mut notes = notes(self.places)?.into_iter().rev();
@@ -167,9 +191,10 @@ impl<'p> RuleFile<'p> {
         let Some((note, noted)) = last else {
             return Err(ChangeError::NothingToUndo(path.into()));
         };
-        if self.text()?.map(|text| Digest::of(text.as_bytes())) != Some(note.after) {
-            return Err(ChangeError::ChangedSince { path: path.into(), noted });
-        }
+        let text = self.text()?.filter(|text| Digest::of(text.as_bytes()) == note.after);
+        let Some(text) = text else { return Err(ChangeError::ChangedSince { path: path.into(), noted }) };
+        let after = note.before.as_deref().unwrap_or_default();
+        self.record(&format!("took back: {}", note.what), &text, after, now)?;
         match &note.before {
             Some(before) => write(path, before)?,
             None => fs::remove_file(path).map_err(|cause| unwritable(path, cause))?,
@@ -177,13 +202,25 @@ impl<'p> RuleFile<'p> {
         fs::remove_file(&noted).map_err(|cause| unwritable(&noted, cause))?;
         Ok(note.what)
     }
+
+    /// Records who changes what, before it is done: whatever is in the file has an author in the log.
+    fn record(self, what: &str, before: &str, after: &str, now: i64) -> Result<(), RecordError> {
+        let changed = layers::diff(before, after);
+        let entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules".into())
+            .with("what", what)
+            .with("operator", format!("{} ({})", user::name(), self.by.word()))
+            .with("file", self.place.path().display().to_string())
+            .with("text", Digest::of(after.as_bytes()).to_string())
+            .with("diff", changed.lines().collect::<Vec<_>>());
+        record_if_begun(self.places, entry)
+    }
 }
 
 impl Draft<'_> {
-    /// Writes the change, after noting how to take it back. `what` says what was done, for whoever does.
+    /// Writes the change, after noting how to take it back, and recording it. `what` says what was done, for whoever does.
     ///
     /// # Errors
-    /// The file was changed meanwhile, or cannot be written.
+    /// The file was changed meanwhile, or the change cannot be recorded or written.
     pub fn write(&self, what: &str, now: i64) -> Result<(), ChangeError> {
         let path = self.file.place.path();
         if self.file.text()? != self.before {
@@ -197,7 +234,9 @@ impl Draft<'_> {
             after: Digest::of(self.after.as_bytes()),
         };
         let noted = note.keep(self.file.places)?;
-        write(path, &self.after).inspect_err(|_| drop(fs::remove_file(&noted)))
+        let before = self.before.as_deref().unwrap_or_default();
+        let recorded = self.file.record(what, before, &self.after, now).map_err(ChangeError::from);
+        recorded.and_then(|()| write(path, &self.after)).inspect_err(|_| drop(fs::remove_file(&noted)))
     }
 }
 

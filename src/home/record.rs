@@ -36,3 +36,12 @@ pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
     let log = config::audit_db(places)?;
     Ok(Recording::open(&log, &places.redaction_key())?.record(&[(1, entry)])?)
 }
+
+/// Writes an entry to the log that `config.toml` names, where there is one. Before the first server is wrapped there is
+/// none, and a log made then would look like the trace of one.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_if_begun(places: &Places, entry: Entry) -> Result<(), RecordError> {
+    if config::audit_db(places)?.exists() { record(places, entry) } else { Ok(()) }
+}

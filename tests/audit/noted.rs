@@ -57,7 +57,9 @@ fn a_log_that_only_grew_holds() {
     fs::write(place_of(&db), "").unwrap();
     assert_eq!(verify(&db).0, Finding::So);
     fs::remove_file(place_of(&db)).unwrap();
-    assert_eq!(verify(&db).0, Finding::So);
+    let (finding, text, json) = verify(&db);
+    assert_eq!((finding, &json["noted"]), (Finding::So, &serde_json::Value::Null), "{text}");
+    assert!(text.contains("THE NOTED HEAD IS MISSING") && text.contains("cut off at the end"), "{text}");
     let mut store = Store::open(&db, WRITER).unwrap();
     store.append(&numbered([read(6)]), &redactor()).unwrap();
     store.checkpoint().unwrap();

@@ -65,6 +65,33 @@ fn a_jsonl_export_has_every_row_and_what_its_link_is_made_of() {
 }
 
 #[test]
+fn an_export_of_a_log_that_was_changed_or_cut_off_is_whole_and_fails() {
+    let (_folder, db) = folder();
+    difficult(&db);
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered([read(4)]), &redactor()).unwrap();
+    store.sync().unwrap();
+    let before = so(&db, "log export");
+    let raw = rusqlite::Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; DROP TRIGGER record_is_not_removed").unwrap();
+    let table = [
+        ("DELETE FROM record WHERE seq = 4", "records are missing"),
+        ("UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 2", "record 2 does not carry"),
+    ];
+    for (change, says) in table {
+        raw.execute_batch(change).unwrap();
+        // What is wanted may all be as it was: the log as a whole is not.
+        for line in ["log export", "log export --format csv", "log export --tool read_file"] {
+            let (finding, text) = log(&db, line);
+            let Err(LogError::Untrue(why)) = finding else { panic!("{line}: {finding:?}") };
+            assert!(why.contains(says), "{line}: {why}");
+            assert!(line != "log export" || text.lines().count() == 3, "{text}");
+        }
+    }
+    assert_eq!(before.lines().next(), log(&db, "log export").1.lines().next());
+}
+
+#[test]
 fn a_csv_export_runs_nothing_in_a_spreadsheet() {
     let (_folder, db) = folder();
     difficult(&db);

@@ -18,6 +18,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
+use mcp_approve::audit::verified;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, LogRows, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
@@ -65,7 +66,7 @@ fn main() {
     let day = Search::default().from(Some(NOON + i64::try_from(reader.newest().unwrap()).unwrap() * 900));
     let figures = timed("log stats --since", || query::decisions(&reader, Some(&index), &day).unwrap());
     println!("    {} calls", figures.all.calls());
-    let verified = timed("log verify", || query::verify(&reader, None, &mut |_| {}).unwrap());
+    let verified = timed("log verify", || verified::verify(&reader, None, &mut |_| {}).unwrap());
     println!("    {} hold", verified.head.seq);
 }
 

@@ -11,7 +11,7 @@ use super::Home;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, writer};
 
-const RULES: &str = "# mine\nversion = 1\n\n# careful here\n[[rule]]\nid = \"ask-all\"\ndecision = \"ask\"\ntool = \"create_*\"   # new things\n";
+pub(super) const RULES: &str = "# mine\nversion = 1\n\n# careful here\n[[rule]]\nid = \"ask-all\"\ndecision = \"ask\"\ntool = \"create_*\"   # new things\n";
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
 /// A home whose log has calls of the server `memory`, observed: three alike, one that reads, two with a secret.
@@ -38,7 +38,7 @@ pub(super) fn observed(policy: Option<&str>) -> Home {
     home
 }
 
-fn policy(home: &Home) -> String {
+pub(super) fn policy(home: &Home) -> String {
     fs::read_to_string(home.path("config/policy.toml")).unwrap()
 }
 

@@ -61,7 +61,7 @@ fn a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not() {
     assert!(out.lines().take(3).all(|line| line.chars().count() <= 80), "{out}");
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        out.contains("2 tools that fit may not be used: 2 because the role reader has no capability for them; --all"),
+        out.contains("2 more tools fit and are left out: 2 because the role reader has no capability for them; --all"),
         "{out}"
     );
     assert!(!out.contains("delete_report"), "{out}");

@@ -106,7 +106,7 @@ fn a_tool_is_told_with_what_it_is_and_what_it_was_seen_to_do() {
     assert_eq!(found.len(), 1);
     assert!(found[0]["why"].as_str().unwrap().contains("3 calls"), "{}", found[0]["why"]);
     let (_, out, _) = tools(home.path(), &["search", "text", "--capability", "mail:send"]);
-    assert!(out.contains("2 tools that fit may not be used"), "{out}");
+    assert!(out.contains("2 more tools fit and are left out"), "{out}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, Fix, broken, good, note};
-use crate::cli::install::options::HostsHome;
+use crate::cli::hosts_home::HostsHome;
 use crate::hosts::{self, Lists, Start};
 
 /// Looks at the lists of every known host, for this user and this folder.

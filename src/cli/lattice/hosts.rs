@@ -15,7 +15,6 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::name;
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
-use crate::home::user;
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 use crate::pins::Memory;
 use crate::pins::reading::Known;
@@ -44,12 +43,14 @@ impl Reach {
 }
 
 /// Looks and prints. `now` is milliseconds since 1970, UTC.
-pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let user = user::current().map_err(|error| Error::Wrong {
-        what: format!("the hosts' lists cannot be found: {error}"),
-        hint: "`mcp-approve doctor` says more".to_owned(),
-    })?;
-    let lists = hosts::lists(&hosts::Search::here(user.home).files());
+pub(super) fn run(
+    as_json: bool,
+    search: &hosts::Search,
+    places: &Places,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let lists = hosts::lists(&search.files());
     let reach = reach(places, now)?;
     let open = lists.servers.iter().any(|one| !matches!(one.start, Start::Wrapped | Start::Remote));
     if as_json {

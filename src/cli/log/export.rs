@@ -13,6 +13,7 @@ use crate::audit::fields::{Record, TEXTS, Why};
 use crate::audit::moment::Clock;
 use crate::audit::query;
 use crate::audit::redact::push_string;
+use crate::audit::store::noted;
 use crate::cli::print::{visible, visible_json};
 
 /// Checks an export without this program.
@@ -39,22 +40,24 @@ pub enum Format {
     Csv,
 }
 
-/// Writes records, the oldest first, as they are read.
+/// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile.
 ///
 /// # Errors
-/// As [`super::run`].
+/// As [`super::run`], and [`LogError::Untrue`] after all is written.
 pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<Finding, LogError> {
     if options.verifier {
         out.write_all(VERIFIER.as_bytes())?;
         return Ok(Finding::So);
     }
     let search = options.of.search(clock)?;
+    // Before the log is opened, which may grow meanwhile.
+    let noted = noted::read(db);
     let reader = super::named::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }
     let mut written = Ok(());
-    query::each(&reader, &search, &mut |row| {
+    let verified = query::each(&reader, &search, &mut |row| {
         written = match options.format {
             Format::Jsonl => writeln!(out, "{}", jsonl(&row)),
             Format::Csv => writeln!(out, "{}", csv(&row)),
@@ -62,7 +65,14 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written.map_err(LogError::Output)?;
-    Ok(Finding::So)
+    match super::verify::wrong(&verified, &noted, &reader)? {
+        None => Ok(Finding::So),
+        Some(why) => {
+            // All of it comes before what stderr says of it.
+            out.flush()?;
+            Err(LogError::Untrue(why))
+        }
+    }
 }
 
 /// The row of `log list --jsonl`, then what its link is made of: the body as a text, because every byte of it counts.

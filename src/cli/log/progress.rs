@@ -33,7 +33,7 @@ pub(super) fn told<T>(what: &'static str, newest: u64, work: impl FnOnce(&mut dy
 }
 
 /// A terminal that does not take it loses nothing.
-fn say(line: &str) {
+pub(super) fn say(line: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
 }

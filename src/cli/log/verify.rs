@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::{Finding, LogError, VerifyOptions, progress};
 use crate::audit::chain::{Break, Head};
-use crate::audit::query::{self, Anchor, Verified};
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Left, Reader};
+use crate::audit::store::{Left, Reader, StoreError};
+use crate::audit::verified::{self, Anchor, Verified};
 use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::wire::number::{counted, grouped};
@@ -27,9 +27,9 @@ pub(super) fn verify(
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let verified = progress::told("checking the log", reader.newest()?, |tell| {
-                query::verify(&reader, options.expect_head, tell)
+                verified::verify(&reader, options.expect_head, tell)
             })?;
-            let lost = query::is_lost(&noted, verified.last(), &reader)?;
+            let lost = verified::is_lost(&noted, verified.last(), &reader)?;
             (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
@@ -38,10 +38,9 @@ pub(super) fn verify(
             (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor }, true, Vec::new())
         }
     };
-    let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !aside => Finding::So,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !is_aside(&left) => Finding::So,
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
     };
     if options.json {
@@ -99,7 +98,7 @@ pub(super) fn verify(
             }
         }
     }
-    tell_noted(&noted, lost, &noted::place_of(db), out)?;
+    tell_noted(&noted, lost, seq, &noted::place_of(db), out)?;
     tell_left(&left, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
@@ -124,10 +123,38 @@ pub(super) fn verify(
     Ok(finding)
 }
 
-fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> io::Result<()> {
+/// Whether entries were changed before they reached the log.
+fn is_aside(left: &[Left]) -> bool {
+    left.iter().any(|one| matches!(one, Left::Broken { .. }))
+}
+
+/// What is wrong with a log of which every record was verified, in one sentence; `None` for nothing. `noted` was read before
+/// the log was.
+///
+/// # Errors
+/// Why the log could not be read.
+pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader) -> Result<Option<String>, StoreError> {
+    Ok(if let Some(broken) = &verified.broken {
+        Some(format!("the chain is broken: {broken}"))
+    } else if verified::is_lost(noted, verified.last(), reader)? {
+        Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
+    } else if is_aside(reader.left()) {
+        Some("entries were changed before they reached the log".to_owned())
+    } else {
+        None
+    })
+}
+
+fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut dyn Write) -> io::Result<()> {
     let place = visible(&place.display().to_string());
     match noted {
-        Noted::Nothing => writeln!(out, "No head is noted in {place} yet."),
+        Noted::Nothing if records == 0 => writeln!(out, "No head is noted in {place} yet."),
+        Noted::Nothing => writeln!(
+            out,
+            "THE NOTED HEAD IS MISSING: {place} is not there, or is empty. So this cannot show whether records were cut off \
+             at the end.\nThat is so for a copy of a log without that file, and after a loss of power; else it \
+             was removed."
+        ),
         Noted::Unreadable(why) => writeln!(out, "THE NOTED HEAD CANNOT BE READ: {place}: {why}."),
         Noted::Head(head) if lost => writeln!(
             out,

@@ -135,7 +135,7 @@ fn capital(text: &str) -> String {
 /// # Errors
 /// There is none, or the file was changed since.
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let what = site.file().undo()?;
+    let what = site.file().undo(site.now)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
     accept::offer(site, out)?;
     Ok(ExitCode::SUCCESS)

@@ -79,12 +79,12 @@ impl Bars<'_> {
             None => known.behavior.badge(),
         };
         if known.behavior.badge() != badge {
-            return bar("--badge asks for another", format!("it is {}", known.behavior.badge().word()));
+            return bar("--badge asks for another badge", format!("it is {}", known.behavior.badge().word()));
         }
         let wanted = &self.options.capability;
         if !wanted.is_empty() && !wanted.iter().any(|wanted| tags.iter().any(|tag| grants(wanted, tag))) {
             let is = if tags.is_empty() { "unknown".to_owned() } else { tags.join(" or ") };
-            return bar("--capability asks for another", format!("its capability is {is}"));
+            return bar("--capability asks for another one", format!("its capability is {is}"));
         }
         None
     }

@@ -83,7 +83,7 @@ pub(super) fn run(
         count => {
             let why = bars::counted(struck.iter().filter_map(|hit| hit.bar.as_ref()));
             let hint = if options.all { "" } else { "; --all shows them" };
-            format!("{} may not be used: {why}{hint}", counted(count, "tool that fits|tools that fit"))
+            format!("{} left out: {why}{hint}", counted(count, "more tool fits and is|more tools fit and are"))
         }
     };
     let none = match (hits.is_empty(), left_out.is_empty()) {

@@ -56,7 +56,9 @@ pub const BINDINGS: &[Binding] = bindings! {
     Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
         "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.";
     WriteRule [Enter] "Enter" "do it" &[Rule] =>
-        "Writes the rule on show; a rule with a warning, and a grant, which approves the call, once it is pressed again.";
+        "Writes the rule on show, or gives the grant on show and approves the call. Asks for a second Enter first: for a grant \
+         from a dangerous call, one that lets other waiting calls run, one for every call of the tool until the session ends; \
+         for an allow of every call of the tool, one that names a hazard, one that covers what was denied before.";
     Scope [Char('c'), Char('v'), Char('f'), Char('t'), Char('n'), Char('m'), Char('s'), Char('x')] "c v f t n m s x" "how wide" &[Rule] =>
         "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never; to the grant for minutes (m), the session (s) or a number of calls (x), and again to a wider one.";
     Number [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]

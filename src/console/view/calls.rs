@@ -27,10 +27,11 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
     }
     let of = match attempt.reach.progress {
         Progress::Counting => "so far, still counting".to_owned(),
-        Progress::Whole => format!("of {} of this tool", grouped(attempt.reach.calls)),
-        Progress::Newest => format!("of the newest {} of this tool", grouped(attempt.reach.calls)),
+        Progress::Whole => format!("of this tool's {}", counted(attempt.reach.calls, "past call")),
+        Progress::Newest => format!("of this tool's newest {}", counted(attempt.reach.calls, "past call")),
     };
-    let mut row = Row::of(Tone::Quiet, format!(" matches {} {of}", counted(matched.calls, "past call")));
+    let matches = if matched.calls == 0 { "none".to_owned() } else { grouped(matched.calls) };
+    let mut row = Row::of(Tone::Quiet, format!(" matches {matches} {of}"));
     if matched.calls > 0 {
         row.push(Tone::Quiet, format!(": {} asked, {} denied", grouped(matched.asked), grouped(matched.denied)));
     }
