@@ -239,6 +239,8 @@ pub enum Replaced {
 
 /// What is said of a write that may replace something.
 pub const MAY_REPLACE: &str = "it may replace what is there";
+/// What it would make is there, or something else is.
+pub const IS_THERE: &str = "something is there already";
 /// What is said of a tool that runs any statement, when this one changes something.
 pub const STATEMENT_CHANGES: &str = "its statement changes something";
 

@@ -73,6 +73,10 @@ fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
     let of = |snapshot: &Snapshot| reach(&snapshot.hazards);
+    let is_dangerous = |snapshot: &Snapshot| of(snapshot) == Some(Reach::Declared) && snapshot.danger.is_some();
+    if is_dangerous(two) && !is_dangerous(one) {
+        return false;
+    }
     if of(two) == Some(Reach::Outside) {
         let Covers::Under { folder, .. } = covers else { return false };
         let holds = |folder: &Folder| holds_every_path(folder, &arguments(two), roots);
@@ -131,7 +135,12 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             "Still asked: a call that also names a path elsewhere, one with another hazard, a dangerous one, or one that a \
              rule asks for."
         }
-        Some(Reach::Declared) | None => "Still asked: a call with a hazard, or one that a rule asks for.",
+        Some(Reach::Declared) | None if snapshot.danger.is_some() => {
+            "Still asked: a call with a hazard, or one that a rule asks for."
+        }
+        Some(Reach::Declared) | None => {
+            "Still asked: a dangerous call (one that replaces a file, say), one with a hazard, or one that a rule asks for."
+        }
     };
     rows.push(Row::of(Tone::Quiet, format!("{still} A changed definition ends it; so does x under 5 Rules.")));
     if let Some(danger) = &snapshot.danger {

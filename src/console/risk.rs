@@ -1,7 +1,7 @@
 //! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
 
 use super::row::{Run, Tone};
-use crate::behavior::conclude::{MAY_REPLACE, STATEMENT_CHANGES};
+use crate::behavior::conclude::{IS_THERE, MAY_REPLACE, STATEMENT_CHANGES};
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
 
@@ -95,18 +95,19 @@ impl Risk {
 }
 
 fn of_action(action: Action, danger: Option<&str>, effect: &str) -> (Degree, &'static str) {
+    let says = |why: &str| danger.is_some_and(|danger| danger.contains(why));
     match action {
+        Action::Create if says(IS_THERE) => (Degree::Replaces, "WRITES"),
         Action::Create | Action::Append => (Degree::Changes, "ADDS"),
         Action::Update | Action::Read | Action::Search => (Degree::Changes, "CHANGES"),
         Action::Move => (Degree::Changes, "MOVES"),
-        Action::Overwrite if danger.is_none() => (Degree::Changes, "ADDS"),
-        Action::Overwrite if danger.is_some_and(|why| why.contains(MAY_REPLACE)) => (Degree::Replaces, "WRITES"),
+        Action::Overwrite if says(MAY_REPLACE) => (Degree::Replaces, "WRITES"),
+        // Our line says that nothing is there: what else is dangerous about it has its flag.
+        Action::Overwrite if danger.is_none() || effect.starts_with("creates ") => (Degree::Changes, "ADDS"),
         Action::Overwrite => (Degree::Replaces, "REPLACES"),
         Action::Merge => (Degree::Replaces, "MERGES"),
         Action::Delete => (Degree::Severe, "DELETES"),
-        Action::Execute if danger.is_some_and(|why| why.contains(STATEMENT_CHANGES)) => {
-            (Degree::Severe, of_statement(effect))
-        }
+        Action::Execute if says(STATEMENT_CHANGES) => (Degree::Severe, of_statement(effect)),
         Action::Execute => (Degree::Severe, "RUNS"),
         Action::Send => (Degree::Severe, "SENDS"),
         Action::Unknown => (Degree::Severe, "UNKNOWN"),

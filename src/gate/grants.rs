@@ -1,8 +1,9 @@
 //! What an operator approves beyond one call: for this session, for a while, for some calls. Owns them; decides nothing.
 //!
-//! A grant answers in advance what a default would ask. It never answers a rule that asks or denies, nor a call with a
-//! hazard, but for one: a grant for a folder outside those that the host declared answers for paths in it, where the call is
-//! of a kind that one key approves. It ends with the tool's definition that it was given for.
+//! A grant answers in advance what a default would ask. It never answers a rule that asks or denies, nor a dangerous call
+//! where it was given from one that is not, nor a call with a hazard, but for one: a grant for a folder outside those that
+//! the host declared answers for paths in it, where the call is of a kind that one key approves. It ends with the tool's
+//! definition that it was given for.
 
 use std::collections::BTreeSet;
 
@@ -55,6 +56,26 @@ pub struct GrantQuestion<'a> {
     /// Of its tool, as the server describes it now.
     pub definition: Option<Digest>,
     pub roots: &'a Roots,
+    /// Whether one key would approve it; read only where a grant may be for it.
+    pub care: &'a dyn Fn() -> Care,
+}
+
+/// What an approval of a call by itself would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// One key.
+    Plain,
+    /// A second one.
+    Dangerous,
+    /// What is on the disk decides that, and it was not looked at.
+    Unseen,
+}
+
+/// What grants make of a ruling.
+pub struct Loosened {
+    pub ruling: Ruling,
+    /// A grant is for this call if what is on the disk does not make it dangerous, which was not looked at.
+    pub awaits_look: bool,
 }
 
 /// The call that a grant is given with.
@@ -64,6 +85,8 @@ pub struct Given<'a> {
     /// Of its tool.
     pub definition: Digest,
     pub reach: Reach,
+    /// Whether its card asked twice.
+    pub dangerous: bool,
     pub who: &'a str,
 }
 
@@ -102,6 +125,7 @@ impl Grants {
             until: minutes.map(|minutes| now.wall + i64::try_from(minutes * 60_000).unwrap_or(i64::MAX)),
             left: if let Lasts::Calls(calls) = terms.lasts { Some(calls) } else { None },
             used: 0,
+            dangerous: given.dangerous,
         };
         if self.list.len() >= MOST {
             self.list.remove(0);
@@ -175,20 +199,26 @@ impl Grants {
         asked: &GrantQuestion<'_>,
         policy: &Policy,
         found: Option<&Findings>,
-    ) -> Ruling {
+    ) -> Loosened {
+        let as_it_was = |ruling, awaits_look| Loosened { ruling, awaits_look };
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
         let Some(reach) = reach(&asked.call.behavior.hazards).filter(|_| by_default && policy.allows_count) else {
-            return ruling;
+            return as_it_was(ruling, false);
         };
         let real = found.map(|found| found.real.clone()).unwrap_or_default();
         let roots = Roots { paths: Paths::Followed(real), ..asked.roots.clone() };
-        match self.of_tool(asked).find(|grant| grant.is_for(asked, reach, &roots)) {
-            Some(grant) => Ruling {
-                decision: Decision::Allow,
-                rule: Some(grant.card.id.clone()),
-                reason: format!("{} covers it, given with {}", grant.card.id, grant.card.ticket),
-            },
-            None => ruling,
+        let are_for_it = || self.of_tool(asked).filter(|grant| grant.is_for(asked, reach, &roots));
+        if are_for_it().next().is_none() {
+            return as_it_was(ruling, false);
+        }
+        let care = (asked.care)();
+        match are_for_it().find(|grant| grant.card.dangerous || care == Care::Plain) {
+            Some(grant) => {
+                let reason = format!("{} covers it, given with {}", grant.card.id, grant.card.ticket);
+                let ruling = Ruling { decision: Decision::Allow, rule: Some(grant.card.id.clone()), reason };
+                as_it_was(ruling, false)
+            }
+            None => as_it_was(ruling, care == Care::Unseen),
         }
     }
 
@@ -248,7 +278,7 @@ pub fn reach(hazards: &[Hazard]) -> Option<Reach> {
 pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
     let is_plain = match identity.action {
         Action::Read | Action::Search | Action::Update | Action::Append => true,
-        // What they would replace is seen on the disk only, and a granted call is not looked at.
+        // What they would replace is seen on the disk only, and the server may lead outside of the declared folders elsewhere.
         Action::Create | Action::Move => false,
         Action::Delete | Action::Merge | Action::Overwrite | Action::Execute | Action::Send | Action::Unknown => false,
     };

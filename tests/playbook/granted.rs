@@ -216,6 +216,44 @@ fn what_is_remembered_and_never_comes_leaves_no_call_without_an_answer() {
     world.finish();
 }
 
+/// One key gave it, so it covers what one key approves: new files, and not what replaces one that is there.
+#[test]
+fn a_grant_from_a_plain_call_covers_no_dangerous_one() {
+    for covers in [Covers::Tool, Covers::ThisCall, Covers::Under { argument: "path".into(), folder: "/".into() }] {
+        let mut world = World::new().ready();
+        write(&mut world, 1, "/a");
+        world.grant("files-1", covers.clone(), Lasts::Minutes(15));
+        assert!(!world.gate.status().grants[0].dangerous);
+        assert!(runs(&write(&mut world, 2, "/a")), "{covers:?}: nothing is there yet");
+        world.disk.insert("/a".into(), ("/a".into(), "all my notes".into()));
+        assert_eq!(write(&mut world, 3, "/a"), [Did::Ask("files-3".into())], "{covers:?}: it replaces them");
+        let many = (0..70).map(|n| format!(r#""/b{n}""#)).collect::<Vec<_>>().join(",");
+        let arguments = format!(r#"{{"path":"/b","content":"x","paths":[{many}]}}"#);
+        assert_eq!(
+            world.call("4", "write_file", &arguments),
+            [Did::Ask("files-4".into())],
+            "{covers:?}: not all is seen"
+        );
+        // Two keys give one that covers what its card says, what waits already too.
+        world.grant("files-3", covers.clone(), Lasts::Minutes(15));
+        assert!(world.gate.status().grants[1].dangerous);
+        assert!(runs(&write(&mut world, 5, "/a")), "{covers:?}");
+        world.finish();
+    }
+    // What was new when it was looked at, and is there when it runs, does not run.
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.grant("files-1", Covers::Tool, Lasts::Session);
+    world.disk_answers = false;
+    assert_eq!(write(&mut world, 2, "/b"), []);
+    world.disk_shows();
+    world.disk.insert("/b".into(), ("/b".into(), "made meanwhile".into()));
+    world.disk_answers = true;
+    let did = world.disk_shows();
+    assert!(!did.iter().any(|one| matches!(one, Did::Forward(_))), "{did:?}");
+    world.finish();
+}
+
 const APPENDS: &str = r#"[{"name":"append_to_file","description":"Appends text to a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"source":{"type":"string"},"attachment":{"type":"string"},"text":{"type":"string"},"output":{"type":"string"},"files":{"type":"array"}},"required":["path"]}}]"#;
 
 fn relist(world: &mut World, tools: &str) {

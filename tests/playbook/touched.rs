@@ -190,7 +190,7 @@ fn a_whole_content_is_dangerous_only_where_something_stands_or_could_not_be_seen
     world.disk_answers = false;
     world.call("3", "write_file", r#"{"path":"/hidden","content":"x"}"#);
     world.disk_hangs();
-    assert_eq!(danger(&world, "files-3").as_deref(), Some("it replaces the whole file"));
+    assert_eq!(danger(&world, "files-3").as_deref(), Some("it may replace what is there"));
     let effects = ["files-1", "files-2", "files-3"].map(|ticket| world.cards[ticket].effect.as_str());
     assert_eq!(effects, ["creates a file — /new", "replaces a file — /old", "writes a file — /hidden"]);
     world.disk_answers = true;

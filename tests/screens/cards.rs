@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mcp_approve::console::card::Card;
 use mcp_approve::console::row::Row;
+use mcp_approve::gate::data::snapshot::STILL_WAITS;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
@@ -143,6 +144,10 @@ fn a_call_that_comes_again_says_which_time_it_is_and_what_it_waits_for() {
     ] {
         assert!(said.contains(wanted), "no {wanted:?} in\n{said}");
     }
+    let mut waits = own("filesystem-2");
+    (waits.occurrence, waits.earlier) = (2, vec![format!("filesystem-1{STILL_WAITS}")]);
+    let said: Vec<String> = all(&Card::lay(&Arc::new(waits), 100, 0)).iter().map(Row::text).collect();
+    assert!(said.join("\n").contains("▲ 2nd time, and the one before still waits"), "{said:?}");
     let mut desk = Desk::connected(120, 40);
     desk.hold(again);
     let line = desk.line("create_file");

@@ -62,6 +62,7 @@ fn card(id: &str, covers: Covers, lasts: Lasts) -> GrantCard {
         who: "ada (console 7)".into(),
         ticket: "filesystem-1".into(),
         given: NINE,
+        dangerous: false,
         used: 2,
     }
 }

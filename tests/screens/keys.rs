@@ -310,6 +310,15 @@ fn a_refused_decision_brings_the_call_back() {
     desk.look();
     assert!(desk.screen().contains("nothing was done. the log cannot be written"));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+    let mut desk = waiting(&["filesystem-1", "filesystem-2", "filesystem-3", "filesystem-4", "filesystem-5"]);
+    let decided = |desk: &Desk| desk.model.decisions.figures(desk.model.now).map(|figures| figures.all);
+    for _ in 0..5 {
+        desk.keys("a");
+        desk.look();
+    }
+    assert_eq!(decided(&desk), Some(5));
+    desk.say("files", FromWrapper::Refused { ticket: "filesystem-5".into(), why: "it changed; look again".into() });
+    assert_eq!((selected(&desk.model), decided(&desk)), ("filesystem-5", None), "no approval, and it is on screen");
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Walk {
 
     fn hazards(self) -> Vec<Hazard> {
         let rows = [
-            (HazardKind::SensitiveRead, self.sensitive, "names a place where secrets are kept"),
+            (HazardKind::SensitiveRead, self.sensitive, "names what holds secrets"),
             (HazardKind::HiddenCharacters, self.hidden, "invisible character"),
             (HazardKind::TerminalSequence, self.control, "control character"),
             (HazardKind::PathTraversal, self.climbs, "climbs out of its starting folder"),

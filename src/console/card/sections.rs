@@ -9,7 +9,7 @@ use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::gate::data::pinning::PinOffer;
-use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
+use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 
@@ -34,7 +34,9 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.extend(entry("asked again", row, width));
     }
     if let Some(time) = time::nth(snapshot.occurrence) {
-        rows.extend(entry("came before", Row::of(Tone::Warn, format!("▲ {time}, and it has not run")), width));
+        let waits = snapshot.earlier.iter().any(|line| line.ends_with(STILL_WAITS));
+        let so_far = if waits { "the one before still waits" } else { "it has not run" };
+        rows.extend(entry("came before", Row::of(Tone::Warn, format!("▲ {time}, and {so_far}")), width));
     }
     for line in &snapshot.earlier {
         rows.extend(entry("", Row::default().and_foreign(Tone::Ours, line), width));

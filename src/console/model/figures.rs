@@ -58,6 +58,14 @@ impl Decisions {
         self.lately.push_back(decision);
     }
 
+    /// Forgets the last one about such a call: it came to nothing.
+    pub fn take_back(&mut self, verdict: VerdictWord, server: &str, tool: &str) {
+        let is_it = |one: &Decision| one.verdict == verdict && one.server == server && one.tool == tool;
+        if let Some(at) = self.lately.iter().rposition(is_it) {
+            self.lately.remove(at);
+        }
+    }
+
     /// The figures of the last minutes; `None` while there are too few.
     pub fn figures(&self, now: i64) -> Option<Figures> {
         let lately: Vec<&Decision> = self.lately.iter().filter(|one| now - one.at < WINDOW).collect();

@@ -200,10 +200,17 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = Row::default().and_foreign(Tone::Strong, &ticket);
     let row = row.and(Tone::Warn, if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
-    if let Some(held) = find_mut(model, &CallKey { session, ticket })
-        && !super::is_over(held)
-    {
-        held.state = CallState::Waiting;
+    let key = CallKey { session, ticket };
+    let Some(held) = find_mut(model, &key).filter(|held| !super::is_over(held)) else { return };
+    let was = std::mem::replace(&mut held.state, CallState::Waiting);
+    let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
+    if let CallState::Sent(word) = was {
+        model.decisions.take_back(word, &server, &tool);
+    }
+    // Nothing else was decided since, and no question is open: the operator is led back to it.
+    if model.confirming.as_ref() == Some(&key) && model.overlay.is_none() {
+        model.confirming = None;
+        super::moves::select(model, Some(key));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::pinning;
-use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Safe, Snapshot};
 use crate::gate::deadline;
 use crate::gate::state::history::Past;
 use crate::mcp::tool::Tool;
@@ -87,9 +87,7 @@ impl Gate {
                 && other.call.arguments_text() == held.call.arguments_text()
         };
         let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
-        let mut lines: Vec<String> = waits
-            .map(|(other, _)| format!("{} is the same call and still waits: each that is approved runs", other.ticket))
-            .collect();
+        let mut lines: Vec<String> = waits.map(|(other, _)| format!("{}{STILL_WAITS}", other.ticket)).collect();
         let past = self.host.history.of(&held.call, held.arrived.wall);
         let times = lines.len() + past.times;
         lines.extend(past.lines);

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
+use crate::behavior::arguments::named::{LeftOut, path_arguments};
 use crate::behavior::conclude::{self, Behavior, Replaced};
-use crate::behavior::taxonomy::Action;
+use crate::behavior::taxonomy::{Action, Mutability};
+use crate::gate::call::judged::Seen;
 use crate::gate::call::touched::{self, Change, How};
 use crate::gate::data::facts::{Facts, FileKind, Findings};
+use crate::gate::grants::Care;
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
 pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Option<String> {
@@ -32,13 +35,13 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         | Action::Send
         | Action::Unknown => Vec::new(),
     };
-    let exists = |target: &&Facts| match target.kind {
+    let exists = |target: &Facts| match target.kind {
         FileKind::Missing | FileKind::Unseen => false,
         FileKind::File | FileKind::Folder | FileKind::Other => true,
     };
     let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
-    let replaces = if targets.iter().any(exists) {
-        Some("something is there already")
+    let replaces = if targets.iter().any(|target| exists(target)) {
+        Some(conclude::IS_THERE)
     } else if targets.iter().any(unseen) {
         Some("what it would replace could not be seen")
     } else if files.iter().any(Facts::is_beyond) {
@@ -47,9 +50,9 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         None
     };
     // Only an absolute path is surely of this machine: a relative one may be another's.
-    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if touched::is_new(target));
     let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
-    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, .. });
+    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
     let replaced = match makes {
         true => Replaced::Nothing,
         false if !changes.is_empty() && changes.iter().all(is_whole) => Replaced::Whole,
@@ -58,6 +61,26 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     let reasons: Vec<String> =
         conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// What an approval of a call by itself would take, its hazards aside: a grant asks about those apart.
+pub fn care(behavior: &Behavior, arguments: &Value, seen: &Seen) -> Care {
+    let behavior = Behavior { hazards: Vec::new(), ..behavior.clone() };
+    if conclude::danger(&behavior, Replaced::Nothing).is_some() {
+        return Care::Dangerous;
+    }
+    let named = path_arguments(arguments);
+    let mutates = behavior.identity.mutability == Mutability::Mutates;
+    let is_seen = seen.found.is_some() && named.paths.iter().all(|path| seen.look.files.contains(path));
+    let by_the_disk = matches!(behavior.identity.action, Action::Create | Action::Move | Action::Overwrite);
+    if mutates && by_the_disk && !named.paths.is_empty() && !is_seen {
+        return Care::Unseen;
+    }
+    let is_beyond = mutates && named.left_out == LeftOut::Some;
+    match is_beyond || danger(&behavior, arguments, seen.found.as_ref()).is_some() {
+        true => Care::Dangerous,
+        false => Care::Plain,
+    }
 }
 
 #[cfg(test)]

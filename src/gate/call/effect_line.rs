@@ -7,7 +7,7 @@ use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use crate::gate::call::touched::replaces_whole;
+use crate::gate::call::touched::{is_new, replaces_whole};
 use crate::gate::data::facts::{FileKind, Findings};
 
 /// The line: what this very call does, as far as an argument shows it, and what it acts on: `replaces content —
@@ -119,9 +119,9 @@ fn overwrites(arguments: &Value, found: Option<&Findings>) -> &'static str {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     match files {
         [one] if replaces_whole(arguments) => match one.kind {
-            FileKind::Missing => "creates",
+            FileKind::Missing if is_new(one) => "creates",
             FileKind::File => "replaces",
-            FileKind::Folder | FileKind::Other | FileKind::Unseen => "writes",
+            FileKind::Missing | FileKind::Folder | FileKind::Other | FileKind::Unseen => "writes",
         },
         // What is no file is replaced by its tool's own word.
         [] if replaces_whole(arguments) && !names_a_path(arguments) => "replaces",

@@ -30,7 +30,9 @@ impl Gate {
             return;
         };
         let Some(reach) = grants::reach(&judged.behavior.hazards) else { return };
-        let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, who: &operator.who };
+        // Outside of the declared folders no dangerous call is granted: what its card warns of is the place.
+        let dangerous = reach == Reach::Declared && judged.danger.is_some();
+        let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, dangerous, who: &operator.who };
         let card = self.grants.give(now, &given, terms);
         let entry = self.entry(now, Kind::Policy).with("what", "an operator granted more than one call");
         self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)), out);

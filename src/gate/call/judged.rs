@@ -12,7 +12,7 @@ use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::{Fits, Mismatch, Violation};
-use crate::gate::call::danger::danger;
+use crate::gate::call::danger::{care, danger};
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
 use crate::gate::call::target;
@@ -20,7 +20,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::data::pin::PinState;
-use crate::gate::grants::{GrantQuestion, Grants};
+use crate::gate::grants::{GrantQuestion, Grants, Loosened};
 use crate::gate::server::described::Described;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::policy::decide::{self, Question, Ruling};
@@ -66,6 +66,8 @@ pub struct Judged {
     pub target: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
+    /// Whether a grant may cover it once the files in `wanted` were looked at.
+    pub awaits_look: bool,
     /// The approver that decided, where one did.
     pub by_approver: Option<String>,
     /// Where it asks: the rules for this tool that did not decide, the nearest first.
@@ -156,7 +158,8 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         now: wall,
         recent: Some(input.recent),
     };
-    let Ruled { ruling, by_approver, near, mut wanted } = rule(described.as_deref(), &question, input, seen);
+    let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
+        rule(described.as_deref(), &question, input, seen);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
@@ -181,6 +184,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         danger: danger(&behavior, &arguments, found),
         explained,
         wanted,
+        awaits_look,
         by_approver,
         near,
         described,
@@ -256,6 +260,7 @@ fn mismatch(violations: &[Violation]) -> String {
 /// A ruling, and what it rests on.
 struct Ruled {
     ruling: Ruling,
+    awaits_look: bool,
     by_approver: Option<String>,
     near: Vec<Near>,
     wanted: Look,
@@ -266,13 +271,15 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     let policy = input.policy;
     let found = seen.found.as_ref();
     let mut wanted = Look::default();
-    let ruling = if described.is_some_and(|known| known.pin_state == PinState::Refused) {
+    let Loosened { ruling, awaits_look } = if described.is_some_and(|known| known.pin_state == PinState::Refused) {
         let reason = "the operator refused this definition of the tool; Tools (4) in the console shows it";
-        Ruling { decision: Decision::Deny, rule: None, reason: reason.into() }
+        let ruling = Ruling { decision: Decision::Deny, rule: None, reason: reason.into() };
+        Loosened { ruling, awaits_look: false }
     } else {
         wanted.real = paths_wanted(policy, question);
         let definition = described.map(|known| known.digest);
-        let asked = GrantQuestion { call: question, definition, roots: &policy.roots };
+        let care = || care(question.behavior, question.arguments, seen);
+        let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
         wanted.real.extend(input.grants.paths_wanted(&asked));
         let ruling = decide::decide_at(policy, question, &followed(policy, &wanted, found));
         input.grants.loosen(ruling, &asked, policy, found)
@@ -284,7 +291,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     let opinions = seen.opinions.as_deref().unwrap_or_default();
     let may_loosen = policy.allows_count && question.behavior.hazards.is_empty();
     let (ruling, by_approver) = join(ruling, opinions, input.approvers, may_loosen);
-    Ruled { ruling, by_approver, near, wanted }
+    Ruled { ruling, awaits_look, by_approver, near, wanted }
 }
 
 /// Where the policy's paths lead; a path that was not followed decides nothing.

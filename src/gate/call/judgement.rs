@@ -91,6 +91,7 @@ fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: 
         danger: None,
         explained: String::new(),
         wanted,
+        awaits_look: false,
         by_approver: None,
         near,
         described: None,

@@ -6,6 +6,7 @@ use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
+use crate::gate::call::touched::base;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
@@ -18,8 +19,8 @@ impl Gate {
             return None;
         }
         let mut wanted = judged.wanted.clone();
-        if self.config.mode == Mode::Observe || self.denies_unattended() {
-            // There will be no card.
+        if !judged.awaits_look && (self.config.mode == Mode::Observe || self.denies_unattended()) {
+            // There will be no card, and no grant that depends on them.
             wanted.files.clear();
         }
         (!seen.covers(&wanted)).then_some(wanted)
@@ -104,8 +105,9 @@ impl Gate {
     }
 }
 
-/// What was found, and how many paths were not looked at.
+/// What was found at paths that are surely meant, and how many paths were not looked at.
 fn all_of(held: &Held, mut found: Findings) -> Findings {
+    base::forget_relative(held.call.arguments_text(), &mut found.files);
     found.files.extend(held.seen.look.beyond());
     found
 }

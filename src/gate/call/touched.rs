@@ -2,13 +2,14 @@
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
 pub mod alike;
+pub mod base;
 pub mod change;
 mod written;
 
 use serde_json::Value;
 
 use crate::behavior::taxonomy::Action;
-use crate::gate::data::facts::Facts;
+use crate::gate::data::facts::{Facts, FileKind};
 pub use change::{Change, How, blind, thing};
 pub use written::replaces_whole;
 use written::{Writing, is_listed, outside_is_plain};
@@ -39,6 +40,11 @@ pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Chan
         }
         Action::Read | Action::Search | Action::Merge | Action::Execute | Action::Send => Vec::new(),
     }
+}
+
+/// Whether surely nothing is at this path: of a relative one, another folder than ours may be meant.
+pub fn is_new(target: &Facts) -> bool {
+    target.kind == FileKind::Missing && target.path.starts_with('/')
 }
 
 /// The paths that are in one object of the arguments, in lists under it too.
@@ -87,7 +93,6 @@ fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::data::facts::FileKind;
     use serde_json::json;
 
     fn file(path: &str, text: &str) -> Facts {

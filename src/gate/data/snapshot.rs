@@ -14,6 +14,9 @@ use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::wire::digest::Digest;
 
+/// What is said of the same call that waits already, behind its ticket.
+pub const STILL_WAITS: &str = " is the same call and still waits: each that is approved runs";
+
 /// One held call. Times are milliseconds since 1970, UTC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {

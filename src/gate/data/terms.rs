@@ -69,6 +69,9 @@ pub struct GrantCard {
     pub left: Option<u32>,
     /// Calls approved by it so far.
     pub used: u32,
+    /// Whether it was given from the card of a dangerous call: only such a one covers dangerous calls.
+    #[serde(default)]
+    pub dangerous: bool,
 }
 
 #[cfg(test)]

@@ -55,7 +55,10 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
 fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     let what = match facts.kind {
         FileKind::Missing => Row::of(Tone::Good, "does not exist yet"),
-        FileKind::Unseen => Row::of(Tone::Warn, "could not be seen"),
+        FileKind::Unseen => match &facts.unseen {
+            Some(why) => Row::of(Tone::Warn, "not known: ").and_foreign(Tone::Ours, why),
+            None => Row::of(Tone::Warn, "could not be seen"),
+        },
         FileKind::File | FileKind::Folder | FileKind::Other => Row::of(Tone::Strong, thing(facts)),
     };
     let mut rows =
@@ -72,7 +75,7 @@ fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     if let Some(real) = leads {
         rows.extend(bordered(Row::of(Tone::Quiet, "leads to ").and_foreign(Tone::Ours, real), width));
     }
-    if let Some(why) = &facts.unseen {
+    if let Some(why) = facts.unseen.as_ref().filter(|_| facts.kind != FileKind::Unseen) {
         rows.extend(bordered(Row::of(Tone::Warn, "could not be read whole: ").and_foreign(Tone::Ours, why), width));
     }
     rows

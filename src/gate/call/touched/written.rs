@@ -148,8 +148,7 @@ pub(super) fn outside_is_plain(arguments: &Value, facts: &[Facts]) -> bool {
     let leads = |name: &str| facts.iter().any(|one| one.argument.split('/').nth(1) == Some(name));
     let is_listed = |one: &Facts| one.argument.split('/').count() > 2;
     let Some(fields) = arguments.as_object().filter(|_| facts.iter().any(is_listed)) else { return true };
-    let own = |name: &str| CONTENT.contains(&name) || EDIT_NAMES.contains(&name);
-    fields.iter().all(|(name, value)| leads(name) || own(name) || is_plain(name, value))
+    fields.iter().all(|(name, value)| leads(name) || is_content(name) || is_plain(name, value))
 }
 
 /// Whether an argument says what is the case without it.
@@ -163,6 +162,11 @@ fn is_plain(name: &str, value: &Value) -> bool {
         Value::String(text) => name == "encoding" && matches!(text.to_ascii_lowercase().as_str(), "utf-8" | "utf8"),
         Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
+}
+
+/// Whether an argument of this name is what is written, not where.
+pub(super) fn is_content(name: &str) -> bool {
+    CONTENT.contains(&name) || EDIT_NAMES.contains(&name)
 }
 
 /// Whether a path is in a list.
