@@ -5,9 +5,8 @@ use serde_json::Value;
 use crate::behavior::arguments::named::{LeftOut, path_arguments};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::taxonomy::{Action, Mutability};
-use crate::gate::call::judged::Seen;
 use crate::gate::call::touched::{self, Change, How};
-use crate::gate::data::facts::{Facts, FileKind, Findings};
+use crate::gate::data::facts::{Facts, FileKind, Findings, Look};
 use crate::gate::grants::Care;
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
@@ -64,20 +63,20 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
 }
 
 /// What an approval of a call by itself would take, its hazards aside: a grant asks about those apart.
-pub fn care(behavior: &Behavior, arguments: &Value, seen: &Seen) -> Care {
+pub fn care(behavior: &Behavior, arguments: &Value, look: &Look, found: Option<&Findings>) -> Care {
     let behavior = Behavior { hazards: Vec::new(), ..behavior.clone() };
     if conclude::danger(&behavior, Replaced::Nothing).is_some() {
         return Care::Dangerous;
     }
     let named = path_arguments(arguments);
     let mutates = behavior.identity.mutability == Mutability::Mutates;
-    let is_seen = seen.found.is_some() && named.paths.iter().all(|path| seen.look.files.contains(path));
+    let is_seen = found.is_some() && named.paths.iter().all(|path| look.files.contains(path));
     let by_the_disk = matches!(behavior.identity.action, Action::Create | Action::Move | Action::Overwrite);
     if mutates && by_the_disk && !named.paths.is_empty() && !is_seen {
         return Care::Unseen;
     }
     let is_beyond = mutates && named.left_out == LeftOut::Some;
-    match is_beyond || danger(&behavior, arguments, seen.found.as_ref()).is_some() {
+    match is_beyond || danger(&behavior, arguments, found).is_some() {
         true => Care::Dangerous,
         false => Care::Plain,
     }

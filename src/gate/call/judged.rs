@@ -278,7 +278,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     } else {
         wanted.real = paths_wanted(policy, question);
         let definition = described.map(|known| known.digest);
-        let care = || care(question.behavior, question.arguments, seen);
+        let care = || care(question.behavior, question.arguments, &seen.look, found);
         let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
         wanted.real.extend(input.grants.paths_wanted(&asked));
         let ruling = decide::decide_at(policy, question, &followed(policy, &wanted, found));
