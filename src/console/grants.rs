@@ -139,7 +139,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             "Still asked: a call with a hazard, or one that a rule asks for."
         }
         Some(Reach::Declared) | None => {
-            "Still asked: a dangerous call (one that replaces a file, say), one with a hazard, or one that a rule asks for."
+            "Still asked: what is dangerous (replaces a file), has a hazard, or a rule asks for."
         }
     };
     rows.push(Row::of(Tone::Quiet, format!("{still} A changed definition ends it; so does x under 5 Rules.")));
