@@ -75,7 +75,7 @@ impl Part {
     const ROOM: usize = 256 << 10;
 
     /// An empty one, in the memory of one whose entries are not wanted any more. Without it, it has room for as much as the
-    /// one before it held, as far as that is little.
+    /// one before it held, unless that was much.
     pub(super) fn after(before: &Self, spare: Option<Self>) -> Self {
         let sealed = match spare.map(|part| part.sealed).filter(|sealed| sealed.text.capacity() <= Self::ROOM) {
             Some(mut sealed) => {

@@ -121,7 +121,7 @@ impl Store {
         Ok(())
     }
 
-    /// As [`Self::sync`], while folds go on. That of the time before is waited for, and its failure told.
+    /// As [`Self::sync`], while folds go on. Waits for the sync before it, and returns that one's failure.
     ///
     /// # Errors
     /// Why the disk may not have what was recorded.

@@ -239,7 +239,7 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Error {
     Error::Usage(text)
 }
 
-/// The command that a line names, as far as it is one of ours: its words, and what it is.
+/// The command of ours that a line names: its words, and what it is.
 fn begun<'c>(cli: &'c clap::Command, args: &[OsString]) -> (String, &'c clap::Command) {
     let words = args.iter().skip(1).take_while(|word| *word != "--");
     words.fold((cli.get_name().to_owned(), cli), |(path, command), word| match command.find_subcommand(word) {

@@ -93,7 +93,7 @@ impl Tasks {
         }
     }
 
-    /// It is kept until this time at least, whatever its host was told.
+    /// It is kept until this time at least, whatever time its host was given.
     pub fn keep_beside(&mut self, id: &str, until: u64) {
         if let Some(task) = self.by_id.get_mut(id) {
             task.until = task.until.max(until);
