@@ -1,5 +1,5 @@
-//! Where code and shells find a secret that is kept elsewhere, and the literal that stands in where they find none: only that
-//! one is a secret of the text. Reads bytes; redacts nothing.
+//! Where code and shells read a secret that is kept elsewhere, and the fallback they name: only the fallback is a secret of
+//! the text itself. Reads bytes; redacts nothing.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub(super) fn literal(bytes: &[u8], start: usize) -> Option<Range<usize>> {
     (end - open >= 3).then_some(open..end)
 }
 
-/// The word that stands in where `${NAME:-word}` finds nothing.
+/// The fallback of a shell: the word of `${NAME:-word}`.
 fn default_of_shell(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     if bytes.get(at + 1) != Some(&b'{') {
         return None;
@@ -64,10 +64,10 @@ fn default_of_shell(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     (end - start >= 3).then_some(start..end)
 }
 
-/// How many bytes may be between where a secret is kept and what stands in for it.
+/// How many bytes may be between the place of a secret and its fallback.
 const FARTHEST: usize = 64;
 
-/// The literal that stands in where code finds nothing: `process.env.NAME || 'literal'`, `os.getenv("NAME", "literal")`.
+/// The fallback of code, a literal: `process.env.NAME || 'literal'`, `os.getenv("NAME", "literal")`.
 /// `within` brackets the name is quoted.
 fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');

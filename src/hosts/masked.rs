@@ -13,7 +13,7 @@ use super::tree::{Field, Node, Syntax, Value, parse};
 /// Whether a word of a command line is hidden, by the word before it.
 pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;
 
-/// What stands for a value or a comment.
+/// Shown in place of a value or a comment.
 const HIDDEN: char = '…';
 
 /// Keys and values, each with whether it is shown. One span may be there twice: then it is shown if one of them is.

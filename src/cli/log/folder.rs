@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What stands for the folder in a row.
+/// Shown in a row in place of the folder.
 pub(super) const HERE: &str = "./";
 
 /// A folder that leaves targets out, absolute, without the slash at its end.
