@@ -103,7 +103,7 @@ impl Change<'_> {
             }
             self.closing(&told, out)?;
         }
-        let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
+        let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if !why.starts_with(REMOTE) || !options.server.is_empty());
         let whole =
             told.iter().all(|told| told.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
         Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
