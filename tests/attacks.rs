@@ -82,6 +82,7 @@
 //! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
+//! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads | a hazard: the call asks, the card shows the member whole, the record has it |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 

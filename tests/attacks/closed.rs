@@ -237,3 +237,41 @@ fn f12_a_long_line_is_no_way_around() {
     assert!(!world.gate.keeps_back(&Gist::Unreadable), "nothing is held any more");
     world.finish();
 }
+
+/// What a laxer server makes of a member that no revision of the protocol has is its own affair: nothing of it goes unseen.
+#[test]
+fn f13_a_member_beside_the_arguments_that_no_revision_has_is_shown_recorded_and_asked_about() {
+    let read = r#"{"path":"/a"}"#;
+    let call = |above: &str, beside: &str| {
+        let params = format!(r#"{{"name":"read_file","arguments":{read}{beside}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call"{above},"params":{params}}}"#)
+    };
+    for known in ["", r#","_meta":{"progressToken":1,"x/y":{}}"#, r#","task":{"ttl":1000}"#, r#","task":{"ttl":null}"#]
+    {
+        let mut world = World::new().ready();
+        assert_eq!(world.host(&call("", known)), [Did::Forward(call("", known))], "{known}");
+        world.finish();
+    }
+    for (above, beside, parts) in [
+        ("", r#","arguments2":{"path":"/etc/shadow"}"#, r#"{"/params/arguments2":{"path":"/etc/shadow"}}"#),
+        ("", r#","a/b":1,"x":[2]"#, r#"{"/params/a~1b":1,"/params/x":[2]}"#),
+        ("", r#","task":{"ttl":1,"run":"rm"}"#, r#"{"/params/task":{"ttl":1,"run":"rm"}}"#),
+        ("", r#","task":["rm"]"#, r#"{"/params/task":["rm"]}"#),
+        ("", r#","requestId":"9""#, r#"{"/params/requestId":"9"}"#),
+        ("", r#","e\u001b[2J":1"#, r#"{"/params/e\u001b[2J":1}"#),
+        (r#","arguments":{"path":"/etc/shadow"}"#, "", r#"{"/arguments":{"path":"/etc/shadow"}}"#),
+    ] {
+        let mut world = World::new().ready();
+        let line = call(above, beside);
+        assert_eq!(world.host(&line), [Did::Ask("files-1".into())], "{line}");
+        let card = &world.cards["files-1"];
+        assert_eq!(card.unknown_parts.as_deref(), Some(parts));
+        let hazard = card.hazards.iter().find(|one| one.kind == HazardKind::UnknownPart).expect("a hazard");
+        assert!(hazard.what.starts_with("the call has a part that mcp-approve does not know: /"), "{}", hazard.what);
+        assert!(card.danger.is_some(), "it takes two keys");
+        let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a record");
+        let recorded = asked.detail.iter().find(|(name, _)| *name == "unknown_parts").expect("they are on record");
+        assert_eq!(recorded.1, serde_json::from_str::<Value>(parts).expect("JSON"));
+        world.finish();
+    }
+}
