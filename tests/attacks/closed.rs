@@ -16,7 +16,8 @@ const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 
 /// What one rule makes of a call of a tool that is not described.
 fn ruled(rule: &str, arguments: &Value) -> Decision {
-    let policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
+    let mut policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
+    policy.roots.folder = Some("/srv/work".to_owned());
     let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), arguments);
     let (server, tool) = ("s", "t");
     decide(&policy, &Question { method: None, server, tool, behavior: &behavior, arguments, now: 0, recent: None })
@@ -34,6 +35,9 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
     for (rule, covered) in [
         (sql.as_str(), json!({ "sql": by_id })),
         (under, json!({ "path": "/srv/a" })),
+        (under, json!({ "path": "/srv/a", "cwd": "/etc" })),
+        (under, json!({ "path": "a" })),
+        (under, json!({ "path": "a", "cwd": "/srv/b" })),
         (glob, json!({ "path": "/srv/a" })),
     ] {
         assert_eq!(ruled(rule, &covered), Decision::Allow, "{rule} {covered}");
@@ -47,12 +51,26 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
         (under, json!({ "path": "$HOME/.ssh/id" })),
         (under, json!({ "path": "file:///srv/a" })),
         (under, json!({ "path": "/srv/..\\etc" })),
+        // In the folder of the wrapper, which is below /srv here, and below another for the server.
+        (under, json!({ "path": "a", "repo_path": "/etc" })),
+        (under, json!({ "path": "a", "options": { "cwd": "~" } })),
+        (under, json!({ "path": "a", "cwd": "elsewhere" })),
+        (under, json!({ "path": "a", "directory": "elsewhere" })),
+        (under, json!({ "path": "../srv/a", "root": "/srv/b" })),
         (glob, json!({ "path": "/srv/../etc/passwd" })),
         (glob, json!({ "path": "/srv/%2e%2e/etc/passwd" })),
     ] {
         assert_eq!(ruled(rule, &beyond), Decision::Ask, "{rule} {beyond}");
     }
     // What asks or denies meets each statement, not the gravest alone.
+    let keys = "decision = 'deny'\nwhen = [{ arg = 'path', under = '/keys' }]";
+    for (arguments, decision) in [
+        (json!({ "path": "a", "cwd": "/keys" }), Decision::Deny),
+        (json!({ "path": "a", "cwd": "keys" }), Decision::Deny),
+        (json!({ "path": "a", "cwd": "/srv" }), Decision::Ask),
+    ] {
+        assert_eq!(ruled(keys, &arguments), decision, "{arguments}");
+    }
     let updates = "decision = 'deny'\naction = 'UPDATE'";
     assert_eq!(ruled(updates, &json!({ "sql": "UPDATE t SET a = 1; DROP TABLE t" })), Decision::Deny);
     assert_eq!(ruled(updates, &json!({ "sql": "DROP TABLE t" })), Decision::Ask);
