@@ -112,7 +112,7 @@ impl Change<'_> {
     /// Nothing matched.
     fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let Self { options, way, .. } = *self;
-        if !matches!(choice, Choice::All) {
+        if !choice.is_all() {
             return Err(Error::Wrong {
                 what: "no server of a host matches that".to_owned(),
                 hint: match way {

@@ -24,9 +24,9 @@ use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::policy::edit::Switch;
+use crate::policy::edit::{self as change, Switch};
 use crate::policy::rule::Policy;
-use options::RulesCommand;
+use options::{ExceptOptions, RulesCommand, SwitchOptions};
 
 /// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
@@ -102,13 +102,19 @@ pub fn run(
         RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
-        RulesCommand::Disable(options) => alter::switch(options, Switch::Off, &site, out),
-        RulesCommand::Enable(options) => alter::switch(options, Switch::On, &site, out),
+        RulesCommand::Disable(SwitchOptions { id, dry_run }) => {
+            alter::changed(id, id, |text| change::switch(text, id, Switch::Off), *dry_run, &site, out)
+        }
+        RulesCommand::Enable(SwitchOptions { id, dry_run }) => {
+            alter::changed(id, id, |text| change::switch(text, id, Switch::On), *dry_run, &site, out)
+        }
         RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {
             edit::run(options, &site, out)
         }
         RulesCommand::Edit(options) => alter::edit(options, &site, out),
-        RulesCommand::Except(options) => alter::except(options, &site, out),
+        RulesCommand::Except(ExceptOptions { id, condition, dry_run }) => {
+            alter::changed(id, id, |text| change::except(text, id, condition), *dry_run, &site, out)
+        }
         RulesCommand::Undo => alter::undo(&site, out),
         RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, &site, out),
         RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, &site, out),
