@@ -86,7 +86,7 @@ pub fn run(
     match command {
         RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
         RulesCommand::List(options) => {
-            let (policy, look) = (standing(&mut layers)?, Look::here(here).whole_in_a_pipe());
+            let (policy, look) = (in_effect(&mut layers)?, Look::here(here).whole_in_a_pipe());
             let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
             paged(pages, First::Top, out, |out| list::run(&policy, &layers, *options, look, out))
         }
@@ -96,7 +96,7 @@ pub fn run(
                 (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")), places)?,
             };
             let written = layers.as_written()?;
-            explain::run((&standing(&mut layers)?, &written), &call, *json, here, out)
+            explain::run((&in_effect(&mut layers)?, &written), &call, *json, here, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),
@@ -126,7 +126,7 @@ pub fn run(
 ///
 /// # Errors
 /// The first file that cannot be used.
-fn standing(layers: &mut Layers) -> Result<Policy, Error> {
+fn in_effect(layers: &mut Layers) -> Result<Policy, Error> {
     for file in layers.files() {
         load(&file.place)?;
     }

@@ -1,5 +1,5 @@
 //! An entry for a server that is reached over the network, as one that starts our wrapper with its address. An entry with
-//! anything that the bridge would not be told, such as headers, is left alone.
+//! anything that the bridge would not know of, such as headers, is left alone.
 
 use super::edit::{Splice, quoted, without_field};
 use super::entry::{Entry, begins_with_ours};

@@ -44,7 +44,7 @@ enum Listener {
     Host,
 }
 
-/// Which rules a request goes by: told by its own `_meta`, never by the connection.
+/// Which rules a request goes by: as its own `_meta` says, never the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Era {
     Handshake,

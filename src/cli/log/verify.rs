@@ -30,7 +30,7 @@ pub(super) fn verify(
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
-            let verified = progress::told("checking the log", reader.newest()?, |tell| {
+            let verified = progress::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
             let lost = verified::is_lost(&noted, verified.last(), &reader)?;
