@@ -3,7 +3,6 @@
 use crate::audit::record::{Entry, Kind, RefusedLines};
 use crate::gate::Gate;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::state::refusals::{Recorded, Run};
 use crate::wire::digest::Digest;
@@ -15,44 +14,30 @@ use crate::wire::reply;
 pub(in crate::gate) const INVALID_REQUEST: i32 = -32600;
 
 impl Gate {
-    pub(in crate::gate) fn on_host_overlong(
-        &mut self,
-        now: Now,
-        head: &[u8],
-        bytes: u64,
-        cap: usize,
-        out: &mut Vec<Effect>,
-    ) {
-        self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
+    pub(in crate::gate) fn on_host_overlong(&mut self, head: &[u8], bytes: u64, cap: usize) {
+        self.refuse(&message::overlong(head, bytes, cap), None, bytes);
     }
 
-    pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_partial(&mut self, bytes: u64) {
         let what = "the host ended in the middle of a line".to_owned();
         let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-        self.refuse(now, &refusal, None, bytes, out);
+        self.refuse(&refusal, None, bytes);
     }
 
     /// Refuses a line: recorded, answered where an answer is due, never forwarded.
-    pub(in crate::gate) fn refuse(
-        &mut self,
-        now: Now,
-        refusal: &Refusal,
-        digest: Option<Digest>,
-        bytes: u64,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn refuse(&mut self, refusal: &Refusal, digest: Option<Digest>, bytes: u64) {
         self.consoles.status.refused_lines += 1;
-        match self.log.refusals.take(now.mono, refusal, bytes) {
+        match self.log.refusals.take(self.now.mono, refusal, bytes) {
             Recorded::Whole => {
-                let entry = self.refused_entry(now, refusal, digest, bytes);
-                self.record(entry, out);
+                let entry = self.refused_entry(refusal, digest, bytes);
+                self.record(entry);
             }
-            Recorded::Counted { by } => self.wake_by(by, out),
+            Recorded::Counted { by } => self.wake_by(by),
         }
         if refusal.answer {
-            out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
+            self.out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
         }
-        self.show(now, Direction::ToServer, ActivityKind::Refused, out, |one| {
+        self.show(Direction::ToServer, ActivityKind::Refused, |one| {
             one.what.clone_from(&refusal.what);
             one.bytes = bytes;
             one.failed = true;
@@ -60,16 +45,16 @@ impl Gate {
     }
 
     /// Records runs of refused lines that were only counted.
-    pub(in crate::gate) fn record_refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn record_refused_runs(&mut self, runs: Vec<Run>) {
         for run in runs {
-            let entry = self.refused_run_entry(now, &run);
-            self.record(entry, out);
+            let entry = self.refused_run_entry(&run);
+            self.record(entry);
         }
     }
 
     /// A line from the host that was refused.
-    fn refused_entry(&self, now: Now, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
-        let mut entry = self.entry(now, Kind::Fault);
+    fn refused_entry(&self, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
+        let mut entry = self.entry(Kind::Fault);
         entry.digest = digest;
         entry
             .with("what", RefusedLines::One.word())
@@ -79,8 +64,8 @@ impl Gate {
     }
 
     /// Refused lines of one reason that were not recorded one by one.
-    fn refused_run_entry(&self, now: Now, run: &Run) -> Entry {
-        self.entry(now, Kind::Fault)
+    fn refused_run_entry(&self, run: &Run) -> Entry {
+        self.entry(Kind::Fault)
             .with("what", RefusedLines::More.word())
             .with("reason", run.reason.as_str())
             .with("code", run.code)
