@@ -19,6 +19,8 @@ pub mod wake;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use call::table::Calls;
 use data::effect::Effect;
 use data::event::{Event, Now, OperatorWord, Side};
@@ -39,6 +41,7 @@ use crate::capability::schema::Mismatch;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -207,7 +210,7 @@ impl Gate {
             Event::Attached { who, attached } => self.on_consoles(Kind::Attach, &who, attached),
             Event::Detached { who, attached } => self.on_consoles(Kind::Detach, &who, attached),
             Event::Intruded { what } => {
-                let entry = self.entry(Kind::Fault).with("what", "turned away from the console's socket");
+                let entry = self.fault("turned away from the console's socket", None);
                 self.record(entry.with("reason", what));
             }
             Event::ParseLists => self.on_parse_lists(),
@@ -239,8 +242,7 @@ impl Gate {
 
     fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
         self.consoles.attached = attached;
-        let entry = self.entry(kind).with("operator", who).with("attached", attached);
-        self.record(entry);
+        self.record(self.entry(kind).with("operator", who).with("attached", attached));
     }
 
     /// Hands out definitions that are new or changed; a change is a fact for the log.
@@ -250,8 +252,7 @@ impl Gate {
                 let mut entry = self.entry(Kind::Tools);
                 entry.tool = Some(sighting.tool.name.clone());
                 entry.digest = Some(sighting.pin.latest);
-                let entry = entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version);
-                self.record(entry);
+                self.record(entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version));
             }
             self.out.push(Effect::Remember(Box::new(sighting)));
         }
@@ -267,6 +268,13 @@ impl Gate {
         entry
     }
 
+    /// An entry on what went wrong, about a line of this digest.
+    fn fault(&self, what: impl Into<Value>, digest: impl Into<Option<Digest>>) -> Entry {
+        let mut entry = self.entry(Kind::Fault).with("what", what);
+        entry.digest = digest.into();
+        entry
+    }
+
     /// Sends an entry to the log and gives its id.
     fn record(&mut self, entry: Entry) -> u64 {
         self.log.entries += 1;
@@ -274,9 +282,9 @@ impl Gate {
         self.log.entries
     }
 
-    /// Asks to be woken by `at` at the latest.
-    fn wake_by(&mut self, at: u64) {
-        if at < self.clock.wake {
+    /// Asks to be woken by `at` at the latest; `None` asks for nothing.
+    fn wake_by(&mut self, at: impl Into<Option<u64>>) {
+        if let Some(at) = at.into().filter(|at| *at < self.clock.wake) {
             self.clock.wake = at;
             self.out.push(Effect::WakeAt(at));
         }
@@ -288,6 +296,11 @@ impl Gate {
             Some((name, version)) => Some((name, version)),
             None => self.host.lifecycle.host(),
         }
+    }
+
+    /// The host in words for people.
+    fn host_words(&self, call: &Call) -> Option<String> {
+        self.host_of(call).map(|(name, version)| format!("{name} {version}"))
     }
 
     /// Whether a call that must be asked is denied instead, for want of a console.

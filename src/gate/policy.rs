@@ -30,8 +30,7 @@ impl Gate {
             return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
         let entry = self.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
-        let entry = entry.with("operator", who).with("file", file.as_str()).with("text", digest.to_string());
-        self.record(entry);
+        self.record(entry.with("operator", who).with("file", file.as_str()).with("text", digest.to_string()));
         self.out.push(Effect::AcceptPolicy { file, digest, console });
     }
 }

@@ -18,25 +18,7 @@ impl Gate {
         if self.consoles.attached == 0 {
             return;
         }
-        let mut one = Activity {
-            time: self.now.wall,
-            direction,
-            kind,
-            what: String::new(),
-            ticket: None,
-            target: None,
-            badge: None,
-            ruling: None,
-            verdict: None,
-            by: None,
-            rule: None,
-            bytes: 0,
-            latency_us: None,
-            failed: false,
-            reason: String::new(),
-            explained: String::new(),
-            who: String::new(),
-        };
+        let mut one = Activity { time: self.now.wall, direction, kind, ..Activity::default() };
         fill(&mut one);
         self.out.push(Effect::Show(Box::new(one)));
     }
@@ -45,9 +27,8 @@ impl Gate {
     pub(in crate::gate) fn passes(&mut self, (from, form, method): (Origin, Form, &str), line: &Line) {
         let payload = (form == Form::Notification).then(|| line.digest().to_string());
         let bytes = line.content().len() as u64;
-        if let Some(at) = self.log.passed.take(self.now.mono, (from, form, method), bytes, payload) {
-            self.wake_by(at);
-        }
+        let at = self.log.passed.take(self.now.mono, (from, form, method), bytes, payload);
+        self.wake_by(at);
         let direction = match from {
             Origin::Host => Direction::ToServer,
             Origin::Server | Origin::Answer => Direction::ToHost,
@@ -85,8 +66,7 @@ impl Gate {
     /// Records by number what has passed since the last such record.
     pub(in crate::gate) fn record_passed(&mut self) {
         if let Some(rows) = self.log.passed.drain() {
-            let entry = self.entry(Kind::Passed).with("passed", rows);
-            self.record(entry);
+            self.record(self.entry(Kind::Passed).with("passed", rows));
         }
     }
 

@@ -14,9 +14,7 @@ impl Gate {
         self.clock.wake = u64::MAX;
         let runs = self.log.refusals.due(self.now.mono);
         self.record_refused_runs(runs);
-        if let Some(at) = self.log.refusals.wake_at() {
-            self.wake_by(at);
-        }
+        self.wake_by(self.log.refusals.wake_at());
         match self.log.passed.wake_at() {
             Some(at) if at <= self.now.mono => self.record_passed(),
             Some(at) => self.wake_by(at),
@@ -46,9 +44,7 @@ impl Gate {
         self.end_round_trips();
         self.expire_tasks();
         self.beat();
-        if let Some(at) = self.catalog.wake_at() {
-            self.wake_by(at);
-        }
+        self.wake_by(self.catalog.wake_at());
     }
 
     /// Denies what was looked at, put before approvers, or kept waiting for what is remembered, for too long.
@@ -162,9 +158,7 @@ impl Gate {
     pub(in crate::gate) fn wake_for(&mut self, held: &Held) {
         let beat = held.beat.filter(|_| held.round_trips.task.is_none());
         let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
-        if let Some(first) = times.into_iter().flatten().min() {
-            self.wake_by(first);
-        }
+        self.wake_by(times.into_iter().flatten().min());
     }
 
     fn waited_s(&self, held: &Held) -> u64 {

@@ -5,8 +5,8 @@ use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
-use crate::gate::call::replies::{self, answer};
+use crate::gate::call::refuse::{duplicate, too_many_lists};
+use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing, Question};
@@ -33,10 +33,7 @@ impl Gate {
         match message::sort(line) {
             Sorted::Call(call) => self.on_call(call),
             Sorted::Plain(plain) => self.plain(plain),
-            Sorted::Refused { refusal, line } => {
-                let (digest, bytes) = (line.digest(), line.content().len() as u64);
-                self.refuse(&refusal, Some(digest), bytes);
-            }
+            Sorted::Refused { refusal, line } => self.refuse_line(&refusal, &line),
             Sorted::Blank => {}
         }
     }
@@ -44,9 +41,7 @@ impl Gate {
     /// A call: held from here on, until a decision exists.
     fn on_call(&mut self, call: Box<Call>) {
         if self.is_live(call.id()) || self.host.plain_ids.contains(call.id()) {
-            let bytes = call.line().content().len() as u64;
-            self.refuse(&duplicate(call.id().clone()), Some(call.digest()), bytes);
-            return;
+            return self.refuse_line(&duplicate(call.id().clone()), call.line());
         }
         if let Some(state) = round_trips::brought_back(&call)
             && !self.flights.gave_state(&call)
@@ -133,10 +128,9 @@ impl Gate {
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
         entry.arguments = Some(call.arguments_text().to_owned());
-        let entry = entries::of_request(entry, call).with("reason", reason);
-        self.record(entry);
+        self.record(entries::of_request(entry, call).with("reason", reason));
         self.consoles.status.denied += 1;
-        answer(call, reply, &mut self.out);
+        self.out.push(replies::answer(call, reply));
         self.show(Direction::ToServer, ActivityKind::Call, |one| {
             one.what = call.name().to_owned();
             one.target = target;
@@ -155,18 +149,14 @@ impl Gate {
             drop(is_new.then(|| self.take_task_request(plain)));
             return;
         }
-        let bytes = plain.line().content().len() as u64;
         match plain.gist().clone() {
             Gist::Request { id, method, .. } => {
                 if self.is_live(&id) {
-                    let refusal = duplicate(id);
-                    self.refuse(&refusal, Some(plain.line().digest()), bytes);
-                    return;
+                    return self.refuse_line(&duplicate(id), plain.line());
                 }
                 if method == "tools/list" {
                     if !self.config.scope.is_whole() && !self.catalog.has_room() {
-                        let refusal = too_many_lists(id);
-                        return self.refuse(&refusal, Some(plain.line().digest()), bytes);
+                        return self.refuse_line(&too_many_lists(id), plain.line());
                     }
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
@@ -202,9 +192,7 @@ impl Gate {
                     return;
                 }
                 if self.restricts(&method) {
-                    let what = message::NO_ANSWER.to_owned();
-                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-                    return self.refuse(&refusal, Some(plain.line().digest()), bytes);
+                    return self.refuse_line(&Refusal::of(message::NO_ANSWER, None, false), plain.line());
                 }
                 if let Some(first) = cancels.as_ref().and_then(|id| self.flights.first_of(id)).cloned() {
                     // The server knows the call by its first request.
@@ -229,9 +217,9 @@ impl Gate {
                     return self.on_elicited(&id, failed, plain.line());
                 }
                 if self.calls.by_origin(Origin::Server, &id).is_some() {
-                    let what = "the server's request of this id has not reached the host yet".to_owned();
-                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-                    return self.refuse(&refusal, Some(plain.line().digest()), bytes);
+                    let refusal =
+                        Refusal::of("the server's request of this id has not reached the host yet", None, false);
+                    return self.refuse_line(&refusal, plain.line());
                 }
                 if !failed {
                     self.host.roots.host_answers(&id, plain.line().content());

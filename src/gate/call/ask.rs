@@ -1,7 +1,7 @@
 //! Puts a call before the operator, and takes the answer: a verdict or an edit, on exactly the bytes that were shown;
 //! anything else comes to nothing.
 
-use crate::audit::record::{By, Kind};
+use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
@@ -25,8 +25,7 @@ use crate::wire::digest::Digest;
 impl Gate {
     /// Puts a call before the operator.
     pub(in crate::gate) fn ask(&mut self, mut held: Held, case: Case) {
-        let entry = self.asked_entry(&held, &case.judged);
-        let entry = self.record(entry);
+        let entry = self.record(self.asked_entry(&held, &case.judged));
         held.asked = AskRecord::Sent;
         self.give_task(&mut held);
         self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
@@ -149,12 +148,9 @@ impl Gate {
         (said, operator): (&str, &Operator),
         why: &str,
     ) {
-        let mut entry = self.entry(Kind::Fault);
+        let mut entry = self.fault(format!("a verdict ({said}) had no effect"), digest);
         entry.ticket = Some(ticket.to_owned());
-        entry.digest = Some(digest);
-        let what = format!("a verdict ({said}) had no effect");
-        let entry = entry.with("what", what).with("operator", operator.who.as_ref()).with("reason", why);
-        self.record(entry);
+        self.record(entry.with("operator", operator.who.as_ref()).with("reason", why));
         self.out.push(Effect::Refuse { console: operator.console, ticket: ticket.to_owned(), why: why.to_owned() });
     }
 

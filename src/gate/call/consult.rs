@@ -55,7 +55,7 @@ impl Gate {
             "arguments": arguments,
             "ticket": held.ticket.as_ref(),
             "session": self.config.session.as_ref(),
-            "host": self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
+            "host": self.host_words(&held.call),
             "badge": behavior.badge().word(),
             "confidence": behavior.confidence.word(),
             "behavior": behavior.identity.to_string(),

@@ -33,8 +33,7 @@ impl Gate {
     }
 
     fn decide(&mut self, held: Held, decision: Decided) {
-        let entry = self.decision_entry(&held, &decision);
-        let entry = self.record(entry);
+        let entry = self.record(self.decision_entry(&held, &decision));
         self.calls.put(held, Deciding { decision, entry });
     }
 
@@ -70,7 +69,7 @@ impl Gate {
         let Verdict { by, reason, operator, .. } = &denial.verdict;
         let said = operator.as_ref().map(|operator| (operator.who.as_ref(), reason.as_str()));
         self.host.history.note(&held.call, &held.ticket, *by, said, self.now.wall);
-        self.settle(held, VerdictWord::Deny, &denial.verdict);
+        self.settle(held, Some(VerdictWord::Deny), denial.verdict.by, denial.verdict.who());
         self.show_decision(held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref());
     }
 
@@ -95,13 +94,8 @@ impl Gate {
                 let reply = replies::not_recorded(&held.call, &self.config.console, &why);
                 self.answer(&held, reply);
             }
-            self.out.push(Effect::Settle(Settled {
-                ticket: held.ticket.to_string(),
-                time: self.now.wall,
-                verdict: Some(VerdictWord::Deny),
-                by: By::Fault,
-                who: format!("the log could not be written: {why}"),
-            }));
+            let who = format!("the log could not be written: {why}");
+            self.settle(&held, Some(VerdictWord::Deny), By::Fault, who);
         }
         self.log.trouble = Some(why);
         self.close_server_when_done();
@@ -138,16 +132,9 @@ impl Gate {
         });
     }
 
-    /// Tells the consoles that a call waits no longer, by this verdict.
-    pub(in crate::gate) fn settle(&mut self, held: &Held, word: VerdictWord, verdict: &Verdict) {
-        let who = verdict.operator.as_ref().map_or_else(|| verdict.reason.clone(), |operator| operator.who.to_string());
+    /// Tells the consoles that a call waits no longer, and by whom; without a verdict it was withdrawn.
+    pub(in crate::gate) fn settle(&mut self, held: &Held, verdict: Option<VerdictWord>, by: By, who: String) {
         let ticket = held.ticket.to_string();
-        self.out.push(Effect::Settle(Settled {
-            ticket,
-            time: self.now.wall,
-            verdict: Some(word),
-            by: verdict.by,
-            who,
-        }));
+        self.out.push(Effect::Settle(Settled { ticket, time: self.now.wall, verdict, by, who }));
     }
 }

@@ -33,9 +33,7 @@ impl Gate {
         if let Some(question) = self.catalog.ask(self.now, meta) {
             self.out.push(Effect::Query(question));
         }
-        if let Some(at) = self.catalog.wake_at() {
-            self.wake_by(at);
-        }
+        self.wake_by(self.catalog.wake_at());
         self.wake_for(&held);
         self.calls.put(held, waits);
     }

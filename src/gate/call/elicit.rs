@@ -1,7 +1,7 @@
 //! Has the host ask its user, where no console is open and the operator wants that (`--unattended elicit`). The answer goes the
 //! way of every verdict; it approves only what the question showed.
 
-use crate::audit::record::{By, Kind};
+use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::Unattended;
 use crate::gate::call::held::{Approval, Approving, Asking, Held, Verdict, Withdrawal};
@@ -100,9 +100,7 @@ impl Gate {
             return self.elicited_in_vain(Some(form), "the call was decided, or judged again, before");
         };
         let rule = asking.case.judged.ruling.rule.clone();
-        let host = self
-            .host_of(&held.call)
-            .map_or_else(|| "the host".to_owned(), |(name, version)| format!("{name} {version}"));
+        let host = self.host_words(&held.call).unwrap_or_else(|| "the host".to_owned());
         match answer {
             FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
@@ -131,9 +129,8 @@ impl Gate {
 
     /// Records that an answer of the host's decided nothing.
     pub(in crate::gate) fn elicited_in_vain(&mut self, form: Option<&ShownForm>, why: &str) {
-        let mut entry = self.entry(Kind::Fault);
+        let mut entry = self.fault("an answer of the host to a question of mcp-approve had no effect", None);
         entry.ticket = form.map(|form| self.ticket(form.number));
-        let what = "an answer of the host to a question of mcp-approve had no effect";
-        self.record(entry.with("what", what).with("reason", why));
+        self.record(entry.with("reason", why));
     }
 }

@@ -89,10 +89,9 @@ impl Gate {
         self.record_single(call);
         for (method, params) in call.questions() {
             let counted = (Origin::Answer, Form::Request, method);
-            if let Some(at) = self.log.passed.take(self.now.mono, counted, params.len() as u64, None) {
-                self.wake_by(at);
-            }
             let bytes = params.len() as u64;
+            let at = self.log.passed.take(self.now.mono, counted, bytes, None);
+            self.wake_by(at);
             self.show_plain(Direction::ToHost, ActivityKind::Request, method, bytes);
         }
     }
@@ -133,8 +132,7 @@ impl Gate {
         }
         match &flight {
             Some(flight) if flight.wanted == Wanted::Yes => {
-                let entry = self.outcome_entry(flight, Outcome::Unreadable).with("reason", why);
-                self.record(entry);
+                self.record(self.outcome_entry(flight, Outcome::Unreadable).with("reason", why));
                 self.consoles.status.failed += 1;
             }
             None if is_plain => {}

@@ -150,8 +150,8 @@ impl Gate {
                 judged.behavior.hazards.iter().map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
             entry.detail.push(("hazards", hazards.collect()));
         }
-        if let Some((name, version)) = self.host_of(&held.call) {
-            entry.detail.push(("host", format!("{name} {version}").into()));
+        if let Some(host) = self.host_words(&held.call) {
+            entry.detail.push(("host", host.into()));
         }
         add_provenance(entry, &held.call);
     }

@@ -6,7 +6,6 @@ use crate::gate::call::held::{Approval, AskRecord, Case, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::report::Settled;
 use crate::gate::data::token::GuardrailToken;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::state::tasks::Progress;
@@ -37,12 +36,11 @@ impl Gate {
             self.record_grant(&held, &judged, operator, terms);
         }
         if by_person {
-            let entry = self.forward_entry(&held, &judged, receipt.entry());
-            self.record(entry);
+            self.record(self.forward_entry(&held, &judged, receipt.entry()));
         }
         // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.
         if by_person || held.asked != AskRecord::NotAsked {
-            self.settle(&held, VerdictWord::Approve, &verdict);
+            self.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
         }
         self.show_decision(&held, VerdictWord::Approve, &verdict, Some(&judged));
         let told = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
@@ -94,16 +92,9 @@ impl Gate {
     /// The approval is in the log, and still the call does not run.
     pub(in crate::gate) fn stop(&mut self, (held, judged): (&Held, &Judged), (by, why): (By, &str), reply: Line) {
         self.host.history.note(&held.call, &held.ticket, by, None, self.now.wall);
-        let entry = self.withdrawn_entry(held, Some(judged), by, why);
-        self.record(entry);
+        self.record(self.withdrawn_entry(held, Some(judged), by, why));
         self.consoles.status.denied += 1;
-        self.out.push(Effect::Settle(Settled {
-            ticket: held.ticket.to_string(),
-            time: self.now.wall,
-            verdict: Some(VerdictWord::Deny),
-            by,
-            who: format!("{why}, so it did not run"),
-        }));
+        self.settle(held, Some(VerdictWord::Deny), by, format!("{why}, so it did not run"));
         self.answer(held, reply);
     }
 }

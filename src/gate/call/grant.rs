@@ -34,9 +34,7 @@ impl Gate {
         let card = self.grants.give(self.now, &given, terms);
         let entry = self.entry(Kind::Policy).with("what", "an operator granted more than one call");
         self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
-        if let Some(until) = self.grants.next_end() {
-            self.wake_by(until);
-        }
+        self.wake_by(self.grants.next_end());
     }
 
     /// An operator ends a grant.
@@ -64,9 +62,7 @@ impl Gate {
             let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
             self.record(entry.with("grant", json!(card)));
         }
-        if let Some(until) = self.grants.next_end() {
-            self.wake_by(until);
-        }
+        self.wake_by(self.grants.next_end());
     }
 }
 

@@ -273,6 +273,11 @@ impl Verdict {
     pub fn by(by: By, rule: Option<String>, reason: impl Into<String>) -> Self {
         Self { by, rule, reason: reason.into(), operator: None }
     }
+
+    /// The operator's name; the reason where no person decided.
+    pub fn who(&self) -> String {
+        self.operator.as_ref().map_or_else(|| self.reason.clone(), |operator| operator.who.to_string())
+    }
 }
 
 /// One way of waiting: taken from the table only by whoever handles exactly this one.

@@ -59,9 +59,7 @@ impl Gate {
                 self.withdraw(number, Withdrawal::NoReturn);
             }
         }
-        if let Some(at) = self.returns.wake_at() {
-            self.wake_by(at);
-        }
+        self.wake_by(self.returns.wake_at());
     }
 
     /// Answers the open request of a call with a state, and with a form where its host is to ask its user.

@@ -3,7 +3,6 @@
 
 use memchr::{memchr2_iter, memmem};
 
-use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
@@ -15,7 +14,7 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::reply;
+use crate::wire::reply::{self, INVALID_REQUEST};
 
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
@@ -69,9 +68,7 @@ impl Gate {
                 };
                 if self.calls.by_origin(Origin::Server, call.id()).is_some() {
                     let what = "a request with this id is already held; ids must be unique";
-                    let refusal =
-                        Refusal { code: -32600, what: what.into(), id: Some(call.id().clone()), answer: true };
-                    self.answer_odd(&refusal);
+                    self.answer_odd(&Refusal::of(what, Some(call.id().clone()), true));
                     return self.drop_odd(what, call.line());
                 }
                 self.take_up(Box::new(call));
@@ -125,22 +122,21 @@ impl Gate {
 
     /// Drops and records what a rule cannot be asked about.
     pub(in crate::gate) fn drop_odd(&mut self, why: &str, line: &Line) -> Option<Line> {
-        let mut entry = self.entry(Kind::Fault);
-        entry.digest = Some(line.digest());
         let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
              canonical message";
-        self.record(entry.with("what", what).with("reason", why).with("bytes", line.content().len()));
+        let entry = self.fault(what, line.digest()).with("reason", why);
+        self.record(entry.with("bytes", line.content().len()));
         None
     }
 
     /// Records that a long request of the server did not pass, and tells the server.
     pub(in crate::gate) fn too_long(&mut self, gist: &Gist, bytes: u64) {
         let what = "dropped a line of the server: a rule covers its requests, and the line is too long to be held";
-        let entry = self.entry(Kind::Fault).with("what", what).with("bytes", bytes);
-        self.record(entry);
+        self.record(self.fault(what, None).with("bytes", bytes));
         match gist {
             Gist::Request { id, .. } => {
-                let line = reply::error(Some(id), -32600, "the request is too long for mcp-approve to show it");
+                let line =
+                    reply::error(Some(id), INVALID_REQUEST, "the request is too long for mcp-approve to show it");
                 self.out.push(Effect::Query(Question(line)));
             }
             Gist::Response { id, .. } => {

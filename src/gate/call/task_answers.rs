@@ -1,7 +1,6 @@
 //! What the server says of tasks: its answers to calls whose hosts were given one, and its own tasks, which keep the ids that hosts
 //! know. Decides nothing.
 
-use crate::audit::record::Kind;
 use crate::gate::call::tasks::DAY;
 use crate::gate::call::{replies, request};
 use crate::gate::data::effect::Effect;
@@ -128,9 +127,7 @@ impl Gate {
     }
 
     fn names_ours(&mut self, line: &Line) {
-        let mut entry = self.entry(Kind::Fault);
-        entry.digest = Some(line.digest());
         let what = "dropped a line of the server that names a task of mcp-approve as its own";
-        self.record(entry.with("what", what).with("bytes", line.content().len()));
+        self.record(self.fault(what, line.digest()).with("bytes", line.content().len()));
     }
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use crate::audit::moment::rfc3339;
 use crate::audit::record::Kind;
 use crate::gate::call::held::{Approved, Held, Withdrawal};
-use crate::gate::call::refuse::INVALID_REQUEST;
 use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Question};
 use crate::gate::state::ServerTasks;
@@ -22,12 +21,9 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::rename;
+use crate::wire::reply::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
 use crate::wire::task::{self, End, Form, Status, View};
-use crate::wire::{rename, reply};
-
-const INVALID_PARAMS: i32 = -32602;
-const NO_METHOD: i32 = -32601;
-const NO_ANSWER: i32 = -32603;
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;
@@ -160,8 +156,7 @@ impl Gate {
         let Some(task) = self.tasks.get(&name) else {
             let what = "mcp-approve has no task of this id: it never gave it, or the task's time is over".to_owned();
             let refusal = Refusal { code: INVALID_PARAMS, what, id: Some(id), answer: true };
-            let (digest, bytes) = (request.line().digest(), request.line().content().len() as u64);
-            return self.refuse(&refusal, Some(digest), bytes);
+            return self.refuse_line(&refusal, request.line());
         };
         if task.form == Form::Extension && !declares {
             return self.out.push(Effect::Answer(task::undeclared(&id)));
@@ -213,7 +208,7 @@ impl Gate {
                 Some(reply::error(Some(&id), NO_METHOD, &why))
             }
         };
-        let lost = || reply::error(Some(&id), NO_ANSWER, "mcp-approve cannot answer this request");
+        let lost = || reply::error(Some(&id), INTERNAL, "mcp-approve cannot answer this request");
         self.out.push(Effect::Answer(answer.unwrap_or_else(lost)));
     }
 
@@ -224,7 +219,7 @@ impl Gate {
         let Gist::Request { id, .. } = request.gist() else { return };
         if let Some(how) = self.ends.server.reason() {
             let why = format!("the server that ran the call as a task of its own takes nothing more: {how}");
-            return self.out.push(Effect::Answer(reply::error(Some(id), NO_ANSWER, &why)));
+            return self.out.push(Effect::Answer(reply::error(Some(id), INTERNAL, &why)));
         }
         let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
         let is_owed = |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
@@ -248,9 +243,7 @@ impl Gate {
                 self.on_task_request(request);
             }
         }
-        if let Some(at) = self.tasks.wake_at() {
-            self.wake_by(at);
-        }
+        self.wake_by(self.tasks.wake_at());
     }
 
     fn with_view(&self, id: &str, make: impl FnOnce(&View<'_>) -> Line) -> Option<Line> {

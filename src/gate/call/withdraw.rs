@@ -5,8 +5,6 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::report::Settled;
 use crate::wire::call::{Call, Origin};
 
 impl Gate {
@@ -45,15 +43,8 @@ impl Gate {
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
         self.host.history.note(&held.call, &held.ticket, by, None, self.now.wall);
-        let entry = self.withdrawn_entry(held, judged, by, reason);
-        self.record(entry);
-        self.out.push(Effect::Settle(Settled {
-            ticket: held.ticket.to_string(),
-            time: self.now.wall,
-            verdict: None,
-            by,
-            who: reason.into(),
-        }));
+        self.record(self.withdrawn_entry(held, judged, by, reason));
+        self.settle(held, None, by, reason.to_owned());
         if let (None, Some(task)) = (&reply, &held.round_trips.task) {
             self.cancel_task(task, replies::cancelled_task(held.call.id()));
         }

@@ -34,7 +34,7 @@ pub struct Findings {
 }
 
 /// One path that a call names, and what is there on this machine. All texts are foreign, raw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The JSON Pointer of the argument: `/path`.
     pub argument: String,
@@ -63,7 +63,7 @@ pub struct Facts {
 }
 
 /// What is at the end of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
     /// Nothing: a call could make it.
@@ -73,6 +73,7 @@ pub enum FileKind {
     /// A device, a pipe, a socket: not looked into.
     Other,
     /// Not known.
+    #[default]
     Unseen,
 }
 
@@ -125,20 +126,7 @@ impl Facts {
 
     /// A path of which nothing is known.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
-        Self {
-            argument: argument.to_owned(),
-            path: path.to_owned(),
-            real: None,
-            link: None,
-            kind: FileKind::Unseen,
-            size: None,
-            digest: None,
-            stamp: None,
-            lacks: None,
-            entries: None,
-            text: None,
-            unseen: Some(why.to_owned()),
-        }
+        Self { argument: argument.to_owned(), path: path.to_owned(), unseen: Some(why.to_owned()), ..Self::default() }
     }
 
     /// What is another thing than before, in our words.

@@ -161,10 +161,8 @@ impl Gate {
 
     /// What the host could take for the answer to a call that the server was never asked: dropped and recorded.
     fn forged(&mut self, bytes: u64, digest: Option<Digest>) {
-        let mut entry = self.entry(Kind::Fault);
-        entry.digest = digest;
         let what = "dropped an answer of the server to a call that it never received";
-        self.record(entry.with("what", what).with("bytes", bytes));
+        self.record(self.fault(what, digest).with("bytes", bytes));
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
@@ -175,8 +173,7 @@ impl Gate {
         if self.could_tell_of_ours(gist) {
             let what =
                 "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
-            let entry = self.entry(Kind::Fault).with("what", what).with("bytes", bytes);
-            self.record(entry);
+            self.record(self.fault(what, None).with("bytes", bytes));
             return;
         }
         if self.keeps_back(gist) {
@@ -191,9 +188,8 @@ impl Gate {
         let is_call = matches!(gist, Gist::Response { id, .. } if self.flights.contains(id));
         if !is_call {
             let payload = (form == Form::Notification).then(|| digest.to_string());
-            if let Some(at) = self.log.passed.take(self.now.mono, (Origin::Server, form, method), bytes, payload) {
-                self.wake_by(at);
-            }
+            let at = self.log.passed.take(self.now.mono, (Origin::Server, form, method), bytes, payload);
+            self.wake_by(at);
         }
         let Gist::Response { id, failed } = gist else {
             return;

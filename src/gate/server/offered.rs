@@ -9,10 +9,7 @@ use crate::mcp::page;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
-use crate::wire::reply;
-
-/// JSON-RPC: we could not do it.
-const INTERNAL: i32 = -32603;
+use crate::wire::reply::{self, INTERNAL};
 
 impl Gate {
     /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
@@ -36,15 +33,13 @@ impl Gate {
             Some(line) if hidden == 0 => self.out.push(Effect::Relay(Passing::ToHost(line))),
             Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";
-                let entry = self.entry(Kind::Tools).with("what", what).with("hidden", hidden);
-                self.record(entry);
+                self.record(self.entry(Kind::Tools).with("what", what).with("hidden", hidden));
                 self.out.push(Effect::Answer(line));
             }
             None => {
                 let what =
                     "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
-                let entry = self.entry(Kind::Fault).with("what", what);
-                self.record(entry);
+                self.record(self.fault(what, None));
                 self.out.push(Effect::Answer(reply::error(Some(&id), INTERNAL, what)));
             }
         }
