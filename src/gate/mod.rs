@@ -178,29 +178,17 @@ impl Gate {
             Event::ServerStreamed { gist, bytes, digest } => {
                 self.on_server_streamed(&gist, bytes, digest);
             }
-            Event::Decided { ticket, digest, verdict, who, console } => {
-                self.on_decided(OperatorWord { ticket, digest, who, console }, verdict);
-            }
-            Event::Edited { ticket, digest, arguments, who, console } => {
-                self.on_edited(&OperatorWord { ticket, digest, who, console }, &arguments);
-            }
+            Event::Decided(word, verdict) => self.on_decided(&word, verdict),
+            Event::Edited { word, arguments } => self.on_edited(&word, &arguments),
             Event::Looked { ticket, digest } => self.on_looked(&ticket, digest),
-            Event::Extended { ticket, digest, who, console } => {
-                self.on_extended(&OperatorWord { ticket, digest, who, console });
-            }
+            Event::Extended(word) => self.on_extended(&word),
             Event::Recorded(receipt) => self.on_recorded(receipt),
             Event::RecordFailed { entry, why } => self.on_record_failed(entry, why),
             Event::PolicyChanged(policy) => self.on_policy_changed(policy),
-            Event::PolicyAccepted { file, digest, who, console } => {
-                self.on_policy_accepted(file, digest, &who, console);
-            }
-            Event::Granted { ticket, digest, terms, who, console } => {
-                self.on_granted(OperatorWord { ticket, digest, who, console }, terms);
-            }
-            Event::Pinned { ticket, digest, word, who, console } => {
-                self.on_pinned(OperatorWord { ticket, digest, who, console }, word);
-            }
-            Event::GrantEnded { grant, who, console } => self.on_grant_ended(&grant, &who, console),
+            Event::PolicyAccepted { file, digest, operator } => self.on_policy_accepted(file, digest, &operator),
+            Event::Granted(word, terms) => self.on_granted(&word, terms),
+            Event::Pinned(word, says) => self.on_pinned(&word, says),
+            Event::GrantEnded { grant, operator } => self.on_grant_ended(&grant, &operator),
             Event::Facts { ticket, look, found } => self.on_facts(&ticket, look, found),
             Event::Consulted { ticket, consult, opinions } => {
                 self.on_consulted(&ticket, consult, opinions);
@@ -280,6 +268,12 @@ impl Gate {
         self.log.entries += 1;
         self.out.push(Effect::Record(self.log.entries, Box::new(entry)));
         self.log.entries
+    }
+
+    /// Tells an operator's console that what was said came to nothing.
+    fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
+        let (console, ticket) = (word.operator.console, word.ticket.clone());
+        self.out.push(Effect::Refuse { console, ticket, why: why.into() });
     }
 
     /// Asks to be woken by `at` at the latest; `None` asks for nothing.

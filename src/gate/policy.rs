@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::ConsoleId;
+use crate::gate::data::event::Operator;
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
@@ -23,14 +23,17 @@ impl Gate {
     }
 
     /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.
-    pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, who: &str, console: ConsoleId) {
+    pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, operator: &Operator) {
+        let console = operator.console;
         let pending = &self.rules.policy.pending;
         if !pending.iter().any(|one| one.file == file && one.digest == digest) {
             let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
             return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
         let entry = self.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
-        self.record(entry.with("operator", who).with("file", file.as_str()).with("text", digest.to_string()));
+        self.record(
+            entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
+        );
         self.out.push(Effect::AcceptPolicy { file, digest, console });
     }
 }

@@ -50,7 +50,7 @@ impl Gate {
         }
         self.consoles.status.calls += 1;
         if call.is_modern() {
-            self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
+            self.consoles.status.era = Revision::V2026_07_28.word().to_owned();
         }
         self.take_up(call);
     }

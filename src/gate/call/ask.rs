@@ -5,8 +5,8 @@ use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Operator, Original,
-    Stage, Verdict, Withdrawal, Withdrawn,
+    Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage,
+    Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{self, Judged, Seen};
 use crate::gate::call::replies;
@@ -20,7 +20,6 @@ use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
 use crate::wire::call::Call;
-use crate::wire::digest::Digest;
 
 impl Gate {
     /// Puts a call before the operator.
@@ -38,31 +37,29 @@ impl Gate {
     }
 
     /// The operator's verdict on exactly these bytes.
-    pub(in crate::gate) fn on_decided(&mut self, word: OperatorWord, verdict: OperatorVerdict) {
-        let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(&word, verdict.word());
+    pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict) {
+        let Some((held, asking)) = self.take_asked(word) else {
+            return self.too_late(word, verdict.word());
         };
         match verdict {
-            OperatorVerdict::Approve { unread } => {
-                self.operator_approves((held, asking), word, unread, None);
-            }
+            OperatorVerdict::Approve { unread } => self.operator_approves((held, asking), word, unread, None),
             OperatorVerdict::Deny { reason } => {
                 let reply = replies::denied_by_operator(&held.call, &reason);
                 let reason = if reason.is_empty() { "denied by the operator".into() } else { reason };
-                let verdict = by_operator(&word, &asking, reason);
+                let verdict = by_operator(word, &asking, reason);
                 self.deny(held, Some(asking.case.judged), verdict, reply);
             }
         }
     }
 
     /// An approval of exactly these bytes, and of calls like it for a while.
-    pub(in crate::gate) fn on_granted(&mut self, word: OperatorWord, terms: GrantTerms) {
-        let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(&word, "approve");
+    pub(in crate::gate) fn on_granted(&mut self, word: &OperatorWord, terms: GrantTerms) {
+        let Some((held, asking)) = self.take_asked(word) else {
+            return self.too_late(word, "approve");
         };
         if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
             self.calls.put(held, asking);
-            return self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why });
+            return self.refuse_word(word, why);
         }
         self.operator_approves((held, asking), word, false, Some(terms));
     }
@@ -70,21 +67,33 @@ impl Gate {
     pub(in crate::gate) fn operator_approves(
         &mut self,
         (held, asking): (Held, Asking),
-        word: OperatorWord,
+        word: &OperatorWord,
         unread: bool,
         grant: Option<GrantTerms>,
     ) {
-        let verdict = by_operator(&word, &asking, "approved by the operator".into());
-        let (held, case) = match self.if_still_described(held, asking.case) {
-            Ok(as_shown) => as_shown,
-            Err(why) => return self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why }),
-        };
+        let verdict = by_operator(word, &asking, "approved by the operator".into());
+        if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, unread, grant)) {
+            self.refuse_word(word, why);
+        }
+    }
+
+    /// Approves a call where all is as the card showed it, which may have to be looked at first; else the reason why that
+    /// counts for nothing.
+    pub(in crate::gate) fn approve_as_shown(
+        &mut self,
+        held: Held,
+        case: Case,
+        (verdict, unread, grant): (Verdict, bool, Option<GrantTerms>),
+    ) -> Result<(), String> {
+        let (held, case) = self.if_still_described(held, case)?;
         let approval = Approval { case, verdict, unread, grant };
         if held.looks_again() {
             let look = self.look(&held);
-            return self.calls.put(held, Approving { approval, look });
+            self.calls.put(held, Approving { approval, look });
+        } else {
+            self.approve(held, approval);
         }
-        self.approve(held, approval);
+        Ok(())
     }
 
     /// Gives the call back where its tool is still described as the card showed it. Else the call is judged and shown anew,
@@ -136,34 +145,26 @@ impl Gate {
                 | Stage::Asking(_) => "it does not wait for an operator yet".to_owned(),
             },
         };
-        let operator = Operator { who: word.who.clone(), console: word.console };
-        self.comes_to_nothing(&word.ticket, word.digest, (said, &operator), &why);
+        self.comes_to_nothing(word, said, &why);
     }
 
     /// Records that a verdict counted for nothing, and tells its console.
-    pub(in crate::gate) fn comes_to_nothing(
-        &mut self,
-        ticket: &str,
-        digest: Digest,
-        (said, operator): (&str, &Operator),
-        why: &str,
-    ) {
-        let mut entry = self.fault(format!("a verdict ({said}) had no effect"), digest);
-        entry.ticket = Some(ticket.to_owned());
-        self.record(entry.with("operator", operator.who.as_ref()).with("reason", why));
-        self.out.push(Effect::Refuse { console: operator.console, ticket: ticket.to_owned(), why: why.to_owned() });
+    pub(in crate::gate) fn comes_to_nothing(&mut self, word: &OperatorWord, said: &str, why: &str) {
+        let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
+        entry.ticket = Some(word.ticket.clone());
+        self.record(entry.with("operator", &*word.operator.who).with("reason", why));
+        self.refuse_word(word, why);
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
     pub(in crate::gate) fn on_edited(&mut self, word: &OperatorWord, arguments: &str) {
-        let refuse = |why: String| Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why };
         let Some((mut held, asking)) = self.take_asked(word) else {
-            return self.out.push(refuse("this call no longer waits, or it has changed since it was shown".into()));
+            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
         match self.read_edit(&held, &asking.case.judged, arguments) {
             Err(why) => {
                 self.calls.put(held, asking);
-                self.out.push(refuse(why));
+                self.refuse_word(word, why);
             }
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
@@ -203,9 +204,8 @@ impl Gate {
 }
 
 fn by_operator(word: &OperatorWord, asking: &Asking, reason: String) -> Verdict {
-    let operator = Operator { who: word.who.clone(), console: word.console };
     let rule = asking.case.judged.ruling.rule.clone();
-    Verdict { by: By::Operator, rule, reason, operator: Some(operator) }
+    Verdict { by: By::Operator, rule, reason, operator: Some(word.operator.clone()) }
 }
 
 fn decided_already(verdict: &Verdict) -> String {

@@ -4,7 +4,7 @@
 use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::Unattended;
-use crate::gate::call::held::{Approval, Approving, Asking, Held, Verdict, Withdrawal};
+use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
@@ -113,16 +113,9 @@ impl Gate {
             }
             FormAnswer::Approve => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
-                let (held, case) = match self.if_still_described(held, asking.case) {
-                    Ok(as_shown) => as_shown,
-                    Err(why) => return self.elicited_in_vain(Some(form), &why),
-                };
-                let approval = Approval { case, verdict, unread: false, grant: None };
-                if held.looks_again() {
-                    let look = self.look(&held);
-                    return self.calls.put(held, Approving { approval, look });
+                if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, false, None)) {
+                    self.elicited_in_vain(Some(form), &why);
                 }
-                self.approve(held, approval);
             }
         }
     }

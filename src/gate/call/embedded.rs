@@ -37,7 +37,7 @@ impl Gate {
         let Answered { to, modern } = answered.unwrap_or(Answered { to: AnswerTo::Request, modern: true });
         // Without a handshake only the stateless era has requests at all.
         let modern = modern || self.host.lifecycle.revision().is_none();
-        let era = modern.then(|| Revision::V2026_07_28.text());
+        let era = modern.then(|| Revision::V2026_07_28.word());
         let call = Call::inside(line, id.clone(), inputs, to, era);
         if !self.rules.restricts_methods || !self.holds(&call) {
             self.asks_pass(&call);

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;
-use crate::gate::call::held::{Held, Operator};
+use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::ConsoleId;
+use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, Given, LONGEST, Reach};
 use crate::gate::server::catalog::Known;
@@ -38,13 +38,13 @@ impl Gate {
     }
 
     /// An operator ends a grant.
-    pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, who: &str, console: ConsoleId) {
+    pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
         let Some(card) = self.grants.end(grant) else {
             let why = format!("grant {grant} has ended already");
-            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
+            return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
         };
         let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
-        self.record(entry.with("operator", who).with("grant", json!(card)));
+        self.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
         self.recall(Some(grant));
     }
 
@@ -77,7 +77,7 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
             if grants::may_be_outside(judged.behavior.identity, judged.behavior.disputed) => {}
         (Some(Reach::Outside), _) => {
             return Some(
-                "it names a path outside of the folders that the host declared, so a grant is for a folder and for no                  dangerous call; approve it alone"
+                "it names a path outside of the folders that the host declared, so a grant is for a folder and for no dangerous call; approve it alone"
                     .into(),
             );
         }

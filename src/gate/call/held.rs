@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::round_trips::RoundTrips;
-use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::scope::InScope;
@@ -184,13 +184,6 @@ pub struct Verdict {
     pub reason: String,
     /// `None` where no person decided.
     pub operator: Option<Operator>,
-}
-
-/// The operator who decided.
-#[derive(Clone, Debug)]
-pub struct Operator {
-    pub who: Arc<str>,
-    pub console: ConsoleId,
 }
 
 /// Why a call was withdrawn.

@@ -8,6 +8,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::call::touched::base;
 use crate::gate::data::effect::Effect;
+use crate::gate::data::event::OperatorWord;
 use crate::gate::data::facts::{Findings, Look};
 
 impl Gate {
@@ -71,7 +72,7 @@ impl Gate {
     /// The operator has approved what was shown: that counts if all is as it was shown, else the card is shown anew.
     fn approve_if_unchanged(&mut self, mut held: Held, approval: Approval, found: Findings) {
         let Approval { case, verdict, unread, grant } = approval;
-        let (ticket, digest) = (held.ticket.clone(), held.call.digest());
+        let (ticket, digest) = (held.ticket.to_string(), held.call.digest());
         let why = match difference(&held, &found) {
             None => match self.if_still_described(held, case) {
                 Ok((held, case)) => return self.approve(held, Approval { case, verdict, unread, grant }),
@@ -84,8 +85,8 @@ impl Gate {
                 format!("{what} since the card was shown; look again")
             }
         };
-        if let Some(operator) = &verdict.operator {
-            self.comes_to_nothing(&ticket, digest, ("approve", operator), &why);
+        if let Some(operator) = verdict.operator {
+            self.comes_to_nothing(&OperatorWord { ticket, digest, operator }, "approve", &why);
         }
     }
 }

@@ -18,23 +18,22 @@ const PARAMETERS: usize = 8;
 
 impl Gate {
     /// An operator says what the tool of exactly this call is.
-    pub(in crate::gate) fn on_pinned(&mut self, word: OperatorWord, tool_word: ToolWord) {
-        let Some((held, Asking { case, entry, look })) = self.take_asked(&word) else {
-            return self.too_late(&word, tool_word.word());
+    pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
+        let Some((held, Asking { case, entry, look })) = self.take_asked(word) else {
+            return self.too_late(word, tool_word.word());
         };
         let Some((says, is)) = said(&case.judged, &self.rules.policy, tool_word) else {
             self.calls.put(held, Asking { case, entry, look });
-            let why = "this call is not asked only for that; the card says why it is asked";
-            return self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why: why.into() });
+            return self.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
         };
         let (held, case) = match self.if_still_described(held, case) {
             Ok(as_shown) => as_shown,
-            Err(why) => return self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why }),
+            Err(why) => return self.refuse_word(word, why),
         };
         // Without a definition nothing is offered, so there is one here.
         if let Some(definition) = case.judged.described.as_ref().map(|described| described.digest) {
             let pinning = Pinning { tool: held.call.name().to_owned(), definition, is, says };
-            self.record_pinning(&held, &word, pinning);
+            self.record_pinning(&held, word, pinning);
         }
         match tool_word {
             ToolWord::Reads => {
@@ -50,8 +49,8 @@ impl Gate {
         entry.tool = Some(pinning.tool.clone());
         entry.digest = Some(pinning.definition);
         let entry = entry.with("review", pinning.says.to_string()).with("was", pinning.is.to_string());
-        let entry = self.record(entry.with("operator", word.who.as_ref()));
-        self.log.pinnings.insert(entry, (pinning, word.console));
+        let entry = self.record(entry.with("operator", word.operator.who.as_ref()));
+        self.log.pinnings.insert(entry, (pinning, word.operator.console));
     }
 
     /// The log has what an operator said of a definition: it is kept.

@@ -35,8 +35,7 @@ impl Gate {
     /// Gives a call the operator's whole time once more, at most while its host waits.
     pub(in crate::gate) fn on_extended(&mut self, word: &OperatorWord) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            let why = "this call no longer waits, or it has changed since it was shown".to_owned();
-            return self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
         let longest = match &held.round_trips.task {
             Some(_) => u64::MAX,
@@ -56,9 +55,8 @@ impl Gate {
             self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
             self.wake_for(&held);
         } else {
-            let why =
-                "this host gives up on the call soon after its deadline, so the deadline cannot be moved".to_owned();
-            self.out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+            let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
+            self.refuse_word(word, why);
         }
         self.calls.put(held, asking);
     }

@@ -58,7 +58,7 @@ impl Gate {
             // What the server asked for before it makes a task is answered to it without one.
             let is_retry = call.request_state_text().is_some() || call.input_responses_text().is_some();
             let meta = serde_json::from_str(call.meta_text()?).unwrap_or_default();
-            let takes = version == Revision::V2026_07_28.text() && !is_retry && task::declares(&meta);
+            let takes = version == Revision::V2026_07_28.word() && !is_retry && task::declares(&meta);
             return takes.then_some(Form::Extension);
         }
         let is_agreed = self.host.lifecycle.revision() == Some(Revision::V2025_11_25)

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// How much text of all files of one call goes to the card, in bytes.
 pub const TEXT: u32 = 256 << 10;
@@ -62,31 +63,19 @@ pub struct Facts {
     pub unseen: Option<String>,
 }
 
-/// What is at the end of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileKind {
-    /// Nothing: a call could make it.
-    Missing,
-    File,
-    Folder,
-    /// A device, a pipe, a socket: not looked into.
-    Other,
-    /// Not known.
-    #[default]
-    Unseen,
-}
-
-impl FileKind {
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::File => "file",
-            Self::Folder => "folder",
-            Self::Other => "other",
-            Self::Unseen => "unseen",
-        }
+words! {
+    /// What is at the end of a path.
+    #[derive(Default)]
+    FileKind {
+        /// Nothing: a call could make it.
+        Missing = "missing",
+        File = "file",
+        Folder = "folder",
+        /// A device, a pipe, a socket: not looked into.
+        Other = "other",
+        /// Not known.
+        #[default]
+        Unseen = "unseen",
     }
 }
 
