@@ -12,7 +12,6 @@ pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
-mod kept;
 pub mod objects;
 pub mod phrases;
 pub mod profile;
