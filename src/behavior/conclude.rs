@@ -1,6 +1,5 @@
 //! Joins all evidence into one conclusion: pinned, else curated, else the most cautious of the rest; arguments only raise.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::arguments::effect::Analysis;
@@ -16,18 +15,20 @@ use super::voters::{self, Says, Vote};
 use super::{annotated, arguments, declared, infer};
 use crate::capability::undeclared::{Reach, Undeclared, undeclared};
 use crate::mcp::tool::Tool;
+use crate::wire::words::words;
 
-/// How far a server's own words may lower a risk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Trust {
-    /// Its words may show a call PURE when nothing contradicts them.
-    #[default]
-    Corroborate,
-    /// Its annotations are believed as they are.
-    Annotations,
-    /// Nothing it says lowers a risk.
-    None,
+words! {
+    /// How far a server's own words may lower a risk.
+    #[derive(Default)]
+    Trust {
+        /// Its words may show a call PURE when nothing contradicts them.
+        #[default]
+        Corroborate = "corroborate",
+        /// Its annotations are believed as they are.
+        Annotations = "annotations",
+        /// Nothing it says lowers a risk.
+        None = "none",
+    }
 }
 
 /// What is concluded about a tool, or about one call of it.
