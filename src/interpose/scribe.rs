@@ -335,7 +335,7 @@ impl Scribe {
         if let Place::Here(open) = &mut self.place
             && open.journal.unfolded() > 0
         {
-            let part = open.journal.take_and_reuse(self.folded.try_iter().last());
+            let part = open.journal.take(self.folded.try_iter().last());
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
             // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));
