@@ -86,8 +86,7 @@ impl Lock {
             Ok(Ok(())) => Ok(Held(&queue.file)),
             Ok(Err(error)) => Err(failed(&self.path, &error)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                let path = self.path.clone();
-                Err(StoreError::Busy { path })
+                Err(StoreError::Busy { path: self.path.clone() })
             }
         }
     }
@@ -108,7 +107,7 @@ impl Queue {
         let (ask, asked) = mpsc::channel();
         let waits = Arc::clone(&file);
         // It ends with its lock, or, should the lock never come free, with the process.
-        thread::Builder::new().name("audit lock".to_owned()).spawn(move || stand(&waits, &asked))?;
+        thread::Builder::new().name("audit lock".to_owned()).spawn(move || wait_each_time(&waits, &asked))?;
         Ok(Self { ask, file })
     }
 
@@ -127,7 +126,7 @@ impl Queue {
 }
 
 /// Waits for the lock each time it is asked to, and gives it back where it came too late.
-fn stand(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
+fn wait_each_time(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
     while let Ok(tell) = asked.recv() {
         let taken = loop {
             match flock(file, FlockOperation::LockExclusive) {

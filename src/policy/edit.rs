@@ -2,9 +2,11 @@
 //!
 //! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use crate::wire::words::words;
 
 /// Why a text cannot be changed so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +23,7 @@ pub enum EditError {
     NoCondition(String),
     #[error("rule {id:?} has no key {key:?}")]
     NoKey { id: String, key: String },
-    #[error("rule {0:?} is {1} already")]
+    #[error("rule {0:?} is {word} already", word = .1.word())]
     AlreadySo(String, Switch),
     #[error("{0:?} is not a TOML value; put a text in quotes")]
     NoValue(String),
@@ -152,20 +154,12 @@ pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError
     Ok(document.to_string())
 }
 
-/// Whether a rule decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    On,
-    /// It stays in the file, and decides nothing.
-    Off,
-}
-
-impl fmt::Display for Switch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::On => "on",
-            Self::Off => "off",
-        })
+words! {
+    /// Whether a rule decides.
+    Switch {
+        On = "on",
+        /// It stays in the file, and decides nothing.
+        Off = "off",
     }
 }
 
@@ -244,6 +238,18 @@ fn next_table(document: &mut DocumentMut, after: Option<isize>) -> Option<&mut T
         }
     }
     next
+}
+
+/// The ids of the rules that are not the same in both texts: added, changed or removed.
+pub fn differing(before: &str, after: &str) -> Vec<String> {
+    let rules = |text: &str| -> BTreeMap<String, String> {
+        let Ok(document) = read(text) else { return BTreeMap::new() };
+        let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();
+        rules.filter_map(|rule| Some((rule.get("id")?.as_str()?.to_owned(), rule.to_string()))).collect()
+    };
+    let (before, after) = (rules(before), rules(after));
+    let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    ids.into_iter().filter(|id| before.get(*id) != after.get(*id)).cloned().collect()
 }
 
 /// The ids of the rules in a text that can be read.

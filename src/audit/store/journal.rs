@@ -1,7 +1,6 @@
 //! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
 //!
-//! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on,
-//! so a
+//! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
 //!
@@ -145,9 +144,8 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Takes a file in this folder for a new journal, so that no one takes it for a dead one: the caller holds the
-    /// lock of
-    /// the log until SQLite's is in place.
+    /// Takes a file in this folder for a new journal. The caller holds the lock of the log until SQLite's is in place, so that
+    /// no other process takes the file for a dead wrapper's.
     pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Claimed, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
@@ -209,13 +207,9 @@ impl Journal {
         Ok(self.committed(vec![large.receipt], large.durable))
     }
 
-    /// What was committed since the last time, to be folded into the log.
-    pub fn take(&mut self) -> Part {
-        self.take_and_reuse(None)
-    }
-
-    /// As [`Self::take`]; what is committed next is put into the memory of a part that is folded.
-    pub fn take_and_reuse(&mut self, folded: Option<Part>) -> Part {
+    /// What was committed since the last time, to be folded into the log; what is committed next is put into the memory of a
+    /// part that is folded.
+    pub fn take(&mut self, folded: Option<Part>) -> Part {
         let next = Part::after(&self.unfolded, folded);
         std::mem::replace(&mut self.unfolded, next)
     }

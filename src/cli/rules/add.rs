@@ -17,7 +17,7 @@ use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
-use crate::policy::maker::{Origin, Proposal, Title, id_about, proposals};
+use crate::policy::maker::{Proposal, Title, id_about, proposals};
 use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
@@ -98,20 +98,20 @@ fn tell_past(
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
-    let (mut matched, mut untold) = (Vec::new(), 0);
+    let (mut matched, mut unknown) = (Vec::new(), 0);
     for call in calls {
         match answer(&alone, call, &recent) {
             Answer::Decided(ruling) if ruling.rule.is_some() => matched.push(call),
             Answer::Decided(_) => {}
-            Answer::Undecided(_) => untold += 1,
+            Answer::Undecided(_) => unknown += 1,
         }
     }
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
     let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
     let of = counted(calls.len(), "past call");
     writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
-    if untold > 0 {
-        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
+    if unknown > 0 {
+        writeln!(out, "For {unknown} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
@@ -155,16 +155,15 @@ fn from_record(
     out: &mut dyn Write,
 ) -> Result<Option<(String, Vec<String>)>, Error> {
     let call = past::one(record, &site.db)?;
-    let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
         hint: "mcp-approve asks about such calls each time".to_owned(),
     };
     // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
     let roots = Roots { folder: None, ..policy_file::roots() };
-    let made = proposals(&origin, &roots).map_err(|why| cannot(why.to_string()))?;
-    let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
-    let all: Vec<Proposal> = made.into_iter().filter(told).collect();
+    let made = proposals(&call.question(None), &roots).map_err(|why| cannot(why.to_string()))?;
+    let is_known = |one: &Proposal| !touches_obscured(&one.rule, &call);
+    let all: Vec<Proposal> = made.into_iter().filter(is_known).collect();
     let Some(scope) = &options.scope else {
         writeln!(out, "A rule from {} could cover:", visible(&call.ticket))?;
         let calls = past::since(&site.db, None)?.unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
 use crate::pins::reading::Known;
-use crate::policy::beforehand;
+use crate::policy::decide::denied_beforehand;
 use crate::policy::role::{Lacks, Role};
 use crate::policy::rule::Policy;
 
@@ -36,7 +36,7 @@ impl Bars<'_> {
         let tags = tags::of(&known.behavior, &known.tool.name);
         self.role(known)
             .or_else(|| self.policy(known))
-            .or_else(|| self.standing(known))
+            .or_else(|| self.refused(known))
             .or_else(|| self.wishes(known, &tags))
     }
 
@@ -60,11 +60,11 @@ impl Bars<'_> {
 
     fn policy(&self, known: &Known) -> Option<Bar> {
         let (server, tool) = (&known.server.name, &known.tool.name);
-        let why = beforehand::denied(self.policy, server, tool, &known.behavior, self.now)?;
+        let why = denied_beforehand(self.policy, server, tool, &known.behavior, self.now)?;
         Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
     }
 
-    fn standing(&self, known: &Known) -> Option<Bar> {
+    fn refused(&self, known: &Known) -> Option<Bar> {
         let why = format!("the operator refused this definition (see `{}`)", self.places.command("tools review"));
         (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }
