@@ -20,6 +20,7 @@ mod hazards;
 mod languages;
 mod places;
 mod readers;
+mod remembered;
 mod statements;
 
 fn tool(definition: Value) -> Tool {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::arguments::effect::Analysis;
 use super::arguments::explain::Explanation;
+use super::arguments::memory::{self, Memory};
 use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
@@ -184,19 +185,24 @@ pub struct CallBehavior {
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
     let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
-    of_described_call(tool, &said, described, text, arguments).behavior
+    of_described_call(tool, &said, described, (text, arguments), &mut Memory::default()).behavior
 }
 
-/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
+/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say, `memory` what is
+/// remembered of calls by this very definition: nothing comes out otherwise for it.
 pub fn of_described_call(
     tool: Option<&Tool>,
     said: &Said,
     described: &Behavior,
-    text: &str,
-    arguments: &Value,
+    (text, arguments): (&str, &Value),
+    memory: &mut Memory,
 ) -> CallBehavior {
+    let mut forgotten = Memory::default();
+    let memory = if text.len() <= memory::LONGEST_CALL { memory } else { &mut forgotten };
     let mut behavior = described.clone();
-    behavior.hazards.extend(hazards::arguments::found(text, arguments));
+    let of_arguments = hazards::arguments::found(arguments, memory);
+    let judged = arguments::judge_remembering(tool, said, arguments, &of_arguments, memory);
+    behavior.hazards.extend(of_arguments);
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
@@ -212,7 +218,6 @@ pub fn of_described_call(
         }
         not_declared = keys;
     }
-    let judged = arguments::judge_said(tool, said, arguments);
     behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();

@@ -27,6 +27,7 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
@@ -131,6 +132,7 @@ pub struct Gate {
     returns: Returns,
     tasks: Tasks,
     elicited: Elicited,
+    memories: Memories,
 }
 
 impl Gate {
@@ -152,6 +154,7 @@ impl Gate {
             grants: Grants::default(),
             returns: Returns::default(),
             tasks: Tasks::default(),
+            memories: Memories::default(),
         }
     }
 

@@ -51,7 +51,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         self.prune_grants(now, out);
-        let judged = Box::new(judgement::judge(now, &held.call, described, self.judge_input(), &held.seen));
+        let judged = Box::new(self.judge_by_memory(now, &held, described));
         let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
@@ -71,6 +71,17 @@ impl Gate {
             return self.consult(held, case, approvers, out);
         }
         self.act(now, held, case, out);
+    }
+
+    /// Judges a call with what is remembered of others by the same definition.
+    fn judge_by_memory(&mut self, now: Now, held: &Held, described: Option<Arc<Described>>) -> Judged {
+        let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
+        let input = self.judge_input();
+        let judged = judgement::judge_remembering(now, &held.call, described, input, &held.seen, &mut memory);
+        if let Some(described) = &judged.described {
+            self.memories.put(described, memory);
+        }
+        judged
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
