@@ -21,6 +21,7 @@ mod languages;
 mod places;
 mod readers;
 mod remembered;
+mod signs;
 mod statements;
 
 fn tool(definition: Value) -> Tool {

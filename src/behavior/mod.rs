@@ -16,6 +16,7 @@ pub mod objects;
 pub mod phrases;
 pub mod profile;
 pub mod request;
+pub mod signs;
 pub mod tags;
 pub mod taxonomy;
 pub mod voters;

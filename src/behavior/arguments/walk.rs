@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| match name.contains(['~', '/']) {
+            let end = self.below(|pointer| match name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
                 true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
                 false => pointer.push_str(name),
             });

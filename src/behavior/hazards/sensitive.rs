@@ -11,7 +11,7 @@ mod pattern;
 mod scan;
 mod spelling;
 
-use marks::{COLON, FOREIGN, PATTERN, PERCENT};
+use marks::{COLON, ESCAPE, FOREIGN, PATTERN, PERCENT};
 use scan::in_words;
 
 /// As many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as addresses.
@@ -59,6 +59,10 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
             }
             plainest = Some(plainer);
         }
+    }
+    // Only what was taken off a layer may hold an escape that was not seen before.
+    if plainest.is_none() && marks & ESCAPE == 0 {
+        return None;
     }
     let unescaped = spelling::without_escapes(plainest.as_deref().unwrap_or(text))?;
     as_it_stands(&unescaped)

@@ -7,13 +7,18 @@ pub(super) const FOREIGN: u8 = 4;
 pub(super) const COLON: u8 = 8;
 pub(super) const PATTERN: u8 = 16;
 pub(super) const ESCAPE: u8 = 32;
+/// Of one word: a dot in it; an underscore or a hyphen.
+pub(super) const DOT: u8 = 64;
+pub(super) const JOIN: u8 = 128;
 
 pub(super) static MARKS: [u8; 256] = {
     let mut marks = [0; 256];
     let mut byte = 0_u8;
     loop {
         marks[byte as usize] = match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'_' | b'-' => WORD,
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => WORD,
+            b'.' => WORD | DOT,
+            b'_' | b'-' => WORD | JOIN,
             0x80.. => WORD | FOREIGN,
             b'%' => PERCENT,
             b':' => COLON,
