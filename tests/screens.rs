@@ -1,15 +1,18 @@
 //! The console's screens as text, and its behaviour key by key.
 
+mod arrivals;
 mod browse;
 mod cards;
 mod confirming;
 mod edits;
+mod endings;
 mod folds;
 mod frames;
 mod grants;
 mod keymap;
 mod keys;
 mod lists;
+mod log_pages;
 mod log_reader;
 mod marks;
 mod matrix;
@@ -18,9 +21,11 @@ mod plain;
 mod previews;
 mod queries;
 mod reviews;
+mod rule_changes;
 mod rulemaker;
 mod scale;
 mod states;
+mod suggestions;
 mod together;
 mod trial;
 mod words;
