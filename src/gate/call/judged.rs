@@ -33,6 +33,7 @@ use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::tree;
 
 /// A call with more values is not read: each is looked at by every reader, and a hundred thousand of them would keep
 /// everything else waiting.
@@ -147,7 +148,7 @@ fn judge_at(
         (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-        let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
+        let arguments = tree::value(text).unwrap_or(Value::Null);
         let mut read = conclude::of_described_call(tool, said, of_tool, (text, &arguments), memory);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {

@@ -1,11 +1,11 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
-use crate::behavior::signs::{WORDS, signs};
+use crate::behavior::signs;
 use crate::behavior::words::section;
 use crate::behavior::words::{Words, among, count, folded};
 
-const LISTS: &str = include_str!("../../../../assets/words/shape.txt");
+const WORDS: &str = include_str!("../../../../assets/words/shape.txt");
 
 /// How likely a text is to be taken for a statement where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ static PARTS: [bool; 256] = {
     let mut parts = [false; 256];
     let mut byte = 0;
     while byte < 128 {
-        parts[byte] = ((WORDS | signs(b"_")) >> byte) & 1 != 0;
+        parts[byte] = ((signs::WORDS | signs::signs(b"_")) >> byte) & 1 != 0;
         byte += 1;
     }
     parts
@@ -113,7 +113,7 @@ fn opens(text: &str, head: usize) -> bool {
 }
 
 /// Words that statements of query languages begin with.
-const HEAD: &str = section(LISTS, "head");
+const HEAD: &str = section(WORDS, "head");
 static HEADS: Words<{ count(HEAD) }> = Words::of(HEAD);
 
 /// Words that are a statement by themselves.
