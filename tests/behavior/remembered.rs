@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 fn judged(tool: &Tool, said: &Said, arguments: &Value, memory: &mut Memory) -> CallBehavior {
     let described = of_tool(tool, Trust::Corroborate);
-    of_described_call(Some(tool), said, &described, (&arguments.to_string(), arguments), memory)
+    of_described_call(Some(tool), said, &described, arguments, memory)
 }
 
 /// Judges the calls in their order by one memory, each also by none; how many texts were known.

@@ -13,7 +13,8 @@ const MOST_CHARACTERS: usize = 1_000;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
-/// `memory` has texts of them that are known to have none.
+/// Escapes in their JSON text hide nothing from this walk, which reads the values. `memory` has texts of them that are known to
+/// have none.
 pub fn found(arguments: &Value, memory: &Memory) -> Vec<Hazard> {
     let mut walk = Walk::default();
     match arguments {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::arguments::explain::Unexplained;
-use crate::behavior::arguments::memory::Memory;
+use crate::behavior::arguments::memory::{LONGEST_CALL, Memory};
 use crate::behavior::arguments::named;
 use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
@@ -27,10 +27,9 @@ use crate::gate::state::roots::DeclaredRoots;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
-use crate::policy::paths::Paths;
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::Roots;
+use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::tree;
@@ -149,7 +148,9 @@ fn judge_at(
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = tree::value(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, said, of_tool, (text, &arguments), memory);
+        let mut forgotten = Memory::default();
+        let memory = if text.len() <= LONGEST_CALL { memory } else { &mut forgotten };
+        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments, memory);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));

@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{Words, count, folded};
+use crate::behavior::words::{Words, are_pair, count, folded};
 use gate::{Cut, Passed};
 
 /// Whose SQL it is.
@@ -287,24 +287,14 @@ static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
 
 /// Whether two words side by side begin a statement that changes something.
 fn is_change(first: &[u8], second: &[u8]) -> bool {
-    let upper = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_uppercase();
-    matches!(
-        (upper(first).as_str(), upper(second).as_str()),
-        ("INSERT" | "REPLACE" | "MERGE", "INTO")
-            | ("DELETE", "FROM")
-            | (
-                "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
-                "TABLE"
-                    | "DATABASE"
-                    | "INDEX"
-                    | "VIEW"
-                    | "SCHEMA"
-                    | "TRIGGER"
-                    | "FUNCTION"
-                    | "PROCEDURE"
-                    | "USER"
-                    | "ROLE"
-            )
-            | ("GRANT" | "REVOKE", "ALL" | "SELECT")
-    )
+    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
+    are_pair(&CHANGES, &lower(first), &lower(second))
 }
+
+/// Words that begin a changing statement side by side.
+const CHANGES: [(&str, &str); 4] = [
+    ("insert replace merge", "into"),
+    ("delete", "from"),
+    ("drop alter truncate create", "table database index view schema trigger function procedure user role"),
+    ("grant revoke", "all select"),
+];

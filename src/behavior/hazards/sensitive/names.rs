@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::address;
-use super::marks::is_word;
+use super::scan::is_word;
 use crate::behavior::words::{Words, count};
 
 /// Whether one word, with what is before it, names such a place.
