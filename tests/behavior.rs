@@ -10,6 +10,8 @@ mod languages;
 mod places;
 mod readers;
 mod recognised;
+mod remembered;
+mod signs;
 mod statements;
 
 use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};

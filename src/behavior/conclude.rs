@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::arguments::effect::{Analysis, Effect};
 use super::arguments::explain::Explanation;
+use super::arguments::memory::Memory;
 use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
@@ -182,13 +183,22 @@ pub struct CallBehavior {
 /// `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
     let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
-    of_described_call(tool, &said, described, arguments).behavior
+    of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior
 }
 
-/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
-pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior, arguments: &Value) -> CallBehavior {
+/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say, `memory` what is
+/// remembered of calls by this very definition: up to [`LONGEST_CALL`](super::arguments::memory::LONGEST_CALL) nothing comes out otherwise for it.
+pub fn of_described_call(
+    tool: Option<&Tool>,
+    said: &Said,
+    described: &Behavior,
+    arguments: &Value,
+    memory: &mut Memory,
+) -> CallBehavior {
     let mut behavior = described.clone();
-    behavior.hazards.extend(hazards::arguments::found(arguments));
+    let of_arguments = hazards::arguments::found(arguments, memory);
+    let judged = arguments::judge_remembering(tool, said, arguments, &of_arguments, memory);
+    behavior.hazards.extend(of_arguments);
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
@@ -204,7 +214,6 @@ pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior,
         }
         not_declared = keys;
     }
-    let judged = arguments::judge_said(tool, said, arguments);
     behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();

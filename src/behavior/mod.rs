@@ -15,6 +15,7 @@ pub mod phrases;
 pub mod profile;
 pub mod request;
 pub mod secrets;
+pub mod signs;
 pub mod tags;
 pub mod taxonomy;
 pub mod voters;

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::arguments::memory::Memory;
 use super::conclude::{Behavior, proven};
 use super::hazards;
 use super::identity::Identity;
@@ -39,7 +40,7 @@ pub fn of_request(method: &str, params: &Value) -> Behavior {
     let confidence = proven(identity.mutability);
     // An address names a place. Prompts, completions and questions are prose, and may speak of anything.
     let hazards = match method.starts_with("resources/") {
-        true => hazards::arguments::found(params),
+        true => hazards::arguments::found(params, &Memory::default()),
         false => Vec::new(),
     };
     Behavior { identity, confidence, hazards, ..Behavior::unknown() }

@@ -116,6 +116,13 @@ impl<const N: usize> Words<N> {
         (self.lengths[first] >> length) & 1 != 0 && self.sorted.binary_search(&word).is_ok()
     }
 
+    /// Whether one of them has the first letter and the length of this word, whatever its case: most words end here.
+    #[inline]
+    pub fn may_have(&self, word: &[u8]) -> bool {
+        let lengths = word.first().and_then(|first| self.lengths.get(usize::from(first & 31)));
+        word.len() <= 16 && lengths.is_some_and(|lengths| (lengths >> word.len()) & 1 != 0)
+    }
+
     /// Whether this is one of them, as it is written.
     pub fn holds(&self, word: &str) -> bool {
         self.has(packed(word.as_bytes()))

@@ -29,6 +29,7 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
+use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
@@ -135,6 +136,7 @@ pub struct Gate {
     returns: Returns,
     tasks: Tasks,
     elicited: Elicited,
+    memories: Memories,
     /// When the step is taken that is under way.
     now: Now,
     /// What follows from it, in order.
@@ -160,6 +162,7 @@ impl Gate {
             grants: Grants::default(),
             returns: Returns::default(),
             tasks: Tasks::default(),
+            memories: Memories::default(),
             now: Now::default(),
             out: Vec::new(),
         }

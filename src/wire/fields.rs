@@ -14,6 +14,26 @@ pub fn field<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value
     fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
+/// The members of one object that is asked for many names: those whose length no member has cost nothing.
+#[derive(Clone, Copy)]
+pub struct Fields<'v> {
+    pub all: &'v Map<String, Value>,
+    /// The lengths of its names, one bit each; longer ones share the last.
+    lengths: u64,
+}
+
+impl<'v> Fields<'v> {
+    pub fn of(all: &'v Map<String, Value>) -> Self {
+        Self { all, lengths: all.keys().fold(0, |lengths, name| lengths | 1 << name.len().min(63)) }
+    }
+
+    /// The member of this name.
+    pub fn get(self, name: &str) -> Option<&'v Value> {
+        let is_possible = (self.lengths >> name.len().min(63)) & 1 != 0;
+        if is_possible { field(self.all, name) } else { None }
+    }
+}
+
 /// The member of this name, where the value is an object.
 pub fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     field(value.as_object()?, name)

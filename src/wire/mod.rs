@@ -21,6 +21,7 @@ pub mod stream;
 pub mod strict;
 pub mod task;
 mod text;
+pub mod tree;
 pub mod words;
 
 pub(crate) use text::plain_run;

@@ -31,6 +31,12 @@ pub struct Members {
     begun: bool,
 }
 
+/// An array that was entered and not yet left.
+#[derive(Debug)]
+pub struct Items {
+    begun: bool,
+}
+
 /// Reads one text from its start.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -185,25 +191,42 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Flaw::Syntax`] when it is none, or any flaw in it.
     pub fn items(&mut self, mut found: impl FnMut(Range<usize>)) -> Result<(), Fault> {
+        let mut items = self.begin()?;
+        while self.item(&mut items)? {
+            found(self.skip()?);
+        }
+        Ok(())
+    }
+
+    /// Enters the next value, which must be an array; [`Self::item`] walks it.
+    ///
+    /// # Errors
+    /// [`Flaw::Syntax`] when it is none, [`Flaw::TooDeep`].
+    pub fn begin(&mut self) -> Result<Items, Fault> {
         self.space()?;
         self.expect(b'[')?;
         self.descend()?;
+        Ok(Items { begun: false })
+    }
+
+    /// Whether an item of the array stands next; false at the array's end.
+    ///
+    /// # Errors
+    /// [`Flaw::Syntax`] where neither an item nor the end can be.
+    #[inline]
+    pub fn item(&mut self, items: &mut Items) -> Result<bool, Fault> {
         self.space()?;
-        if self.peek() == Some(b']') {
-            self.at += 1;
-        } else {
-            loop {
-                found(self.skip()?);
-                self.space()?;
-                if self.peek() == Some(b',') {
-                    self.at += 1;
-                } else {
-                    break self.expect(b']')?;
-                }
+        match (self.peek(), items.begun) {
+            (Some(b','), true) => self.at += 1,
+            (Some(b']'), _) => {
+                self.at += 1;
+                self.depth -= 1;
+                return Ok(false);
             }
+            (_, false) => items.begun = true,
+            (_, true) => return self.fault(Flaw::Syntax),
         }
-        self.depth -= 1;
-        Ok(())
+        Ok(true)
     }
 
     /// Ends the text: nothing but white space may follow.

@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use mcp_approve::behavior::arguments::judge;
+use mcp_approve::behavior::arguments::memory::Memory;
 use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
@@ -305,7 +306,7 @@ fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_e
         (json!({ "more": "--output=x" }), false),
         (json!({ "more": { "query": "--output=x" } }), false),
     ] {
-        let call = of_described_call(Some(&tool), &said, &described, &arguments);
+        let call = of_described_call(Some(&tool), &said, &described, &arguments, &mut Memory::default());
         assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
     }
 }

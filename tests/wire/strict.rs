@@ -5,39 +5,24 @@ use mcp_approve::mcp::result::Answer;
 use mcp_approve::mcp::tool::Page;
 use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Sorted, overlong, peek, sort};
-use mcp_approve::wire::strict::{DEPTH, Fault, Flaw, Kind, Reader};
+use mcp_approve::wire::strict::{DEPTH, Flaw, Reader};
+use mcp_approve::wire::tree;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Reads a text whole: its meaning, put together from what the reader hands out.
+/// Reads a text whole: its value, as the strict reader alone makes it.
 fn read(text: &[u8]) -> Result<Value, Flaw> {
-    let whole = |text| {
+    let whole = || {
         let mut reader = Reader::new(text)?;
-        let value = value(&mut reader)?;
-        reader.end()?;
-        Ok(value)
+        reader.skip()?;
+        reader.end()
     };
-    whole(text).map_err(|fault: Fault| fault.flaw)
-}
-
-fn value(reader: &mut Reader<'_>) -> Result<Value, Fault> {
-    match reader.kind()? {
-        Kind::Object => {
-            let mut object = serde_json::Map::new();
-            let mut members = reader.enter()?;
-            while let Some(key) = reader.member(&mut members)? {
-                let key = reader.decoded(&key).into_owned();
-                object.insert(key, value(reader)?);
-            }
-            Ok(Value::Object(object))
-        }
-        Kind::Text => {
-            let text = reader.string()?;
-            Ok(Value::String(reader.decoded(&text).into_owned()))
-        }
-        Kind::Array | Kind::Number | Kind::Literal => {
-            let span = reader.skip()?;
-            Ok(serde_json::from_str(reader.raw(span)).expect("serde_json takes what we take"))
+    let value = std::str::from_utf8(text).ok().and_then(tree::value);
+    match whole() {
+        Ok(()) => Ok(value.expect("what the strict reader takes has a value")),
+        Err(fault) => {
+            assert_eq!(value, None, "what the strict reader refuses has none");
+            Err(fault.flaw)
         }
     }
 }

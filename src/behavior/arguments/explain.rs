@@ -90,6 +90,14 @@ impl Explanation {
         line
     }
 
+    /// What the last leaf was shown to be, where that has no word of the leaf itself in it. `None` where the last is not listed.
+    pub(super) fn last_kind(&self) -> Option<&'static str> {
+        match self.leaves.last() {
+            Some(Leaf { kind: Cow::Borrowed(kind), .. }) if self.more == 0 => Some(kind),
+            Some(_) | None => None,
+        }
+    }
+
     pub(super) fn explained(&mut self, pointer: &str, kind: Kind) {
         if self.leaves.len() < MOST {
             self.leaves.push(Leaf { pointer: pointer.to_owned(), kind });

@@ -17,7 +17,7 @@ impl Walk<'_> {
         found: Meaning,
         parts: impl FnOnce() -> Vec<Part>,
     ) {
-        if self.wants == Wants::Parts {
+        if matches!(self.wants, Wants::Parts) {
             match self.readings.len().cmp(&MOST) {
                 Ordering::Less => {
                     self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));

@@ -3,8 +3,13 @@
 use super::choice;
 use super::effect::{Effect, Meaning};
 use super::explain::address;
+use crate::behavior::signs::signs;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
+
+/// What stands between a name and its value, in a header, a query, a form or an address: without one of these no text replaces a
+/// method, chooses an act or is code.
+pub const ASSIGNS: u128 = signs(b":=");
 
 /// A request with this method, that does `change` or, where that is `None`, reads.
 pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meaning {

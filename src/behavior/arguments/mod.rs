@@ -12,6 +12,7 @@ pub mod graphql;
 pub mod http;
 pub mod language;
 mod lists;
+pub mod memory;
 pub mod mongo;
 pub mod named;
 pub mod path;
@@ -26,9 +27,11 @@ mod walk;
 
 use serde_json::Value;
 
+use crate::behavior::hazards::Hazard;
 use crate::mcp::tool::Tool;
 use effect::Analysis;
 use explain::Explanation;
+use memory::{Memory, Remembered};
 use reading::Reading;
 use said::Said;
 use walk::{Walk, Wants};
@@ -46,13 +49,28 @@ pub struct Judged {
 
 /// Judges the arguments of a call; `plain` are the parameters that the operator pinned as plain text.
 pub fn judge(tool: Option<&Tool>, arguments: &Value, plain: &[String]) -> Judged {
-    judge_said(tool, &said_of(tool, plain), arguments)
+    judge_said(tool, &said_of(tool, plain), arguments, &Memory::default()).0
 }
 
-/// The same, with what the tool's words say read before.
-pub fn judge_said(tool: Option<&Tool>, said: &Said, arguments: &Value) -> Judged {
-    let walk = Walk::over(tool, said, arguments, Wants::Judgement);
-    Judged { found: walk.found, explanation: walk.explanation }
+/// The same, with what the tool's words say read before, and a memory of its texts; what may be added to that comes back.
+fn judge_said(tool: Option<&Tool>, said: &Said, arguments: &Value, memory: &Memory) -> (Judged, Vec<Remembered>) {
+    let walk = Walk::over(tool, said, arguments, Wants::Judgement(memory));
+    (Judged { found: walk.found, explanation: walk.explanation }, walk.learnt)
+}
+
+/// The same for a call whose texts were found to have these hazards: only what has none is remembered.
+pub fn judge_remembering(
+    tool: Option<&Tool>,
+    said: &Said,
+    arguments: &Value,
+    hazards: &[Hazard],
+    memory: &mut Memory,
+) -> Judged {
+    let (judged, learnt) = judge_said(tool, said, arguments, memory);
+    if hazards.is_empty() {
+        learnt.into_iter().for_each(|read| memory.keep(read));
+    }
+    judged
 }
 
 /// What every argument would do that holds a text in a language we read, in their order.

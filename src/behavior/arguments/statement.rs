@@ -4,6 +4,7 @@ use super::effect::{Effect, Language, Meaning};
 use super::language::Languages;
 use super::sql::Dialect;
 use super::{grammar, graphql, mongo, redis, shell, sql};
+use crate::behavior::words::{Words, count, folded};
 
 /// What one reader says of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +119,11 @@ fn none(text: &str, says: &str) -> Meaning {
     Meaning::unknown(text.chars().take(60).collect::<String>(), says)
 }
 
+/// The words that [`by_shape`] knows.
+const BEGINNING: &str =
+    "select describe explain show desc pragma table values with match optional unwind return call prefix ask construct";
+static BEGINNINGS: Words<{ count(BEGINNING) }> = Words::of(BEGINNING);
+
 /// The languages whose shape a text has, where nothing names one.
 pub fn by_shape(text: &str) -> Languages {
     let text = text.trim_start();
@@ -128,9 +134,13 @@ pub fn by_shape(text: &str) -> Languages {
         return Languages::of(Language::MongoDb);
     }
     let end = text.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
-    let head = text.get(..end).unwrap_or_default().to_ascii_lowercase();
-    let rest = text.get(head.len()..).unwrap_or_default().trim_start();
-    let sparql = rest.starts_with(['?', '{', '<']) || text.contains('?');
+    let (head, rest) = text.split_at(end);
+    // Most texts begin with none of these.
+    if !BEGINNINGS.has(folded(head.as_bytes())) {
+        return Languages::default();
+    }
+    let head = head.to_ascii_lowercase();
+    let sparql = rest.trim_start().starts_with(['?', '{', '<']) || text.contains('?');
     match head.as_str() {
         "select" | "describe" if sparql => Languages::of(Language::Sparql),
         "select" | "explain" | "show" | "describe" | "desc" | "pragma" | "table" | "values" => {

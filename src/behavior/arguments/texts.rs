@@ -11,6 +11,7 @@ use super::explain::{Kind, address, carried, encoded, prose, text};
 use super::statement::{self, Joined};
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
+use crate::behavior::signs::Signs;
 use crate::behavior::taxonomy::Action;
 use crate::wire::fields::member;
 use crate::wire::strict::Reader;
@@ -35,11 +36,14 @@ impl<'a> Walk<'a> {
         }
         let is_listed = self.schema.lists(place, text);
         let chosen = self.choice(at, place, text, is_listed);
-        if let Some(method) = http::overriding_line(text).or_else(|| http::method_of_query(text)) {
+        let signs = Signs::of(text);
+        let assigns = signs.has(http::ASSIGNS);
+        let overrides = || http::overriding_line(text).or_else(|| http::method_of_query(text));
+        if let Some(method) = if assigns { overrides() } else { None } {
             self.method(at.name, method);
             return Err("replaces the request's own method");
         }
-        if let Some(found) = http::code(text) {
+        if let Some(found) = if assigns { http::code(text) } else { None } {
             self.push(Language::Http, at.name, found);
             return Err("is an address that runs code");
         }
@@ -72,7 +76,7 @@ impl<'a> Walk<'a> {
         if at.key.role == Role::Headers && !http::is_plain_line(text) {
             return Err("is a header that is not known to be harmless");
         }
-        match self.statement(at, text) {
+        match self.statement(at, text, signs) {
             Some(judged) => judged,
             None if at.declared == Declared::Free && text.contains('/') && names_a_host(text) => {
                 Err("may be an address without its scheme")
@@ -196,8 +200,8 @@ impl<'a> Walk<'a> {
     }
 
     /// What the readers say of a text that is, or may be, a statement.
-    fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
-        if http::act_of_form(text).is_some() {
+    fn statement(&mut self, at: &At<'_>, text: &str, signs: Signs) -> Option<Result<Kind, Why>> {
+        if signs.has(http::ASSIGNS) && http::act_of_form(text).is_some() {
             return Some(Err("chooses an action that is not known to only read"));
         }
         let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Selector)
@@ -316,11 +320,11 @@ impl<'a> Walk<'a> {
 
     /// Whether a text is words to look for, some in fields. `delete person:7` is a statement to some: its first word is an act.
     fn are_words_in_fields(&self, at: &At<'_>, text: &str) -> bool {
-        let first = text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let first = || text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         grammar::search::reads(text)
             && !self.said.runs
             && !shape::is_statement(text, self.reads(at))
-            && !choice::changes(&first.to_lowercase())
+            && !choice::changes(&first().to_lowercase())
     }
 
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.

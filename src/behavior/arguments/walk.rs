@@ -11,6 +11,7 @@ use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
 use super::language::Languages;
+use super::memory::{Cost, Memory, Remembered};
 use super::reading::Reading;
 use super::said::Said;
 use super::sql::Dialect;
@@ -30,9 +31,10 @@ const LONGEST_POINTER: usize = 1024;
 pub(super) const TOO_MUCH: &str = "is too long to be read";
 
 /// What a walk is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wants {
-    Judgement,
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wants<'a> {
+    /// By what is remembered of the tool's calls.
+    Judgement(&'a Memory),
     /// The texts part by part as well.
     Parts,
 }
@@ -46,9 +48,11 @@ pub(super) struct Walk<'a> {
     pub(super) schema: Schema<'a>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    pub(super) wants: Wants,
+    pub(super) wants: Wants<'a>,
     /// What its addresses could carry out.
     pub(super) carried: Carried,
+    /// What was read anew and may be remembered.
+    pub(super) learnt: Vec<Remembered>,
     pub(super) pointer: String,
     left: usize,
     leaves: usize,
@@ -72,7 +76,7 @@ pub(super) struct At<'n> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
+    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants<'a>) -> Self {
         let mut walk = Self {
             tool,
             said,
@@ -83,6 +87,7 @@ impl<'a> Walk<'a> {
             inner: 0,
             wants,
             carried: Carried::default(),
+            learnt: Vec::new(),
             pointer: String::new(),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
@@ -182,17 +187,67 @@ impl<'a> Walk<'a> {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| match name.contains(['~', '/']) {
+            let end = self.below(|pointer| match name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
                 true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
                 false => pointer.push_str(name),
             });
             if act == Some(name.as_str()) {
                 self.explained("the language of the statement beside it");
             } else if !paired.contains(&name.as_str()) {
-                self.field(at, place, (name, field), url, depth);
+                match (field, self.wants) {
+                    (Value::String(text), Wants::Judgement(memory)) if depth == 0 && self.inner == 0 => {
+                        self.remembered(memory, at, place, (name, text, field), url);
+                    }
+                    _ => self.field(at, place, (name, field), url, depth),
+                }
             }
             self.pointer.truncate(end);
         }
+    }
+
+    /// A text among the arguments themselves: how it is read depends on the tool, its name and itself, and on what is left of the
+    /// budgets. What only explains itself is remembered.
+    fn remembered(
+        &mut self,
+        memory: &Memory,
+        above: &At<'_>,
+        place: &Place<'a>,
+        (name, text, field): (&str, &str, &Value),
+        url: Option<&str>,
+    ) {
+        if let Some(known) = memory.find(name, text).filter(|known| self.affords(known.cost)) {
+            self.left -= known.cost.text;
+            self.leaves -= known.cost.leaves;
+            self.schema.spend(known.cost.schema);
+            return self.explained(known.kind);
+        }
+        let before = self.noted();
+        let carried = self.carried;
+        let (left, leaves, schema) = (self.left, self.leaves, self.schema.left());
+        self.field(above, place, (name, field), url, 0);
+        // It said one thing, counts for nothing that the whole call is bounded by, and had all the budgets it asked for.
+        let (found, unexplained, explained) = before;
+        if self.noted() == (found, unexplained, explained + 1)
+            && self.carried == carried
+            && self.leaves > 0
+            && self.schema.left() > 0
+            && let Some(kind) = self.explanation.last_kind()
+        {
+            let cost =
+                Cost { text: left - self.left, leaves: leaves - self.leaves, schema: schema - self.schema.left() };
+            self.learnt.extend(Remembered::new(name, text, kind, cost));
+        }
+    }
+
+    /// Whether the budgets are more than this, so that a reading that took it ends as it did then.
+    fn affords(&self, cost: Cost) -> bool {
+        self.left >= cost.text && self.leaves > cost.leaves && self.schema.left() > cost.schema
+    }
+
+    /// How much was found, not explained and explained so far.
+    fn noted(&self) -> (usize, usize, usize) {
+        let Explanation { leaves, more, unexplained, more_unexplained } = &self.explanation;
+        (self.found.len(), unexplained.len() + more_unexplained, leaves.len() + more)
     }
 
     fn field(

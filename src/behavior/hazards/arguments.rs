@@ -5,6 +5,7 @@ use serde_json::{Number, Value};
 use super::characters::{Deceit, deceiving, is_plain};
 use super::sensitive::{self, Places};
 use super::{Hazard, HazardKind};
+use crate::behavior::arguments::memory::Memory;
 use crate::behavior::arguments::path;
 
 /// As many characters that deceive are counted.
@@ -12,10 +13,22 @@ const MOST_CHARACTERS: usize = 1_000;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
-/// Escapes in their JSON text hide nothing from this walk, which reads the values.
-pub fn found(arguments: &Value) -> Vec<Hazard> {
+/// Escapes in their JSON text hide nothing from this walk, which reads the values. `memory` has texts of them that are known to
+/// have none.
+pub fn found(arguments: &Value, memory: &Memory) -> Vec<Hazard> {
     let mut walk = Walk::default();
-    walk.value(arguments, 0);
+    match arguments {
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                walk.characters(key);
+                match field {
+                    Value::String(text) if memory.knows(key, text) => {}
+                    field => walk.value(field, 1),
+                }
+            }
+        }
+        other => walk.value(other, 0),
+    }
     walk.hazards()
 }
 

@@ -10,7 +10,7 @@ mod pattern;
 mod scan;
 mod spelling;
 
-use scan::{COLON, FOREIGN, PATTERN, PERCENT, in_words};
+use scan::{COLON, ESCAPE, FOREIGN, PATTERN, PERCENT, in_words};
 
 /// As many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as addresses.
 /// Foreign letters grow to eighteen times their length when they are written plainly.
@@ -57,6 +57,10 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
             }
             plainest = Some(plainer);
         }
+    }
+    // Only what was taken off a layer may hold an escape that was not seen before.
+    if plainest.is_none() && marks & ESCAPE == 0 {
+        return None;
     }
     let unescaped = spelling::without_escapes(plainest.as_deref().unwrap_or(text))?;
     as_it_stands(&unescaped)

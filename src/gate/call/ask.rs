@@ -2,6 +2,7 @@
 //! anything else comes to nothing.
 
 use crate::audit::record::By;
+use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
@@ -186,7 +187,8 @@ impl Gate {
     fn read_edit(&self, held: &Held, shown: &Judged, arguments: &str) -> Result<(Call, InSession), String> {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
-        let judged = judged::judge(self.now, &call, shown.described.clone(), self.judge_input(), &Seen::default());
+        let (described, seen) = (shown.described.clone(), Seen::default());
+        let judged = judged::judge(self.now, &call, described, self.judge_input(), &seen, &mut Memory::default());
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }

@@ -42,7 +42,7 @@ impl Gate {
     /// Judges one held call by its tool's description (`None`: the server gave none) and acts on the ruling.
     pub(in crate::gate) fn judge(&mut self, held: Held, session: InSession, described: Option<Arc<Described>>) {
         self.prune_grants();
-        let judged = Box::new(judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen));
+        let judged = Box::new(self.judge_by_memory(&held, described));
         let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
@@ -62,6 +62,17 @@ impl Gate {
             return self.consult(held, case, approvers);
         }
         self.act(held, case);
+    }
+
+    /// Judges a call with what is remembered of others by the same definition.
+    fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
+        let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
+        let input = self.judge_input();
+        let judged = judgement::judge_remembering(self.now, &held.call, described, input, &held.seen, &mut memory);
+        if let Some(described) = &judged.described {
+            self.memories.put(described, memory);
+        }
+        judged
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.

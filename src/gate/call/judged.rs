@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::arguments::explain::Unexplained;
+use crate::behavior::arguments::memory::{LONGEST_CALL, Memory};
 use crate::behavior::arguments::named;
 use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
@@ -31,6 +32,7 @@ use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::tree;
 
 /// A call with more values is not read: each is looked at by every reader, and a hundred thousand of them would keep
 /// everything else waiting.
@@ -105,17 +107,32 @@ pub struct Seen {
 }
 
 /// Judges a call by what is known of its tool (`None`: the server has not described it). Where the clock was set back, also
-/// by the `latest` time that was seen, and the stricter ruling counts: a rule that was over stays so.
-pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
+/// by the `latest` time that was seen, and the stricter ruling counts: a rule that was over stays so. `memory` is of this very
+/// definition, and only saves work.
+pub fn judge(
+    now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+    memory: &mut Memory,
+) -> Judged {
     if input.latest <= now.wall {
-        return judge_at(now.wall, call, described, input, seen);
+        return judge_at(now.wall, call, described, input, seen, memory);
     }
-    let judged = judge_at(now.wall, call, described.clone(), input, seen);
-    let later = judge_at(input.latest, call, described, input, seen);
+    let judged = judge_at(now.wall, call, described.clone(), input, seen, memory);
+    let later = judge_at(input.latest, call, described, input, seen, memory);
     if later.ruling.decision > judged.ruling.decision { later } else { judged }
 }
 
-fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
+fn judge_at(
+    wall: i64,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+    memory: &mut Memory,
+) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
     let unknown;
@@ -130,8 +147,10 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-        let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments);
+        let arguments = tree::value(text).unwrap_or(Value::Null);
+        let mut forgotten = Memory::default();
+        let memory = if text.len() <= LONGEST_CALL { memory } else { &mut forgotten };
+        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments, memory);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));

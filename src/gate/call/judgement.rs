@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::memory::Memory;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::request::of_request;
@@ -34,6 +35,18 @@ pub(in crate::gate) fn judge(
     input: JudgeInput<'_>,
     seen: &Seen,
 ) -> Judged {
+    judge_remembering(now, call, described, input, seen, &mut Memory::default())
+}
+
+/// The same, with a memory of calls by this very definition.
+pub(in crate::gate) fn judge_remembering(
+    now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+    memory: &mut Memory,
+) -> Judged {
     let times = [now.wall, input.latest.max(now.wall)];
     let times = times.get(usize::from(input.latest <= now.wall)..).unwrap_or_default();
     let all = times.iter().flat_map(|wall| {
@@ -45,7 +58,7 @@ pub(in crate::gate) fn judge(
         let strictest = if other.ruling.decision > one.ruling.decision { other } else { one };
         Judged { wanted: look, ..strictest }
     });
-    strictest.unwrap_or_else(|| judged::judge(now, call, described, input, seen))
+    strictest.unwrap_or_else(|| judged::judge(now, call, described, input, seen, memory))
 }
 
 fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {

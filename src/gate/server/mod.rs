@@ -4,5 +4,6 @@ pub mod answer;
 pub mod catalog;
 pub mod described;
 pub mod flight;
+pub mod memories;
 pub mod offered;
 pub mod pages;

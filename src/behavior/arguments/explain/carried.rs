@@ -43,7 +43,7 @@ const HOST: &str = "is an address whose host is not a plain name";
 const CREDENTIAL: &str = "is a header that carries a credential";
 
 /// What the addresses of one call hold together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     bytes: usize,
     opaque: usize,

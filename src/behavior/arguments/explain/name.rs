@@ -1,7 +1,17 @@
 //! Closed kinds of one word: numbers, times, versions, identifiers, email addresses, paths. Knows no parameter.
 
+use crate::behavior::signs::{DIGITS, Needs, Signs, WORDS, signs};
+
 /// A longer word is no name; cursors and tokens are.
 const LONGEST: usize = 4096;
+
+/// What the kinds below are written with.
+pub const NUMBER: Needs = Needs { one_of: DIGITS, only: WORDS | signs(b"+-.,%") };
+pub const VERSION: Needs = Needs { one_of: signs(b".^~<>=*"), only: WORDS | signs(b".-+*^~<>=!|, ") };
+pub const EMAIL: Needs = Needs { one_of: signs(b"@"), only: WORDS | signs(b"._-+@") };
+pub const IDENTIFIER: Needs = Needs { one_of: 0, only: WORDS | signs(b"_-.@#+*:/~^![]=") };
+pub const IDENTIFIERS: Needs = Needs { one_of: signs(b","), only: IDENTIFIER.only | NUMBER.only | signs(b", ") };
+pub const A_PATH: Needs = Needs { one_of: signs(b"/\\.*~"), only: PATH | signs(b"/\\:") };
 
 /// Whether the text is a number, with a unit of time or a percent sign at most: `-5`, `1e9`, `+30d`, `-1h`.
 pub fn is_number(text: &str) -> bool {
@@ -124,35 +134,13 @@ pub fn is_letter(c: char) -> bool {
                 || matches!(get_general_category(c), G::NonspacingMark | G::SpacingMark)))
 }
 
-/// Whether a text is letters, digits, and signs of a list or this one alone.
-fn is_of(text: &str, signs: u128, other: char) -> bool {
-    let is_listed = |byte: u8| byte < 128 && (signs >> byte) & 1 != 0;
-    if text.is_ascii() {
-        return text.bytes().all(|byte| is_listed(byte) || char::from(byte) == other);
-    }
-    text.chars().all(|c| is_letter(c) || c == other || u8::try_from(c).is_ok_and(is_listed))
-}
-
-/// Some signs of ASCII, all letters and all digits, each as one bit.
-const fn listed(signs: &[u8]) -> u128 {
-    let (mut bits, mut byte) = (0, 0_u8);
-    while byte < 128 {
-        let mut is_listed = byte.is_ascii_alphanumeric();
-        let mut at = 0;
-        while at < signs.len() {
-            is_listed |= signs[at] == byte;
-            at += 1;
-        }
-        if is_listed {
-            bits |= 1 << byte;
-        }
-        byte += 1;
-    }
-    bits
+/// Whether a text is letters, digits, and signs of a list alone.
+fn is_of(text: &str, signs: Signs, listed: u128) -> bool {
+    signs.are(listed) && (signs.are_all(listed) || text.chars().all(|c| c.is_ascii() || is_letter(c)))
 }
 
 /// Signs that paths and their globs are written with.
-const PATH: u128 = listed(b"/._- +@,()[]#'*?{}=~");
+const PATH: u128 = WORDS | signs(b"/._- +@,()[]#'*?{}=~");
 
 /// Whether there is no scheme before a colon. `word:word` is a name with its kind (`sha256:…`, `is:open`, `crate::module`) unless
 /// the word before it is one that programs follow.
@@ -199,24 +187,26 @@ pub fn is_path(text: &str) -> bool {
         }
         _ => local,
     };
+    let signs = Signs::of(named);
+    let has = |sign: &[u8; 1]| signs.has(1 << sign[0]);
+    let has_space = has(b" ");
     begins
         && text.len() <= LONGEST
-        && is_of(named, PATH, if drive { '\\' } else { '/' })
-        && named.contains(['/', '\\', '.', '*', '~'])
+        && is_of(named, signs, if drive { PATH | 1 << b'\\' } else { PATH })
+        && signs.has(A_PATH.one_of)
         && !named.contains("//")
-        && !named.contains(" -")
-        && !named.contains(" /")
-        && (!named.contains(' ') || named.contains(['/', '\\']) || is_file_name(named))
-        && (!named.contains('\'') || is_possessive(named))
-        && !climbs(named)
-        && !named.split(['/', '\\']).any(|part| part.starts_with('-'))
-        && !named.contains("{{")
+        && (!has_space || named.contains(['/', '\\']) || is_file_name(named))
+        && (!has_space || !named.contains(" -") && !named.contains(" /"))
+        && (!has(b"'") || is_possessive(named))
+        && (!has(b".") || !climbs(named))
+        && (!has(b"-") || !named.split(['/', '\\']).any(|part| part.starts_with('-')))
+        && (!has(b"{") || !named.contains("{{"))
         // `year=2026/part.csv` is a folder below another; `core.editor=x` is a setting.
-        && named.split_once('=').is_none_or(|(before, _)| before.contains('/') && !named.contains(' '))
+        && (!has(b"=") || named.split_once('=').is_none_or(|(before, _)| before.contains('/') && !has_space))
         && (!named.starts_with('~') || named == "~" || named.starts_with("~/"))
         && !named.starts_with(". ")
-        && !named.split(' ').skip(1).any(|word| word.starts_with("~"))
-        && (!text.contains('(') || is_worded(named))
+        && (!has_space || !named.split(' ').skip(1).any(|word| word.starts_with('~')))
+        && (!has(b"(") || is_worded(named))
 }
 
 /// Whether a part of a path leads out of what is before it.

@@ -1,9 +1,13 @@
 //! Patterns to search by: globs, regular expressions, JSONPath. A closed part of each that no shell takes for its own.
 
 use super::name::is_letter;
+use crate::behavior::signs::{Needs, WORDS, signs};
 
 /// A longer pattern is not read.
 const LONGEST: usize = 512;
+
+/// What the declaration of a function is written with.
+pub const DECLARATION: Needs = Needs { one_of: signs(b"("), only: WORDS | signs(b"([<>)]-&* :,._'?") };
 
 /// Whether a text is a pattern without a sign that joins, redirects or substitutes commands.
 ///

@@ -122,7 +122,13 @@ impl<'a> Schema<'a> {
         }
     }
 
-    fn spend(&mut self, work: usize) -> bool {
+    /// What is left of the budget.
+    pub fn left(&self) -> usize {
+        self.work
+    }
+
+    /// Takes so much of the budget; false where that is not left.
+    pub fn spend(&mut self, work: usize) -> bool {
         let left = self.work.checked_sub(work);
         self.work = left.unwrap_or_default();
         left.is_some()

@@ -4,15 +4,25 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
 use super::name;
+use crate::behavior::signs::{Signs, WORDS, is_one, signs};
 
 /// A longer text is a document, not words to look for.
 const LONGEST: usize = 2048;
+
+/// Characters that may be wherever they are.
+const ANYWHERE: u128 = WORDS | signs(b" _,?");
+const QUOTES: u128 = signs(b"'\"");
 
 /// Whether a text is words of a natural language with their ordinary punctuation, and nothing that a shell, a template or a
 /// program would read as its own.
 pub fn is_plain(text: &str) -> bool {
     if text.len() > LONGEST || name::climbs(text) {
         return false;
+    }
+    let signs = Signs::of(text);
+    // Words of letters alone, which most texts are: nothing below says no to them.
+    if signs.are_all(ANYWHERE) {
+        return true;
     }
     let chars: Vec<char> = text.chars().collect();
     let many = text.trim().contains(' ');
@@ -21,10 +31,11 @@ pub fn is_plain(text: &str) -> bool {
         return false;
     }
     (0..chars.len()).all(|at| fits(&chars, at, many))
-        && quotes_close(&chars)
-        && text
-            .split(' ')
-            .all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word))
+        && (!signs.has(QUOTES) || quotes_close(&chars))
+        && (!signs.has(1 << b':')
+            || text
+                .split(' ')
+                .all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word)))
 }
 
 /// Searches name files by `file:name`; nothing follows one that has no place.
@@ -36,20 +47,20 @@ fn is_qualifier(word: &str) -> bool {
 
 /// Whether a character may be where it is.
 fn fits(chars: &[char], at: usize, many: bool) -> bool {
+    let Some(&c) = chars.get(at) else { return true };
+    if is_one(c, ANYWHERE) {
+        return true;
+    }
     let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
     let next = chars.get(at + 1).copied().unwrap_or(' ');
-    let Some(&c) = chars.get(at) else { return true };
     let starts = matches!(before, ' ' | '(' | '"' | '\'' | '[');
     let ends = matches!(next, ' ' | ')' | '"' | '\'' | ']' | ',' | '.' | '?' | '!' | ':');
     match c {
-        ' ' | '_' => true,
-        'a'..='z' | 'A'..='Z' | '0'..='9' => true,
         // `.drop table`, and a call on what is before it.
         '.' => {
             let begins = starts && many && next.is_ascii_alphabetic();
             !begins && (next == ' ' || !matches!(before, ')' | ']'))
         }
-        ',' | '?' => true,
         '!' => !starts || next == ' ',
         ':' => {
             let compares =

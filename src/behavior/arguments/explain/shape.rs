@@ -1,6 +1,7 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
+use crate::behavior::signs;
 use crate::behavior::words::{Words, are_pair, count, folded, section};
 
 const WORDS: &str = include_str!("../../../../assets/words/shape.txt");
@@ -16,10 +17,8 @@ pub enum Reads {
 
 /// Whether a text has the shape of a statement of some query language: its head, or two words of it side by side.
 pub fn is_statement(text: &str, reads: Reads) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_upper = |word: &[u8]| word.len() >= 3 && word.iter().all(u8::is_ascii_uppercase);
-    let mut words =
-        text.as_bytes().split(|byte| !is_part(byte)).filter(|word| !word.is_empty()).take(MOST_WORDS).enumerate();
+    let mut words = (0..MOST_WORDS).zip(words(text.as_bytes()));
     let Some((_, first)) = words.next() else { return false };
     let head = folded(first);
     let head_is_known = HEADS.has(head);
@@ -31,9 +30,11 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     let (mut before, mut before_opens, mut last) = (first, PAIR_HEADS.has(head), 0);
     for (at, word) in words {
         last = at;
-        let plain = folded(word);
-        is_prose |= PROSE.has(plain);
         has_change |= changes(word);
+        // Most words are in no list, and the lists know them by their first letter and their length.
+        let is_known = PROSE.may_have(word) || PAIR_HEADS.may_have(word) || is_of_two(word);
+        let plain = if is_known { folded(word) } else { 0 };
+        is_prose |= PROSE.has(plain);
         if at >= 2 {
             (has_from, has_set, has_in) = (has_from || plain == FROM, has_set || plain == SET, has_in || plain == IN);
         }
@@ -70,6 +71,35 @@ const MOST_WORDS: usize = 1_024;
 const FROM: u128 = folded(b"from");
 const SET: u128 = folded(b"set");
 const IN: u128 = folded(b"in");
+
+/// The words of a text: letters and digits of ASCII, and `_`.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.iter().position(|byte| PARTS[usize::from(*byte)])?;
+        rest = rest.get(start..)?;
+        let end = rest.iter().position(|byte| !PARTS[usize::from(*byte)]).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        Some(word)
+    })
+}
+
+/// What words are made of.
+static PARTS: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        parts[byte] = ((signs::WORDS | signs::signs(b"_")) >> byte) & 1 != 0;
+        byte += 1;
+    }
+    parts
+};
+
+/// Whether a word may be the second of a statement's two words: `select … from`.
+fn is_of_two(word: &[u8]) -> bool {
+    matches!(word, [b'f' | b'F', _, _, _] | [b's' | b'S', _, _] | [b'i' | b'I', _])
+}
 
 /// Words of ASCII letters, digits and `_` alone come here.
 fn lower(word: &[u8]) -> String {

@@ -3,6 +3,7 @@
 use super::key::Role;
 use super::{address, name, pattern, prose, shape};
 use crate::behavior::arguments::choice;
+use crate::behavior::signs::Signs;
 use crate::behavior::words;
 use shape::Reads;
 
@@ -13,14 +14,18 @@ pub fn of(text: &str, role: Role, depth: usize) -> Result<&'static str, &'static
 
 /// The same, where a statement may be expected.
 pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
-    if text.chars().any(|c| c.is_control()) {
+    let signs = Signs::of(text);
+    if signs.may_control() && text.chars().any(char::is_control) {
         return Err("holds line breaks or control characters, and no parser read all of it");
     }
+    let whole = text.len();
     let text = text.trim_matches(' ');
     if text.is_empty() {
         return Ok("empty");
     }
-    if name::is_number(text) {
+    // Without the spaces around it a text may have none.
+    let signs = if text.len() == whole { signs } else { Signs::of(text) };
+    if signs.may_be(name::NUMBER) && name::is_number(text) {
         return Ok("a number");
     }
     // What is sorted by may be turned round: `-created_at`. One word behind the sign may be an option.
@@ -36,7 +41,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Script => Err("may be a script"),
         Role::Condition if matches!(text, "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") => Ok("a comparison"),
         Role::Identifier if text.contains(' ') => Err("is more than one name"),
-        Role::Selector => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_css(text) {
+        Role::Selector => by_shape(text, signs, role, reads, depth).or_else(|why| match pattern::is_css(text) {
             true => Ok("a selector"),
             false => Err(why),
         }),
@@ -45,7 +50,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Names if are_names(text) => Ok("names"),
         Role::Names => Err("holds more than names"),
         Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
-        Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
+        Role::Pattern => by_shape(text, signs, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
             false => Err(why),
         }),
@@ -61,11 +66,11 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         | Role::Condition
         | Role::Identifier
         | Role::Address
-        | Role::Headers => by_shape(text, role, reads, depth),
+        | Role::Headers => by_shape(text, signs, role, reads, depth),
     }
 }
 
-fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
+fn by_shape(text: &str, signs: Signs, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
     if address::is_web(text) {
         return address::check(text, depth).map(|()| "a web address");
     }
@@ -88,7 +93,7 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
     if names_an_act(text, role) {
         return Err("names an action that changes something");
     }
-    if text.starts_with('/') && text.contains('?') && text.contains('=') {
+    if text.starts_with('/') && signs.has(1 << b'?') && signs.has(1 << b'=') {
         return address::check_path(text, depth).map(|()| "a path and its query");
     }
     if name::is_time(text) {
@@ -97,13 +102,13 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         return Ok("numbers");
     } else if name::is_color(text) {
         return Ok("a color");
-    } else if name::is_version(text) {
+    } else if signs.may_be(name::VERSION) && name::is_version(text) {
         return Ok("a version");
-    } else if name::is_email(text) {
+    } else if signs.may_be(name::EMAIL) && name::is_email(text) {
         return Ok("an email address");
     }
     let is_request = is_request(text);
-    let is_path = !is_request && name::is_path(text);
+    let is_path = !is_request && signs.may_be(name::A_PATH) && name::is_path(text);
     if is_path && text.contains(['/', '\\', '~', '*', '?']) {
         if changes_an_index(text) {
             Err("is a path of a request that changes something")
@@ -112,15 +117,17 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         } else {
             Ok("a path")
         }
-    } else if name::is_identifier(text) || text.strip_prefix('^').is_some_and(is_capitals) {
+    } else if (signs.may_be(name::IDENTIFIER) && name::is_identifier(text))
+        || text.strip_prefix('^').is_some_and(is_capitals)
+    {
         Ok("an identifier")
-    } else if name::are_identifiers(text) {
+    } else if signs.may_be(name::IDENTIFIERS) && name::are_identifiers(text) {
         Ok("identifiers")
     } else if is_path {
         Ok("a path")
     } else if pattern::is_json_path(text) {
         Ok("a pattern")
-    } else if pattern::is_declaration(text) {
+    } else if signs.may_be(pattern::DECLARATION) && pattern::is_declaration(text) {
         Ok("the declaration of a function")
     } else if !is_request && prose::is_plain(text) {
         Ok("plain words")
@@ -191,7 +198,12 @@ fn is_request(text: &str) -> bool {
 /// Whether a path ends in an act of a search engine that changes something: `/users/_delete_by_query`.
 fn changes_an_index(text: &str) -> bool {
     use crate::behavior::arguments::grammar::elastic;
-    text.contains('_') && text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
+    let begins = |(at, _): (usize, &str)| {
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        before.is_none_or(|before| matches!(before, b'/' | b'?' | b'#'))
+    };
+    text.match_indices('_').any(begins)
+        && text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
 }
 
 /// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.

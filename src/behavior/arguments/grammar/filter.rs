@@ -2,17 +2,30 @@
 
 use super::{Grammar, Names, Token, tokens};
 use crate::behavior::arguments::effect::Meaning;
+use crate::behavior::signs::{Signs, signs};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::section;
+use crate::behavior::words::{Words, count, folded, section};
 
 const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
 /// Whether a text is a condition, read to its end.
 pub fn reads(text: &str) -> bool {
-    // Most texts are none, and are not cut.
-    if !text.contains(['=', '<', '>', '~']) && !text.split(' ').any(|word| is_comparison(&Token::Word(word))) {
+    // Most texts are none, and are not cut: they compare nothing, or end in a sign that compares with nothing.
+    let compares = || Signs::of(text).has(COMPARE) || text.split(' ').any(|word| is_comparison(&Token::Word(word)));
+    if is_cut_off(text) || !compares() {
         return false;
     }
+    is_read(text)
+}
+
+/// Whether a text ends in a sign that a condition does not end in. No quote closes behind it.
+fn is_cut_off(text: &str) -> bool {
+    let end = text.trim_ascii_end().bytes().next_back();
+    end.is_some_and(|end| b"[=!<>~,(:+-".contains(&end))
+}
+
+/// The same as [`reads`], whatever the text compares and ends in.
+fn is_read(text: &str) -> bool {
     let Some(tokens) = tokens(text, FILTER.quotes, FILTER.signs) else { return false };
     // A formula begins with a sign, and padding ends with one.
     let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
@@ -39,16 +52,16 @@ pub fn read(text: &str) -> Meaning {
 fn is_comparison(token: &Token<'_>) -> bool {
     match token {
         Token::Sign('=' | '<' | '>' | '~') => true,
-        Token::Word(word) => {
-            let lower = word.to_ascii_lowercase();
-            matches!(
-                lower.as_str(),
-                "in" | "is" | "like" | "eq" | "ne" | "gt" | "ge" | "lt" | "le" | "between" | "contains" | "was"
-            )
-        }
+        Token::Word(word) => word.len() <= 8 && COMPARISONS.has(folded(word.as_bytes())),
         Token::Number | Token::Quoted(_) | Token::Sign(_) => false,
     }
 }
+
+/// Signs that compare.
+const COMPARE: u128 = signs(b"=<>~");
+/// Words that do.
+const COMPARISON: &str = "in is like eq ne gt ge lt le between contains was";
+static COMPARISONS: Words<{ count(COMPARISON) }> = Words::of(COMPARISON);
 
 const FILTER: Grammar = Grammar {
     language: "a condition",
@@ -64,3 +77,28 @@ const FILTER: Grammar = Grammar {
     markers: ".",
     names: Names::Operands,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::{is_cut_off, is_read, reads};
+
+    #[test]
+    fn what_ends_in_a_sign_is_no_condition() {
+        const PARTS: [&str; 22] = [
+            "a", "12.", "'x'", "\"y ", "in", "Like", "contained", "=", "<", ">", "~", "!", "(", ")", "[", "]", "+",
+            "-", ":", ".", ",", "{",
+        ];
+        for one in PARTS {
+            for two in PARTS {
+                for three in PARTS {
+                    for text in
+                        [format!("{one} {two} {three}"), format!("{one}{two}{three}\t"), format!("a = 1 {two}{three}")]
+                    {
+                        assert!(!is_cut_off(&text) || !is_read(&text), "{text}");
+                    }
+                }
+            }
+        }
+        assert!(reads("a = 'x'") && reads("state IN (1, 2)") && !reads("a ="));
+    }
+}

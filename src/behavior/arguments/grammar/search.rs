@@ -1,6 +1,8 @@
 //! Words to search for as mail, issues and indexes take them: `from:ana is:unread`, `level:[12 TO *] AND host:"web-01"`.
 //! Matchers of labels too: `{service="checkout"}`. Knows no field.
 
+use crate::behavior::signs::{Signs, signs};
+
 /// A longer text is not read.
 const LONGEST: usize = 2 * 1024;
 /// Brackets in brackets are followed so deep.
@@ -10,7 +12,7 @@ const DEEPEST: usize = 8;
 ///
 /// `-` may come only before a field (`-label:done`), and what is before a colon is a name that no program follows.
 pub fn reads(text: &str) -> bool {
-    if text.len() > LONGEST || !text.contains([':', '{']) {
+    if text.len() > LONGEST || !Signs::of(text).has(signs(b":{")) {
         return false;
     }
     let text = text.trim();

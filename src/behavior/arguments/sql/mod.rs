@@ -252,25 +252,44 @@ fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
 
 /// Whether a text that may be words to search for is plainly a changing statement.
 pub fn plainly_changes(text: &str) -> bool {
-    let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty());
-    let mut before = "";
+    let begins = text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
+    // White space of other scripts is looked for where there may be some.
+    if !text.is_ascii() {
+        let words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';'));
+        return has_change(words.map(str::as_bytes), begins);
+    }
+    has_change(text.as_bytes().split(|byte| matches!(byte, b'\t'..=b'\r' | b' ' | b'(' | b';')), begins)
+}
+
+/// Whether two words side by side begin a statement that changes something, or a text that begins as an update has a `set`.
+fn has_change<'t>(mut words: impl Iterator<Item = &'t [u8]>, begins: bool) -> bool {
+    let mut before: &[u8] = b"";
     words.any(|word| {
-        // No word of a pair is longer; most words are, or begin none.
-        if word.len() > 9 {
-            before = "";
+        if word.is_empty() {
             return false;
         }
-        let plain = folded(word.as_bytes());
-        let sets = plain == folded(b"set") && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
-        let found = sets
-            || (!before.is_empty() && are_pair(&CHANGES, &before.to_ascii_lowercase(), &word.to_ascii_lowercase()));
-        before = if FIRST_OF_CHANGE.has(plain) { word } else { "" };
+        // No word of a pair is longer; most words are, or begin none.
+        if word.len() > 9 {
+            before = b"";
+            return false;
+        }
+        let found = begins && folded(word) == SET || !before.is_empty() && is_change(before, word);
+        let is_first = FIRST_OF_CHANGE.may_have(word) && FIRST_OF_CHANGE.has(folded(word));
+        before = if is_first { word } else { b"" };
         found
     })
 }
 
+const SET: u128 = folded(b"set");
+
 const FIRST: &str = "insert replace merge delete drop alter truncate create grant revoke";
 static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
+
+/// Whether two words side by side begin a statement that changes something.
+fn is_change(first: &[u8], second: &[u8]) -> bool {
+    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
+    are_pair(&CHANGES, &lower(first), &lower(second))
+}
 
 /// Words that begin a changing statement side by side.
 const CHANGES: [(&str, &str); 4] = [

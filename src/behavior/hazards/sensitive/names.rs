@@ -1,16 +1,16 @@
 //! Names of places where secrets are kept, and whether one word in its path is such a name. Owns the lists.
 
+use std::borrow::Cow;
+
 use super::address;
 use super::scan::is_word;
+use crate::behavior::words::{Words, count};
 
 /// Whether one word, with what is before it, names such a place.
-pub(super) fn is_place(word: &str, before: &[u8]) -> bool {
+///
+/// `dotted` and `joined` say whether it has a dot, and an underscore or a hyphen.
+pub(super) fn is_place(word: &str, before: &[u8], dotted: bool, joined: bool) -> bool {
     let bytes = word.as_bytes();
-    let (mut dotted, mut joined) = (false, false);
-    for byte in bytes {
-        dotted |= *byte == b'.';
-        joined |= matches!(byte, b'_' | b'-');
-    }
     // Few words get past these lines; the rest is for those.
     let numeric = bytes[0].is_ascii_digit();
     if !dotted && !joined && !numeric && !may_be_listed(bytes) {
@@ -19,7 +19,10 @@ pub(super) fn is_place(word: &str, before: &[u8]) -> bool {
     if joined && is_variable(word) {
         return true;
     }
-    let lower = word.to_ascii_lowercase();
+    let lower: Cow<'_, str> = match bytes.iter().any(u8::is_ascii_uppercase) {
+        true => word.to_ascii_lowercase().into(),
+        false => word.into(),
+    };
     let lower = lower.trim_end_matches('.');
     let bare = if dotted || joined { without_copy_mark(lower) } else { lower };
     is_listed(bare, before)
@@ -36,17 +39,64 @@ fn has_secret_end(name: &str) -> bool {
 /// Which lengths the listed names have, by their first and by their last letter: what rejects an ordinary word at once.
 static LENGTHS: [[u64; 2]; 128] = {
     let mut lengths = [[0; 2]; 128];
-    add(&mut lengths, ANYWHERE);
-    add(&mut lengths, NO_FILES);
-    add(&mut lengths, IN_PATH);
-    add(&mut lengths, &["data", "metadata"]);
     let mut row = 0;
+    while row < OWN.len() {
+        add(&mut lengths, OWN[row]);
+        row += 1;
+    }
+    row = 0;
     while row < UNDER.len() {
         add(&mut lengths, UNDER[row].2);
         row += 1;
     }
     lengths
 };
+
+/// All listed names but those of one directory.
+const OWN: [&[&str]; 4] = [ANYWHERE, NO_FILES, IN_PATH, &["data", "metadata"]];
+
+/// How the listed names begin, in order: what the table above lets pass is nearly always told apart by that.
+static BEGINNINGS: [u64; LISTED] = {
+    let (mut sorted, mut known) = ([0; LISTED], 0);
+    let mut row = 0;
+    while row < OWN.len() + UNDER.len() {
+        let names = if row < OWN.len() { OWN[row] } else { UNDER[row - OWN.len()].2 };
+        let mut at = 0;
+        while at < names.len() {
+            let own = beginning(names[at].as_bytes());
+            let mut place = known;
+            while place > 0 && sorted[place - 1] > own {
+                sorted[place] = sorted[place - 1];
+                place -= 1;
+            }
+            sorted[place] = own;
+            known += 1;
+            at += 1;
+        }
+        row += 1;
+    }
+    sorted
+};
+
+/// How many names are listed.
+const LISTED: usize = {
+    let (mut listed, mut row) = (0, 0);
+    while row < OWN.len() + UNDER.len() {
+        listed += if row < OWN.len() { OWN[row].len() } else { UNDER[row - OWN.len()].2.len() };
+        row += 1;
+    }
+    listed
+};
+
+/// The first eight letters of a name as one number, whatever their case.
+const fn beginning(name: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < name.len() && at < 8 {
+        number = (number << 8) | (name[at] | 0x20) as u64;
+        at += 1;
+    }
+    number
+}
 
 const fn add(lengths: &mut [[u64; 2]; 128], names: &[&str]) {
     let mut at = 0;
@@ -64,7 +114,9 @@ const fn row(letter: u8) -> usize {
 
 fn may_be_listed(word: &[u8]) -> bool {
     let [first, .., last] = word else { return false };
-    word.len() < 64 && LENGTHS[row(*first)][0] & LENGTHS[row(*last)][1] & (1 << word.len()) != 0
+    word.len() < 64
+        && LENGTHS[row(*first)][0] & LENGTHS[row(*last)][1] & (1 << word.len()) != 0
+        && BEGINNINGS.binary_search(&beginning(word)).is_ok()
 }
 
 fn is_listed(word: &str, before: &[u8]) -> bool {
@@ -134,7 +186,7 @@ fn without_copy_mark(mut name: &str) -> &str {
         name = name.trim_end_matches(['-', '_', '.']);
         let Some(at) = name.rfind(['.', '-', '_']) else { return name };
         let end = &name[at + 1..];
-        if at == 0 || !(COPIES.contains(&end) || end.bytes().all(|byte| byte.is_ascii_digit())) {
+        if at == 0 || !(COPIES.holds(end) || end.bytes().all(|byte| byte.is_ascii_digit())) {
             return name;
         }
         name = &name[..at];
@@ -242,10 +294,9 @@ pub(super) const ENDS: &[&str] = &[
 const PRIVATE_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 /// Ends that make a name that of a copy, an archive or a part.
-const COPIES: &[&str] = &[
-    "bak", "backup", "old", "orig", "save", "saved", "copy", "prev", "swp", "swo", "tmp", "temp", "rpmsave", "rpmnew",
-    "pacsave", "tar", "tgz", "gz", "xz", "bz2", "zst", "zip", "7z", "enc", "gpg", "txt", "wal", "shm", "journal",
-];
+const COPY: &str = "bak backup old orig save saved copy prev swp swo tmp temp rpmsave rpmnew pacsave tar tgz gz xz bz2 zst zip 7z enc \
+    gpg txt wal shm journal";
+static COPIES: Words<{ count(COPY) }> = Words::of(COPY);
 
 const VARIABLES: &[&str] = &[
     "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_API_KEY", "_APIKEY", "_ACCESS_KEY", "_PRIVATE_KEY", "_CREDENTIALS",

@@ -87,6 +87,9 @@ impl Search {
 struct Component<'a> {
     text: &'a str,
     parts: Vec<Wildcard>,
+    /// How many characters it fits at least; more where it has a star.
+    least: usize,
+    is_open: bool,
 }
 
 /// Any letter or digit that the pattern does not spell out.
@@ -116,7 +119,8 @@ impl<'a> Component<'a> {
                 _ => parts.push(Wildcard::Exactly(c.to_ascii_lowercase())),
             }
         }
-        Self { text, parts }
+        let stars = parts.iter().filter(|part| matches!(part, Wildcard::Many)).count();
+        Self { text, least: parts.len() - stars, is_open: stars > 0, parts }
     }
 
     fn is_wild(&self) -> bool {
@@ -136,11 +140,17 @@ impl<'a> Component<'a> {
     }
 
     fn fits(&self, name: &str) -> bool {
-        fits(&self.parts, name)
+        self.may_fit(name) && fits(&self.parts, name)
     }
 
     fn tells(&self, name: &str) -> bool {
-        tells(&self.parts, name)
+        self.may_fit(name) && tells(&self.parts, name)
+    }
+
+    /// Whether a name is as long as the pattern wants it, and begins as the pattern does. Names are ASCII.
+    fn may_fit(&self, name: &str) -> bool {
+        let length = if self.is_open { self.least <= name.len() } else { self.least == name.len() };
+        length && !matches!(self.parts.first(), Some(Wildcard::Exactly(c)) if !name.starts_with(*c))
     }
 
     /// Whether most of a sensitive name is said, or the dot and the end of one.
@@ -194,7 +204,7 @@ fn takes(part: &Wildcard, c: char) -> bool {
 
 /// Whether the pattern fits the name.
 fn fits(parts: &[Wildcard], name: &str) -> bool {
-    // Most patterns and names part at their last letter.
+    // Most patterns and names part at their first or their last letter.
     if let Some(Wildcard::Exactly(c)) = parts.last()
         && !name.is_empty()
         && !name.ends_with(*c)

@@ -10,13 +10,18 @@ pub(super) const FOREIGN: u8 = 4;
 pub(super) const COLON: u8 = 8;
 pub(super) const PATTERN: u8 = 16;
 pub(super) const ESCAPE: u8 = 32;
+/// Of one word: a dot in it; an underscore or a hyphen.
+const DOT: u8 = 64;
+const JOIN: u8 = 128;
 
 pub(super) static MARKS: [u8; 256] = {
     let mut marks = [0; 256];
     let mut byte = 0_u8;
     loop {
         marks[byte as usize] = match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'_' | b'-' => WORD,
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => WORD,
+            b'.' => WORD | DOT,
+            b'_' | b'-' => WORD | JOIN,
             0x80.. => WORD | FOREIGN,
             b'%' => PERCENT,
             b':' => COLON,
@@ -39,16 +44,18 @@ pub(super) fn is_word(byte: u8) -> bool {
 /// The first word that names a place as it is; else what the text is to be read again for.
 pub(super) fn in_words(text: &str) -> (Option<&str>, u8) {
     let bytes = text.as_bytes();
-    let (mut start, mut marks) = (0, 0);
+    let (mut start, mut marks, mut of_word) = (0, 0, 0);
     for at in 0..=bytes.len() {
         let mark = bytes.get(at).map_or(0, |byte| MARKS[usize::from(*byte)]);
-        marks |= mark;
+        of_word |= mark;
         if mark & WORD == 0 {
-            if at - start >= 2 && names::is_place(&text[start..at], &bytes[..start]) {
-                return (Some(&text[start..at]), marks);
+            let (dotted, joined) = (of_word & DOT != 0, of_word & JOIN != 0);
+            if at - start >= 2 && names::is_place(&text[start..at], &bytes[..start], dotted, joined) {
+                return (Some(&text[start..at]), marks | of_word);
             }
-            start = at + 1;
+            marks |= of_word;
+            (start, of_word) = (at + 1, 0);
         }
     }
-    (None, marks & !WORD)
+    (None, marks & !(WORD | DOT | JOIN))
 }
