@@ -224,21 +224,7 @@ impl Line {
                 let (state, version) = detail.definition.zip(version)?;
                 Some(format!("{state} definition, version {version}"))
             }),
-            Some(
-                Kind::ServerStart
-                | Kind::ServerEnd
-                | Kind::Attach
-                | Kind::Detach
-                | Kind::Decision
-                | Kind::Forward
-                | Kind::RoundTrip
-                | Kind::Task
-                | Kind::Withdrawn
-                | Kind::Passed
-                | Kind::Session
-                | Kind::Checkpoint,
-            )
-            | None => detail.reason.or(detail.what),
+            _ => detail.reason.or(detail.what),
         };
         Self {
             seq,

@@ -192,6 +192,20 @@ pub enum Overlay {
     },
 }
 
+impl Overlay {
+    /// What is being written, where something is.
+    pub(super) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Word { text, .. }
+            | Self::Reason { text, .. }
+            | Self::Find { text }
+            | Self::Search { text, .. }
+            | Self::Palette { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the operator says they have read what they approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {

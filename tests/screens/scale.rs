@@ -132,9 +132,9 @@ fn long_ways_take_few_keys() {
     desk.keys("jgg");
     assert_eq!(selected(&desk.model), "server0-0");
     desk.press(Key::Ctrl('d'));
-    let first = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    let first = desk.model.selected_row(&desk.model.rows());
     desk.press(Key::Ctrl('d'));
-    let second = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    let second = desk.model.selected_row(&desk.model.rows());
     assert_eq!(second.unwrap(), 2 * first.unwrap());
     desk.press(Key::Ctrl('u'));
     desk.press(Key::Ctrl('u'));

@@ -268,7 +268,7 @@ impl Card {
         if old.rows().max(new.rows()) <= MOST_ROWS {
             let old = old.window(original, &[], 0, MOST_ROWS);
             let new = new.window(&snapshot.arguments, &[], 0, MOST_ROWS);
-            self.put(Block::Rows(diff::changes(old, new)));
+            self.put(Block::Rows(diff::changes(&old, &new)));
         } else {
             self.put(Block::Paged(Field::Original, old));
         }

@@ -143,22 +143,8 @@ impl Model {
         }
         // A question takes the place of its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(
-                Overlay::Help { .. }
-                | Overlay::Batch(_)
-                | Overlay::Rule(_)
-                | Overlay::Review(_)
-                | Overlay::Search { .. }
-                | Overlay::Palette { .. }
-                | Overlay::Leave,
-            ) => false,
-            Some(
-                Overlay::Confirm { .. }
-                | Overlay::Word { .. }
-                | Overlay::Reason { .. }
-                | Overlay::Unreadable { .. }
-                | Overlay::Find { .. },
-            ) => true,
+            Some(Overlay::Search { .. } | Overlay::Palette { .. } | Overlay::Leave) => false,
+            Some(open) => !open.is_whole(),
             None => self.areas().card.height > 2,
         };
         let shown = match (self.selection(), &self.card) {

@@ -57,8 +57,7 @@ impl Model {
         if !marked.is_empty() {
             return marked;
         }
-        let group = self.selected.as_ref().and_then(|key| self.group_of(key));
-        group.map_or_else(Vec::new, |group| group.members().collect())
+        self.selected_group().map_or_else(Vec::new, |group| group.members().collect())
     }
 
     /// Every waiting call of one wrapper, in the order of the queue.

@@ -8,7 +8,7 @@ use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Unwrapped};
-use crate::console::pinned::{Former, PinBook, Shown};
+use crate::console::pinned::{PinBook, PinnedTool, Settling, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -76,8 +76,8 @@ pub struct Browse {
     pub forgotten: Option<String>,
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
-    /// How the tool or program stood that was settled last in this console.
-    pub former: Option<Former>,
+    /// What takes back what was settled last in this console.
+    pub undo: Option<Settling>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,
@@ -313,6 +313,14 @@ impl Browse {
     /// What the log's list has a row for. Whoever asks for a kind of record wants records.
     pub fn rows(&self) -> LogRows {
         if self.log.search.asks_for(Field::Kind) { LogRows::Records } else { self.log_rows }
+    }
+
+    /// What is remembered of a line's tool.
+    pub fn pinned(&self, line: &ToolLine) -> Option<&PinnedTool> {
+        match line.subject {
+            Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
+            Subject::Tool | Subject::Program(_) => None,
+        }
     }
 
     /// A number for the next trial.

@@ -27,13 +27,8 @@ impl<'a> Group<'a> {
     }
 
     /// How many calls it is.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         1 + self.rest.len()
-    }
-
-    /// Never: a group has its lead.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// Whether this call is in it.
@@ -153,13 +148,7 @@ impl Model {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
-    /// The rows of the queue: identical waiting calls are one, where the oldest of them is.
-    pub fn groups(&self) -> Vec<Group<'_>> {
-        let rows = self.rows();
-        (0..rows.len()).filter_map(|row| self.group(&rows, row)).collect()
-    }
-
-    /// One row of the queue.
+    /// One row of the queue: identical waiting calls are one, where the oldest of them is.
     pub fn group(&self, rows: &Rows, row: usize) -> Option<Group<'_>> {
         let mut members = rows.rows.get(row)?.iter().filter_map(|at| self.calls.get(*at));
         Some(Group { lead: members.next()?, rest: members.collect() })
@@ -213,14 +202,14 @@ impl Model {
         }
     }
 
-    /// The row that this call is in, counted from the first.
-    pub fn row_of(&self, rows: &Rows, key: &CallKey) -> Option<usize> {
-        rows.row_of.get(self.place_of(key)?).copied().flatten()
+    /// The row that the selected call is in, counted from the first.
+    pub fn selected_row(&self, rows: &Rows) -> Option<usize> {
+        rows.row_of.get(self.place_of(self.selected.as_ref()?)?).copied().flatten()
     }
 
     /// The lines of the queue.
     pub fn lines(&self, rows: &Rows) -> Lines {
-        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).unwrap_or(0);
+        let at = self.selected_row(rows).unwrap_or(0);
         let open = rows.servers.iter().position(|rows| rows.contains(&at)).unwrap_or(0);
         Lines { rows: rows.len(), servers: rows.servers.clone(), open }
     }
@@ -234,16 +223,16 @@ impl Model {
     /// The first line on screen where so many fit: as before, unless the selected one would be off it.
     pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
         let (page, lines) = (page.max(1), self.lines(rows));
-        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).map_or(0, |row| lines.line_of(row));
+        let at = self.selected_row(rows).map_or(0, |row| lines.line_of(row));
         let top = self.queue_top.min(lines.len().saturating_sub(page));
         // Its server stays in sight above the first call.
         let is_first = page > 1 && at > 0 && matches!(lines.get(at - 1), Some(QueueLine::Server(_)));
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })
     }
 
-    /// The row that this call is in.
-    pub fn group_of(&self, key: &CallKey) -> Option<Group<'_>> {
-        let lead = self.call(key)?;
+    /// The row that the selected call is in.
+    pub fn selected_group(&self) -> Option<Group<'_>> {
+        let lead = self.selection()?;
         let mut rest = Vec::new();
         if self.grouping == Grouping::Identical && lead.state == CallState::Waiting {
             let alike =

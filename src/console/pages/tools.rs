@@ -134,13 +134,7 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
 }
 
 fn is_marked(model: &Model, line: &ToolLine) -> bool {
-    let book = model.browse.pins.as_deref();
-    match line.subject {
-        Subject::Pinned(at) => {
-            book.and_then(|book| book.tools.get(at)).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
-        }
-        Subject::Tool | Subject::Program(_) => false,
-    }
+    model.browse.pinned(line).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
 }
 
 /// Whether it needs a look: changed before disputed before hazards.
@@ -233,9 +227,8 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.tool_lines.get(at) else {
         return vec![Row::of(Tone::Quiet, " This tool is not known here.")];
     };
-    let book = model.browse.pins.as_deref();
     if let Subject::Program(at) = line.subject {
-        let program = book.and_then(|book| book.programs.get(at));
+        let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
         return program.map(|program| program_sheet(program, width)).unwrap_or_default();
     }
     let mut rows = entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool), width);
@@ -290,9 +283,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     if let Some(last) = line.last {
         rows.extend(ours("last call", time::date(last, model.settings.offset), width));
     }
-    if let Subject::Pinned(at) = line.subject
-        && let Some(pinned) = book.and_then(|book| book.tools.get(at)).filter(|pinned| pinned.waits())
-    {
+    if let Some(pinned) = model.browse.pinned(line).filter(|pinned| pinned.waits()) {
         rows.extend(changed::glimpse(pinned, width));
     }
     rows.push(Row::default());

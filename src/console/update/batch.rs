@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, decide, moves, note};
+use super::{Command, answer, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
@@ -14,7 +14,7 @@ use crate::link::message::OperatorVerdict;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
-    let Some(group) = model.selected.as_ref().and_then(|key| model.group_of(key)) else {
+    let Some(group) = model.selected_group() else {
         return note(model, Tone::Warn, "Nothing is selected.");
     };
     let keys: Vec<CallKey> =
@@ -115,12 +115,10 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            note(model, Tone::Warn, "The list has just come up: look at it first.");
-            return Vec::new();
+            return answer(model, Tone::Warn, "The list has just come up: look at it first.");
         }
         Err(Unlisted::Unread) => {
-            note(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
-            return Vec::new();
+            return answer(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;
@@ -137,7 +135,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,
         };
-        commands.push(decide::send_one(model, armed, word, verdict, took));
+        commands.push(decide::send_one(model, armed, verdict, took));
         model.marked.remove(armed.key());
     }
     if let Some(next) = batch.members.first().map(|armed| moves::next_waiting(model, armed.key())) {

@@ -39,18 +39,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
         return;
     }
     let Some(list) = model.browse.list_mut(screen) else { return };
-    list.at = match action {
-        Action::Down => list.at + 1,
-        Action::Up => list.at.saturating_sub(1),
-        Action::PageDown => list.at + page,
-        Action::PageUp => list.at.saturating_sub(page),
-        Action::HalfDown => list.at + (page / 2).max(1),
-        Action::HalfUp => list.at.saturating_sub((page / 2).max(1)),
-        Action::Top => 0,
-        Action::Bottom => last,
-        _ => list.at,
-    }
-    .min(last);
+    list.at = super::moves::stepped(list.at, action, (page, page / 2), last);
     let newest = list.at == last;
     if screen == Screen::Activity {
         model.following = if newest { Following::Newest } else { Following::Stays };

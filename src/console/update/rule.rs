@@ -3,7 +3,7 @@
 //! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
 //! comes with a warning takes Enter twice.
 
-use super::{Command, decide, is_over, moves, note};
+use super::{Command, answer, decide, is_over, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
@@ -13,7 +13,6 @@ use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
-use crate::gate::data::snapshot::Snapshot;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 
@@ -29,18 +28,13 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     };
     let Some(held) = model.still(&armed) else { return Vec::new() };
     let others: Vec<&Held> = model.calls.iter().filter(|held| !is_over(held)).collect();
-    let waiting: Vec<&Snapshot> = others.iter().map(|held| &*held.snapshot).collect();
     let home = model.settings.home.as_deref();
-    let rules = maker::choices(&held.snapshot, &waiting, home, model.now);
+    let rules = maker::choices(&held.snapshot, &super::live(model), home, model.now);
     let no_grant = crate::console::grants::refusal(&held.snapshot);
     let grants = if no_grant.is_none() { maker::grants(held, &others, home) } else { Vec::new() };
     let choices = match rules {
         Ok(choices) => choices,
-        Err(why) if grants.is_empty() => {
-            model.note =
-                Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, &why));
-            return Vec::new();
-        }
+        Err(why) if grants.is_empty() => return none(model, &why),
         Err(_) => Vec::new(),
     };
     let origin = Origin::Waiting(armed);
@@ -48,6 +42,12 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     // A card that only flashed by was not read.
     model.leave();
     show(model, origin, about, grants, choices, no_grant)
+}
+
+/// Says why the call becomes no rule.
+pub(super) fn none(model: &mut Model, why: &str) -> Vec<Command> {
+    model.note = Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, why));
+    Vec::new()
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
@@ -130,8 +130,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         return Vec::new();
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        note(model, Tone::Warn, why);
-        return Vec::new();
+        return answer(model, Tone::Warn, why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {

@@ -48,12 +48,8 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
 }
 
 fn gone(model: &mut Model, session: &str) {
-    let (ended, running) =
-        std::mem::take(&mut model.wrappers).into_iter().partition(|one| one.wrapper.session == session);
-    model.wrappers = running;
     let now = model.now;
-    let ended: Vec<Connected> = ended;
-    for mut one in ended {
+    for mut one in model.wrappers.extract_if(.., |one| one.wrapper.session == session) {
         // Its last report may be from before its end.
         one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
@@ -66,13 +62,8 @@ fn gone(model: &mut Model, session: &str) {
     findings::rebuild(model);
     // One we could not talk to has no session; the link tells its name.
     model.incompatible.retain(|other| other.name != session);
-    let keys: Vec<CallKey> = model
-        .calls
-        .iter()
-        .filter(|held| held.key.session == session && !super::is_over(held))
-        .map(|held| held.key.clone())
-        .collect();
-    for key in keys {
+    let of_it = model.calls.iter().filter(|held| held.key.session == session && !super::is_over(held));
+    for key in of_it.map(|held| held.key.clone()).collect::<Vec<_>>() {
         moves::end(model, &key, CallState::Gone);
     }
 }
@@ -172,14 +163,8 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         return Vec::new();
     }
     let changed = snapshot.asked_again.clone();
-    *known = Held {
-        key: key.clone(),
-        snapshot: Arc::new(snapshot),
-        state: CallState::Waiting,
-        seen: Seen::default(),
-        class,
-        likeness,
-    };
+    let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
+    *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
     model.marked.remove(&key);
     if model.selected.as_ref() != Some(&key) {
         return Vec::new();
@@ -215,11 +200,8 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
 }
 
 fn passed(model: &mut Model, session: &str, activity: Activity) {
-    let server = model
-        .wrappers
-        .iter()
-        .find(|known| known.wrapper.session == session)
-        .map_or_else(String::new, |known| known.wrapper.server.clone());
+    let known = model.wrappers.iter().find(|known| known.wrapper.session == session);
+    let server = known.map(|known| known.wrapper.server.clone()).unwrap_or_default();
     if let (ActivityKind::Outcome, Some(latency)) = (activity.kind, activity.latency_us) {
         let latencies = model.browse.latencies.entry(session.to_owned()).or_default();
         latencies.push_back(latency);

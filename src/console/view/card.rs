@@ -18,16 +18,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     };
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let mut rows = vec![title(model, held, width)];
     let window = card.window(model.scroll, room).into_iter();
-    rows.extend(window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }));
-    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row + 1 - model.scroll)) {
+    let mut rows: Vec<Row> =
+        window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }).collect();
+    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row - model.scroll)) {
         point_at(row);
     }
-    rows.resize(room + 1, Row::default());
     let below = card.arguments_end().saturating_sub(model.scroll + room);
-    rows.push(last(model, held, below, width));
-    paint.rows(area, rows);
+    paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
 }
 
 /// The sign of the part that the next key folds or unfolds stands out.
@@ -42,7 +40,7 @@ fn point_at(row: &mut Row) {
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
     let mut left = Row::of(Tone::Border, "━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
-    let alike = model.group_of(&held.key).map_or(1, |group| group.len());
+    let alike = model.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
     }
@@ -85,7 +83,7 @@ fn ended(settled: &Settled) -> Row {
 }
 
 /// Who or what decided, as the end of a sentence.
-pub(super) fn by(by: By) -> &'static str {
+pub(in crate::console) fn by(by: By) -> &'static str {
     match by {
         By::Default => "by policy",
         By::Rule => "by a rule",

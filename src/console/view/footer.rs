@@ -38,7 +38,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::ApproveUnread || is_unread(model))
                 && (binding.action != Action::Refuse || on_a_definition(model))
                 && (!offers(binding.action, place) || is_offered(model, binding.action, place))
-                && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
+                && (binding.action != Action::Undo || place != Place::Tools || model.browse.undo.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
                 && (!is_ended(model, place) || !needs_a_waiting_call(binding.action))
         })
@@ -74,7 +74,7 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
         (Action::Approve | Action::ApproveUnread | Action::Deny, Place::Queue | Place::Detail) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
             let unread = if action == Action::ApproveUnread { " unread" } else { "" };
-            let alike = || model.selected.as_ref().and_then(|key| model.group_of(key)).map_or(1, |group| group.len());
+            let alike = || model.selected_group().map_or(1, |group| group.count());
             match (model.marked_calls().len(), alike()) {
                 (0, 1) => None,
                 (0, all) => Some(Some(format!("{verb} all {all}{unread}").into())),

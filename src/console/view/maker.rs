@@ -16,8 +16,8 @@ const FEW: usize = 3;
 
 /// Draws the panel.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area: Rect) {
-    let room = content_rows(area);
-    let all = rows(model, maker, usize::from(area.width), room);
+    let (width, room) = (usize::from(area.width), content_rows(area));
+    let all = rows(model, maker, width, room);
     let unread = all.must.saturating_sub(maker.top + room);
     let below = all.rows.len().saturating_sub(maker.top + room);
     let (words, more_like_it, hint) = match maker.offer() {
@@ -27,19 +27,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         _ => (" Make a rule from ", "", "a letter chooses how wide; it holds for what waits, too "),
     };
     let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket()).and(Tone::Strong, more_like_it);
-    let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
-    shown.extend(all.rows.into_iter().skip(maker.top).take(room));
-    shown.resize(room + 1, Row::default());
-    let row = last(model, maker, unread);
-    let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
-    shown.push(if unread == 0 && below > 0 { ends_at(row, more, usize::from(area.width)) } else { row });
-    paint.rows(area, shown);
-}
-
-/// A row with something at its right end, whatever that leaves of it.
-fn ends_at(row: Row, end: Row, width: usize) -> Row {
-    let room = width.saturating_sub(end.width());
-    ends(row.clipped(room.saturating_sub(1)), end, width)
+    let mut row = last(model, maker, unread);
+    if unread == 0 && below > 0 {
+        let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
+        row = ends(row.clipped(width.saturating_sub(more.width() + 1)), more, width);
+    }
+    let title = ends(ticket, Row::of(Tone::Quiet, hint), width);
+    paint.framed(area, title, all.rows.into_iter().skip(maker.top), row);
 }
 
 fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {

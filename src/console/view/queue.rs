@@ -31,7 +31,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         QueueLine::Server(_) => None,
     };
     let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
-    let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
+    let here = model.selected_row(&all);
     let width = usize::from(area.width);
     let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
@@ -234,7 +234,7 @@ impl Widths {
 
 /// How many identical calls a row is, or how often its call came before.
 fn times(group: &Group<'_>, room: usize) -> Row {
-    match (group.len(), time::nth(group.lead.snapshot.occurrence)) {
+    match (group.count(), time::nth(group.lead.snapshot.occurrence)) {
         (1, None) => Row::default(),
         // `3rd` says enough where there is no room for more.
         (1, Some(nth)) if room < 30 => Row::of(Tone::Warn, nth.replace("time", "")),

@@ -46,11 +46,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
             (Row::of(Tone::Strong, " Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
         }
     };
-    let mut shown = vec![ends(title, Row::of(Tone::Quiet, hint), width)];
-    shown.extend(all.into_iter().skip(review.top).take(room));
-    shown.resize(room + 1, Row::default());
-    shown.push(if below == 0 { last(review) } else { more(below) });
-    paint.rows(area, shown);
+    let last = match below {
+        0 => last(review),
+        _ => Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line"))),
+    };
+    paint.framed(area, ends(title, Row::of(Tone::Quiet, hint), width), all.into_iter().skip(review.top), last);
 }
 
 fn last(review: &Review) -> Row {
@@ -78,10 +78,6 @@ fn last(review: &Review) -> Row {
             Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
         }
     }
-}
-
-fn more(below: usize) -> Row {
-    Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line")))
 }
 
 /// How many rows of the open review are below the screen.

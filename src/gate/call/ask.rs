@@ -47,7 +47,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(now, &word, verdict.word(), out);
+            return self.too_late(now, &word, verdict.word().word(), out);
         };
         match verdict {
             OperatorVerdict::Approve { unread } => {

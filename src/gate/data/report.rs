@@ -159,10 +159,10 @@ pub enum OperatorVerdict {
 
 impl OperatorVerdict {
     /// The word in records.
-    pub fn word(&self) -> &'static str {
+    pub fn word(&self) -> VerdictWord {
         match self {
-            Self::Approve { .. } => "approve",
-            Self::Deny { .. } => "deny",
+            Self::Approve { .. } => VerdictWord::Approve,
+            Self::Deny { .. } => VerdictWord::Deny,
         }
     }
 }
