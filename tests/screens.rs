@@ -4,6 +4,7 @@ mod browse;
 mod cards;
 mod confirming;
 mod edits;
+mod fits;
 mod folds;
 mod frames;
 mod grants;

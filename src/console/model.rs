@@ -5,10 +5,7 @@ mod banners;
 pub mod batch;
 mod browse;
 pub mod figures;
-mod folding;
 mod lines;
-mod notice;
-mod pace;
 pub mod queue;
 mod reading;
 pub mod review;
@@ -19,7 +16,7 @@ mod word;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::card::{Card, Details};
+use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
 use super::row::{Row, Tone};
@@ -58,6 +55,18 @@ pub struct Held {
     pub class: u64,
     /// A hash of what makes a class.
     pub likeness: u64,
+}
+
+impl Held {
+    /// Whether it waits for a decision.
+    pub fn waits(&self) -> bool {
+        self.state == CallState::Waiting
+    }
+
+    /// Whether nothing can be decided any more.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, CallState::Settled(_) | CallState::Gone)
+    }
 }
 
 /// The state of a call, as this console knows it.
@@ -340,8 +349,7 @@ impl Model {
 
     /// How many calls wait for a decision.
     pub fn waiting(&self) -> usize {
-        let waits = |held: &&Held| held.state == CallState::Waiting;
-        self.calls.iter().filter(waits).count()
+        self.calls.iter().filter(|held| held.waits()).count()
     }
 
     /// Where everything is now.
@@ -372,6 +380,15 @@ impl Model {
         let width = usize::from(self.size.0);
         let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
         self.note.as_ref().map(row).unwrap_or_default()
+    }
+
+    /// What a key would fold or unfold: what was chosen last, as long as it is on screen; else the first that is folded
+    /// there, else the first that folds.
+    pub fn fold_cursor(&self) -> Option<Anchor> {
+        let anchors = self.card.as_ref()?.anchors(self.scroll, self.card_rows());
+        let chosen = anchors.iter().find(|anchor| Some(anchor.at) == self.fold_at);
+        let folded = || anchors.iter().find(|anchor| anchor.fold == Fold::Closed);
+        chosen.or_else(folded).or(anchors.first()).copied()
     }
 
     /// The rows of the card that fit on the screen.

@@ -108,7 +108,6 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         identity: behavior.identity,
         confidence: behavior.confidence,
         was: known.pin.identity,
-        said: known.pin.said,
         evidence: behavior.evidence.clone(),
         disputed: behavior.disputed,
         hazards: behavior.hazards.clone(),
@@ -119,7 +118,6 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         changes: memory.changes(known)?,
         grown: memory.grown(known)?,
         rules: Vec::new(),
-        first_seen: known.pin.first_seen,
         last_seen: known.last_seen,
     })
 }

@@ -37,8 +37,6 @@ pub struct PinnedTool {
     pub confidence: Confidence,
     /// What the trusted definition was concluded to be.
     pub was: Option<Identity>,
-    /// What the operator says that it is.
-    pub said: Option<Identity>,
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
@@ -56,7 +54,6 @@ pub struct PinnedTool {
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
     pub rules: Vec<String>,
     /// Milliseconds since 1970, UTC.
-    pub first_seen: i64,
     pub last_seen: i64,
 }
 

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Picked, Screen};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::behavior::taxonomy::Mutability;
@@ -347,9 +347,5 @@ fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {
 
 /// The calls that are not over.
 fn live(model: &Model) -> Vec<&Snapshot> {
-    model.calls.iter().filter(|held| !is_over(held)).map(|held| &*held.snapshot).collect()
-}
-
-fn is_over(held: &Held) -> bool {
-    matches!(held.state, CallState::Settled(_) | CallState::Gone)
+    model.calls.iter().filter(|held| !held.is_over()).map(|held| &*held.snapshot).collect()
 }

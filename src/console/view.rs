@@ -9,7 +9,6 @@ pub mod help;
 mod list;
 pub mod maker;
 mod page;
-mod panel;
 mod queue;
 pub mod review;
 
@@ -19,6 +18,7 @@ use ratatui::layout::Rect;
 
 use super::card::counted;
 use super::model::{Model, Overlay, Screen};
+use super::panel;
 use super::row::{Row, Tone};
 use super::screen::content_rows;
 use super::theme::Palette;
@@ -48,7 +48,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
             card::draw(&mut paint, model, areas.card);
         }
     }
-    panel::draw(&mut paint, model, areas.panel);
+    paint.panel(areas.panel, panel::rows(model));
     paint.rows(areas.footer, footer::rows(model, areas.footer.width));
 }
 
@@ -103,6 +103,19 @@ impl Paint<'_> {
         let y = area.y.saturating_add(line);
         let line = Rect { y, height: 1, ..area }.intersection(area).intersection(self.bounds);
         self.buffer.set_style(line, ratatui::style::Modifier::REVERSED);
+    }
+
+    /// The question at the bottom, if any.
+    fn panel(&mut self, area: Rect, mut rows: Vec<Row>) {
+        if !rows.is_empty() {
+            rows.insert(0, Row::of(Tone::Border, "━".repeat(usize::from(area.width))));
+        }
+        let room = usize::from(area.height);
+        if rows.len() > room && room > 0 {
+            rows.truncate(room - 1);
+            rows.push(Row::of(Tone::Danger, " … more: enlarge the window"));
+        }
+        self.rows(area, rows);
     }
 
     fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {

@@ -151,7 +151,6 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
         identity: identity.parse().unwrap(),
         confidence,
         was: None,
-        said: None,
         evidence: vec![says(Source::Description, name)],
         disputed: false,
         hazards: Vec::new(),
@@ -162,7 +161,6 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
         changes: Vec::new(),
         grown: None,
         rules: Vec::new(),
-        first_seen: NINE,
         last_seen: NINE,
     }
 }

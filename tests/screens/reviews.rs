@@ -42,7 +42,6 @@ fn changed(tool: &str) -> PinnedTool {
         identity: call.identity,
         confidence: Confidence::None,
         was: "PURE|READ|CONTENT".parse().ok(),
-        said: None,
         evidence: call.evidence,
         disputed: false,
         hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
@@ -63,7 +62,6 @@ fn changed(tool: &str) -> PinnedTool {
             before: Some(format!("{tool}(path: String) -> Value")),
         }),
         rules: vec!["scratch-files".into(), "docs".into()],
-        first_seen: NINE - 86_400_000,
         last_seen: NINE,
     }
 }

@@ -227,7 +227,7 @@ impl Card {
     fn put_arguments(&mut self, columns: usize) {
         let snapshot = Arc::clone(&self.snapshot);
         let text = &snapshot.arguments;
-        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
+        let writing = Writing::of(text);
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it is shown as it was sent.";
             self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
@@ -245,8 +245,7 @@ impl Card {
         let snapshot = Arc::clone(&self.snapshot);
         let Some(text) = &snapshot.responses else { return };
         self.put(Block::Rows(vec![sections::responses_caption(text.len(), columns)]));
-        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
-        let paged = Paged::lay(text, &[], writing, Row::of(Tone::Ours, " "), columns, Folds::open());
+        let paged = Paged::lay(text, &[], Writing::of(text), Row::of(Tone::Ours, " "), columns, Folds::open());
         self.put(Block::Paged(Field::Responses, paged));
     }
 
@@ -259,11 +258,7 @@ impl Card {
         };
         self.put(Block::Rows(sections::edit_caption(columns)));
         let margin = Row::of(Tone::Ours, "  ");
-        let lay = |text: &str| {
-            let readable = is_json(text).then_some(Writing::Json);
-            let writing = readable.unwrap_or(Writing::Bare);
-            Paged::lay(text, &[], writing, margin.clone(), columns, Folds::open())
-        };
+        let lay = |text: &str| Paged::lay(text, &[], Writing::of(text), margin.clone(), columns, Folds::open());
         let (old, new) = (lay(original), lay(&snapshot.arguments));
         if old.rows().max(new.rows()) <= MOST_ROWS {
             let old = old.window(original, &[], 0, MOST_ROWS);
@@ -273,8 +268,4 @@ impl Card {
             self.put(Block::Paged(Field::Original, old));
         }
     }
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }

@@ -72,6 +72,5 @@ fn argument(name: &str) -> String {
 
 /// A row of a preview: its border, then what it says, wrapped.
 fn bordered(row: Row, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " │ ");
-    row.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)).collect()
+    row.behind(&Row::of(Tone::Border, " │ "), width)
 }

@@ -1,7 +1,9 @@
-//! What must be said above everything: everything passes, a broken policy, wrappers we cannot talk to.
+//! What must be said above everything (everything passes, a broken policy, wrappers we cannot talk to), and in a notice of
+//! the desktop.
 
 use super::Model;
 use crate::console::card::counted;
+use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 
 /// Errors of `config.toml` that are named: more would leave no room for calls.
@@ -53,6 +55,23 @@ impl Model {
         }
         let width = usize::from(self.size.0);
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
+    }
+}
+
+/// A notice has so many columns: desktops cut longer ones anywhere.
+const LONGEST: usize = 160;
+
+impl Model {
+    /// The words of a notice, on one line without a control character: server and effect of the last call that came.
+    pub fn notice(&self) -> String {
+        let Some(last) = self.calls.iter().rev().find(|held| held.waits()) else { return "no call waits".to_owned() };
+        let (server, effect) = (cell(Tone::Ours, &last.snapshot.server), cell(Tone::Ours, &last.snapshot.effect));
+        let more = match self.waiting() {
+            0 | 1 => String::new(),
+            waiting => format!(" · {} more wait", waiting - 1),
+        };
+        let row = server.and(Tone::Ours, ": ").joined(effect).clipped(LONGEST.saturating_sub(more.len()));
+        row.text() + &more
     }
 }
 

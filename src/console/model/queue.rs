@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use super::lines::{Lines, QueueLine};
-use super::{CallKey, CallState, Grouping, Held, ListState, Model, Sort};
+use super::{CallKey, Grouping, Held, ListState, Model, Sort};
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::console::risk::Risk;
@@ -47,14 +47,11 @@ struct Mark {
 
 impl Mark {
     fn of(held: &Held) -> Self {
-        let waits = held.state == CallState::Waiting;
-        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits }
+        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits: held.waits() }
     }
 
     fn is_of(&self, held: &Held) -> bool {
-        Arc::ptr_eq(&self.snapshot, &held.snapshot)
-            && self.class == held.class
-            && self.waits == (held.state == CallState::Waiting)
+        Arc::ptr_eq(&self.snapshot, &held.snapshot) && self.class == held.class && self.waits == held.waits()
     }
 }
 
@@ -86,8 +83,7 @@ pub enum Laid {
 
 impl Rows {
     fn lay(calls: &[Held], sort: Sort, grouping: Grouping, filter: &ListState) -> Self {
-        let wanted =
-            |at: &usize| filter.search.is_empty() || calls.get(*at).is_some_and(|held| wants(&filter.search, held));
+        let wanted = |at: &usize| calls.get(*at).is_some_and(|held| wants(&filter.search, held));
         let mut order: Vec<usize> = (0..calls.len()).filter(wanted).collect();
         match sort {
             // By when the wrappers held them, whichever of them this console heard first.
@@ -106,7 +102,7 @@ impl Rows {
         let mut open: HashMap<u64, usize> = HashMap::new();
         for at in &order {
             let held = &calls[*at];
-            let joins = grouping == Grouping::Identical && held.state == CallState::Waiting;
+            let joins = grouping == Grouping::Identical && held.waits();
             let row = if joins { *open.entry(held.class).or_insert(rows.len()) } else { rows.len() };
             match rows.get_mut(row) {
                 Some(members) => members.push(*at),
@@ -234,9 +230,8 @@ impl Model {
     pub fn selected_group(&self) -> Option<Group<'_>> {
         let lead = self.selection()?;
         let mut rest = Vec::new();
-        if self.grouping == Grouping::Identical && lead.state == CallState::Waiting {
-            let alike =
-                |held: &&Held| held.class == lead.class && held.key != lead.key && held.state == CallState::Waiting;
+        if self.grouping == Grouping::Identical && lead.waits() {
+            let alike = |held: &&Held| held.class == lead.class && held.key != lead.key && held.waits();
             rest.extend(self.calls.iter().filter(alike));
             rest.sort_by_key(|held| held.snapshot.arrived);
         }
@@ -262,20 +257,19 @@ impl Model {
 fn wants(search: &Search, held: &Held) -> bool {
     const LONGEST: usize = 64 << 10;
     let call = &held.snapshot;
-    let badge = call.badge().word();
-    let of = |field| match field {
-        Field::Server => Some(call.server.as_str()),
-        Field::Session => Some(held.key.session.as_str()),
-        Field::Ticket => Some(call.ticket.as_str()),
-        Field::Tool => Some(call.tool.as_str()),
-        Field::Badge => Some(badge),
-        Field::Rule => call.ruling.rule.as_deref(),
-        _ => None,
-    };
-    let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
-    let mark = Risk::of(call).word;
-    let text = format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect);
-    search.wants(Some(call.arrived), of, text.to_lowercase().as_bytes())
+    let fields = [
+        (Field::Server, Some(call.server.as_str())),
+        (Field::Session, Some(held.key.session.as_str())),
+        (Field::Ticket, Some(call.ticket.as_str())),
+        (Field::Tool, Some(call.tool.as_str())),
+        (Field::Badge, Some(call.badge().word())),
+        (Field::Rule, call.ruling.rule.as_deref()),
+    ];
+    search.wants(Some(call.arrived), &fields, || {
+        let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
+        let mark = Risk::of(call).word;
+        format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect).to_lowercase()
+    })
 }
 
 /// A first sieve only: what is equal by it is compared whole.

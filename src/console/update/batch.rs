@@ -9,6 +9,7 @@ use crate::console::model::batch::Unlisted;
 use crate::console::model::{
     Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
 };
+use crate::console::record_row::verdict;
 use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
@@ -17,8 +18,7 @@ pub(super) fn mark(model: &mut Model) {
     let Some(group) = model.selected_group() else {
         return note(model, Tone::Warn, "Nothing is selected.");
     };
-    let keys: Vec<CallKey> =
-        group.members().filter(|held| !super::is_over(held)).map(|held| held.key.clone()).collect();
+    let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
     if keys.iter().all(|key| model.marked.contains(key)) {
         keys.iter().for_each(|key| {
             model.marked.remove(key);
@@ -142,10 +142,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
         moves::select(model, next);
     }
     model.screen = Screen::Queue;
-    let done = match word {
-        VerdictWord::Approve => "approved",
-        VerdictWord::Deny => "denied",
-    };
+    let (_, done) = verdict(Some(word), "");
     let left = match all - alive {
         0 => String::new(),
         _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),

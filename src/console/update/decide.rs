@@ -200,7 +200,7 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // A call that was over before an operator decided it does not hold the keys: they go to the next one that waits, which nothing decides
     // until it was on screen. One that another operator decided stays until its card was left: it says who.
     let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
-    let ended = model.selection().filter(|held| super::is_over(held) && !decided(held)).map(|held| held.key.clone());
+    let ended = model.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
     let next = ended.and_then(|key| moves::next_waiting(model, &key));
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Command, find_mut, is_over};
+use super::{Command, find_mut};
 use crate::audit::record::By;
 use crate::console::card::{Card, Details};
 use crate::console::found::Task;
@@ -132,7 +132,7 @@ fn step(model: &mut Model, action: Action) {
 
 /// Goes on from a selected call that is over.
 fn leave_ended(model: &mut Model) {
-    if let Some(key) = model.selection().filter(|held| is_over(held)).map(|held| held.key.clone()) {
+    if let Some(key) = model.selection().filter(|held| held.is_over()).map(|held| held.key.clone()) {
         let next = neighbour(model, &key, |_| true);
         select(model, next);
     }
@@ -145,7 +145,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     }
     model.leave();
     let left = std::mem::replace(&mut model.selected, key);
-    model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
+    model.calls.retain(|held| Some(&held.key) != left.as_ref() || !held.is_over());
     model.scroll = 0;
     model.fold_at = None;
     model.shown = Shown::default();
@@ -157,14 +157,14 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
 
 /// The next call after this one that waits, else the one before it.
 pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
-    neighbour(model, key, |state| *state == CallState::Waiting)
+    neighbour(model, key, Held::waits)
 }
 
-fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&CallState) -> bool) -> Option<CallKey> {
+fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Held) -> bool) -> Option<CallKey> {
     let queue = model.queue();
     let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
     let (before, after) = queue.split_at(at);
-    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(&held.state)).map(|held| held.key.clone())
+    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(held)).map(|held| held.key.clone())
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
@@ -196,7 +196,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
-        Screen::Queue if model.selection().is_some_and(is_over) => leave_ended(model),
+        Screen::Queue if model.selection().is_some_and(Held::is_over) => leave_ended(model),
         Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
         Screen::Queue if !model.browse.queue.find.is_empty() => super::browse::search(model, Screen::Queue, ""),
         Screen::Queue => {}
@@ -236,7 +236,7 @@ pub(super) fn sort(model: &mut Model) {
 /// Brings card, scrolling and queue into line with whatever has just changed.
 pub(super) fn settle(model: &mut Model) {
     if model.selection().is_none() {
-        let first = model.queue().iter().find(|held| held.state == CallState::Waiting).map(|held| held.key.clone());
+        let first = model.queue().iter().find(|held| held.waits()).map(|held| held.key.clone());
         if first.is_some() || model.selected.is_some() {
             select(model, first);
         }

@@ -78,7 +78,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     }
     let now = model.now;
     let Some(Overlay::Review(review)) = &mut model.overlay else { return Vec::new() };
-    let since = if let RuleStage::Sure { since } = review.stage { since } else { review.opened };
+    let since = review.stage.since(review.opened);
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
         Change::Written => answer(
@@ -209,7 +209,7 @@ pub(super) fn switch(model: &mut Model) -> Vec<Command> {
 
 /// What became of a removal or an undo: what was done, or why it was not.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
-    (model.browse.read, model.browse.suggesting) = (None, None);
+    model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(what) => Row::default().and_foreign(Tone::Good, &what),
         Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),

@@ -118,7 +118,7 @@ pub(super) fn take_back(model: &mut Model) -> Vec<Command> {
 /// What became of it.
 pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) -> Vec<Command> {
     // What is remembered is read again at once.
-    model.browse.recalled = None;
+    model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(Settled { says, undo }) => {
             let row = Row::default().and_foreign(Tone::Good, &says);

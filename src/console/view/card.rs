@@ -6,6 +6,7 @@ use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
 use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
+use crate::console::record_row::verdict;
 use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
@@ -52,7 +53,7 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
         CallState::Settled(settled) => left = left.joined(ended(settled)),
         CallState::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
     }
-    if held.state != CallState::Waiting {
+    if !held.waits() {
         return left.and(Tone::Quiet, " · j goes on").clipped(width);
     }
     let age = time::span(now - held.snapshot.arrived);
@@ -69,11 +70,7 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
 
 /// Who settled a call, and how.
 fn ended(settled: &Settled) -> Row {
-    let (tone, verdict) = match settled.verdict {
-        Some(VerdictWord::Approve) => (Tone::Good, "approved"),
-        Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
-        None => (Tone::Warn, "withdrawn"),
-    };
+    let (tone, verdict) = verdict(settled.verdict, "withdrawn");
     let by = by(settled.by);
     let row = Row::of(Tone::Quiet, " · settled: ").and(tone, verdict).and(Tone::Ours, format!(" {by}"));
     if settled.who.is_empty() {

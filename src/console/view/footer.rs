@@ -6,7 +6,7 @@ use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{CallState, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::model::{Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::Sides;
@@ -219,7 +219,7 @@ fn decides(action: Action) -> bool {
 
 /// Whether the selected call no longer waits, and no marked one does.
 fn is_ended(model: &Model, place: Place) -> bool {
-    let waits = model.selection().is_none_or(|held| held.state == CallState::Waiting);
+    let waits = model.selection().is_none_or(Held::waits);
     matches!(place, Place::Queue | Place::Detail) && !waits && model.marked_calls().is_empty()
 }
 

@@ -106,7 +106,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
             Some(held) => {
                 // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
-                barred(words, width)
+                words.into_iter().flat_map(|row| barred(row, width)).collect()
             }
         },
     };
@@ -190,23 +190,19 @@ fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     }
 }
 
-fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " ┃ ");
-    let lines = words.into_iter().flat_map(|row| row.hung(width.saturating_sub(3).max(1), 0));
-    lines.map(|row| bar.clone().joined(row)).collect()
+fn barred(row: Row, width: usize) -> Vec<Row> {
+    row.behind(&Row::of(Tone::Border, " ┃ "), width)
 }
 
 /// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " ┃ ");
-    let mut rows = Vec::new();
-    for line in toml.lines() {
+    let line = |line: &str| {
         // The indent is ours.
         let bare = line.trim_start_matches(' ');
         let line = Row::of(Tone::Ours, &line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
-        rows.extend(line.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)));
-    }
-    rows
+        barred(line, width)
+    };
+    toml.lines().flat_map(line).collect()
 }
 
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {

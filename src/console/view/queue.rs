@@ -83,8 +83,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
         left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
     }
-    let is_over = |held: &&Held| matches!(held.state, CallState::Settled(_) | CallState::Gone);
-    let ended = model.calls.iter().filter(is_over).count();
+    let ended = model.calls.iter().filter(|held| held.is_over()).count();
     if ended > 0 {
         left.push(Tone::Quiet, format!(" · {} ended", grouped(ended)));
     }
@@ -145,8 +144,9 @@ const LEAST: (usize, usize) = (12, 10);
 const MOST: (usize, usize) = (48, 28);
 /// From this width on there is room for more of a target.
 const WIDE: (usize, usize) = (90, 40);
-/// Less of a target tells nothing: then the other columns go.
+/// Less of a target tells little: then the other columns go. It is cut further where that keeps the tool.
 const TARGET: usize = 14;
+const CUT_TARGET: usize = 8;
 /// A server's name need not be shown whole beyond this.
 const SERVER: usize = 12;
 
@@ -184,8 +184,15 @@ impl Widths {
             Origin::Ticket => (0, 0),
             Origin::Server(_) => (first, least),
         };
+        let beside = |tool: usize| [least, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
+        let left = |tool: usize| room.saturating_sub(beside(tool));
+        // A target that is cut in any case gives way a little before the tool goes.
+        let least_about = match left(tool.min(least_tool)) {
+            left_beside @ CUT_TARGET..TARGET if about > left(0) => left_beside,
+            _ => TARGET,
+        };
         let wants = [
-            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
+            Want { gap: 0, wants: about.clamp(1, most), least: about.min(least_about) },
             Want { gap: 2, wants: first, least },
             Want { gap: 2, wants: tool, least: tool.min(least_tool) },
         ];

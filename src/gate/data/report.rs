@@ -13,6 +13,7 @@ use crate::gate::data::terms::GrantCard;
 use crate::mcp::lifecycle::Phase;
 use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,19 +81,19 @@ pub enum Direction {
     ToHost,
 }
 
-/// What kind of thing passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ActivityKind {
-    /// A call was decided (approved or denied).
-    Call,
-    /// A call's answer came.
-    Outcome,
-    Request,
-    Notification,
-    Response,
-    /// A line that was refused.
-    Refused,
+words! {
+    /// What kind of thing passed.
+    ActivityKind {
+        /// A call was decided (approved or denied).
+        Call = "call",
+        /// A call's answer came.
+        Outcome = "outcome",
+        Request = "request",
+        Notification = "notification",
+        Response = "response",
+        /// A line that was refused.
+        Refused = "refused",
+    }
 }
 
 /// The state of a wrapper.
