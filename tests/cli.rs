@@ -3,6 +3,7 @@
 mod edits;
 mod every;
 mod help;
+mod imports;
 mod install;
 mod lattice;
 mod man;

@@ -1,8 +1,7 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-use crate::world::moves::{
-    ALL, FORMS, MOVES, Move, REQUESTS, TASKS, replay, replay_ordered, replay_polled, replay_with_forms,
-};
+use crate::world::moves::{ALL, FORMS, MOVES, Move, REQUESTS, TASKS};
+use crate::world::play::{replay, replay_ordered, replay_polled, replay_with_forms};
 use proptest::prelude::*;
 
 #[test]

@@ -1,9 +1,11 @@
 //! The console's screens as text, and its behaviour key by key.
 
+mod arrivals;
 mod browse;
 mod cards;
 mod confirming;
 mod edits;
+mod endings;
 mod fits;
 mod folds;
 mod frames;
@@ -11,6 +13,7 @@ mod grants;
 mod keymap;
 mod keys;
 mod lists;
+mod log_pages;
 mod log_reader;
 mod marks;
 mod matrix;
@@ -19,9 +22,11 @@ mod plain;
 mod previews;
 mod queries;
 mod reviews;
+mod rule_changes;
 mod rulemaker;
 mod scale;
 mod states;
+mod suggestions;
 mod together;
 mod trial;
 mod words;

@@ -18,7 +18,6 @@ impl Entries {
         Self { rows: Vec::new(), width }
     }
 
-    /// The columns that a row has.
     pub fn width(&self) -> usize {
         self.width
     }

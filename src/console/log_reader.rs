@@ -134,12 +134,12 @@ impl LogReader {
                 self.turn = Turn::Search;
                 return self.fill();
             }
-            let stepped = searching.step(reader, self.index.as_ref())?;
+            let (page, walked) = searching.step(reader, self.index.as_ref())?;
             self.turn = Turn::Fill;
-            if stepped.walked == Walked::WithoutIndex {
+            if walked == Walked::WithoutIndex {
                 self.index = None;
             }
-            if let Some(page) = stepped.page {
+            if let Some(page) = page {
                 if page.progress != Progress::Searching {
                     self.searching = None;
                 }

@@ -83,7 +83,6 @@ pub enum CallState {
     Gone,
 }
 
-/// A connected wrapper.
 #[derive(Clone, Debug)]
 pub struct Connected {
     pub wrapper: Wrapper,
@@ -134,7 +133,6 @@ pub enum Grouping {
     Each,
 }
 
-/// Which screen is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
     #[default]
@@ -222,7 +220,6 @@ pub enum Reading {
     Unread,
 }
 
-/// Everything.
 #[derive(Debug, Default)]
 pub struct Model {
     pub settings: Settings,
@@ -234,8 +231,6 @@ pub struct Model {
     pub note: Option<Row>,
     /// When the note goes by itself, in milliseconds since 1970.
     pub note_until: Option<i64>,
-    pub manner: Manner,
-    pub tour: Tour,
     pub browse: Browse,
     pub wrappers: Vec<Connected>,
     pub incompatible: Vec<Incompatible>,
@@ -301,10 +296,8 @@ pub enum Following {
 }
 
 impl Model {
-    /// An empty console of a given size.
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
-        let (tour, manner) = (settings.tour, settings.manner);
-        Self { settings, size, tour, manner, ..Self::default() }
+        Self { settings, size, ..Self::default() }
     }
 
     /// A hint of ours, with what `--home` named in every command line that it names.
@@ -337,17 +330,14 @@ impl Model {
         }
     }
 
-    /// The call with this key.
     pub fn call(&self, key: &CallKey) -> Option<&Held> {
         self.calls.get(self.place_of(key)?)
     }
 
-    /// The selected call.
     pub fn selection(&self) -> Option<&Held> {
         self.call(self.selected.as_ref()?)
     }
 
-    /// How many calls wait for a decision.
     pub fn waiting(&self) -> usize {
         self.calls.iter().filter(|held| held.waits()).count()
     }

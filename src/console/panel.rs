@@ -149,7 +149,7 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
 
 /// Whether the lines for a first look are on screen.
 pub fn shows_tour(model: &Model) -> bool {
-    model.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
+    model.settings.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
 }
 
 /// The five lines for a first look, where they leave room for what matters.

@@ -37,7 +37,6 @@ pub struct Run {
     pub tone: Tone,
 }
 
-/// One row of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub runs: Vec<Run>,
@@ -82,12 +81,10 @@ impl Row {
         }
     }
 
-    /// The columns it takes.
     pub fn width(&self) -> usize {
         self.runs.iter().map(|run| plain::width(&run.text)).sum()
     }
 
-    /// Its text alone.
     pub fn text(&self) -> String {
         self.runs.iter().map(|run| run.text.as_str()).collect()
     }

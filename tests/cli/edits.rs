@@ -1,4 +1,4 @@
-//! `mcp-approve rules add|remove|edit|except|undo|replay|suggest|import`: changed, tried, and taken back; and the README.
+//! `mcp-approve rules add|remove|edit|except|undo|replay|suggest`: changed, tried, and taken back; and the README.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -12,6 +12,7 @@ use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, writer};
 
 pub(super) const RULES: &str = "# mine\nversion = 1\n\n# careful here\n[[rule]]\nid = \"ask-all\"\ndecision = \"ask\"\ntool = \"create_*\"   # new things\n";
+
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
 /// A home whose log has calls of the server `memory`, observed: three alike, one that reads, two with a secret.
@@ -275,47 +276,6 @@ fn a_suggestion_is_listed_and_accepted() {
     let again = home.run(&["rules", "suggest"]).out;
     assert!(again.contains("Nothing to suggest") && again.contains("--observe"), "{again}");
     assert_eq!(home.run(&["rules", "suggest", "--write", "9"]).code, 2);
-}
-
-#[test]
-fn permissions_are_imported_with_a_report() {
-    let home = Home::with_policy(RULES);
-    let file = home.write("s.json", r#"{ "permissions": { "allow": ["mcp__github__list\u001b", "Bash(ls)"] } }"#);
-    let file = file.display().to_string();
-    let run = home.run(&["rules", "import", "claude", &file]);
-    assert_eq!((run.code, run.err.as_str()), (0, ""));
-    assert!(!run.out.contains('\u{1b}') && run.out.contains("tool = \"list\\u001B\""), "{}", run.out);
-    assert!(run.out.contains("# 1 entry carried over, 1 not.\n#   Bash(ls): it is about a tool of the program itself"));
-    assert_eq!(policy(&home), RULES);
-    assert_eq!(home.run(&["rules", "import", "claude", &file, "--write"]).code, 0);
-    assert!(policy(&home).contains("id = \"claude-allow-github\""));
-    home.run(&["rules", "undo"]);
-    assert_eq!(policy(&home), RULES);
-    let run = home.run(&["rules", "import", "codex", &file]);
-    assert!(run.code == 2 && run.err.contains("is not a permission file of codex"), "{}", run.err);
-}
-
-/// What people have in their homes becomes a policy in order, from an empty one.
-#[test]
-fn every_program_s_file_is_imported_to_a_policy_in_order() {
-    for (host, file, rules) in [
-        ("claude", "claude.settings.json", 10),
-        ("cursor", "cursor.permissions.json", 3),
-        ("cursor", "cursor.cli-config.json", 4),
-        ("gemini", "gemini.settings.json", 6),
-        ("gemini", "gemini.policy.toml", 4),
-        ("codex", "codex.config.toml", 6),
-        ("zed", "zed.settings.json", 3),
-    ] {
-        let home = Home::new();
-        let path = format!("{}/tests/fixtures/import/{file}", env!("CARGO_MANIFEST_DIR"));
-        let run = home.run(&["rules", "import", host, &path, "--write"]);
-        assert_eq!((run.code, run.err.as_str()), (0, ""), "{file}: {}", run.out);
-        let check = home.run(&["rules", "check"]);
-        let last = check.out.lines().last().unwrap_or_default().to_owned();
-        assert_eq!((check.code, last), (0, format!("HOME/config/policy.toml: in order, {rules} rules")), "{file}");
-        assert!(!check.out.contains("never") && !check.out.contains("waits"), "{file}: {}", check.out);
-    }
 }
 
 #[test]

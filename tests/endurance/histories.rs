@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 
 use crate::bed::{Measured, Run, caught, grouped, in_parallel};
-use crate::world::moves::{ALL, Move, replay};
+use crate::world::moves::{ALL, Move};
+use crate::world::play::replay;
 
 /// R23.
 pub fn simulated(run: &Run) -> Measured {

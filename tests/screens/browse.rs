@@ -1,9 +1,9 @@
-//! The screens beside Waiting, key by key: moving, searching, going from one to another, commands, the mouse, the tour.
+//! The screens beside Waiting, key by key: searching, going from one to another, commands, the mouse, the tour.
 
 use std::collections::BTreeSet;
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Manner, Screen, Tour};
 use mcp_approve::console::theme::Palette;
@@ -14,71 +14,7 @@ use proptest::prelude::*;
 
 use crate::desk::*;
 use crate::screens::lists::scenes::{awaited, line};
-
-/// A log of so many records behind a log reader that answers at once, as a log reader does.
-struct Log {
-    newest: u64,
-}
-
-impl Log {
-    fn answer(&self, desk: &mut Desk, commands: Vec<Command>) {
-        let mut todo: Vec<Command> = commands;
-        while let Some(command) = todo.pop() {
-            let Command::Look(Task::Page(wanted)) = command else { continue };
-            let most = u64::try_from(wanted.most).unwrap();
-            let (first, last) = match wanted.from {
-                Edge::Newest => (self.newest.saturating_sub(most - 1).max(1), self.newest),
-                Edge::Below(seq) => (seq.saturating_sub(most).max(1), seq - 1),
-                Edge::Oldest => (1, most.min(self.newest)),
-                Edge::Above(seq) => (seq + 1, (seq + most).min(self.newest)),
-            };
-            let lines: Vec<Line> = (first..=last).rev().map(call).collect();
-            let up = matches!(wanted.from, Edge::Oldest | Edge::Above(_));
-            let ended = if up { last == self.newest } else { first == 1 };
-            let progress = if ended { Progress::AtTheEnd } else { Progress::Full };
-            let searched = if up { last.max(first) } else { first };
-            let (id, from, newest) = (wanted.id, wanted.from, self.newest);
-            todo.extend(desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched, newest, progress }))));
-        }
-    }
-
-    fn press(&self, desk: &mut Desk, key: Key) {
-        let commands = desk.press(key);
-        self.answer(desk, commands);
-    }
-}
-
-/// The decision of a call of its own.
-fn call(seq: u64) -> Line {
-    Line { ticket: Some(format!("filesystem-{seq}")), ..line(seq, "decision") }
-}
-
-fn selected(desk: &Desk) -> u64 {
-    desk.model.browse.window.lines[desk.model.browse.log.at].seq
-}
-
-#[test]
-fn a_million_records_are_walked_with_a_few_in_memory() {
-    let log = Log { newest: 1_000_000 };
-    let mut desk = Desk::connected(80, 24);
-    log.press(&mut desk, Key::Char('3'));
-    assert_eq!(selected(&desk), 1_000_000);
-    for _ in 0..400 {
-        log.press(&mut desk, Key::PageDown);
-        assert!(desk.model.browse.window.lines.len() <= 4_400);
-    }
-    assert_eq!(selected(&desk), 1_000_000 - 400 * 18);
-    log.press(&mut desk, Key::End);
-    assert_eq!(selected(&desk), 1);
-    log.press(&mut desk, Key::Up);
-    assert_eq!(selected(&desk), 2);
-    for _ in 0..300 {
-        log.press(&mut desk, Key::PageUp);
-    }
-    assert_eq!(selected(&desk), 2 + 300 * 18);
-    log.press(&mut desk, Key::Home);
-    assert_eq!(selected(&desk), 1_000_000);
-}
+use crate::screens::log_pages::Log;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
@@ -103,63 +39,9 @@ proptest! {
 }
 
 #[test]
-fn what_comes_is_seen_at_the_top_and_moves_nothing_elsewhere() {
-    let mut log = Log { newest: 50 };
-    let mut desk = Desk::connected(80, 24);
-    log.press(&mut desk, Key::Char('3'));
-    let later = |desk: &mut Desk, log: &Log| {
-        desk.now += 2_000;
-        let commands = desk.send(Msg::Tick);
-        log.answer(desk, commands);
-    };
-    log.newest = 52;
-    later(&mut desk, &log);
-    assert_eq!(selected(&desk), 52);
-    log.press(&mut desk, Key::Down);
-    log.newest = 60;
-    later(&mut desk, &log);
-    assert_eq!(selected(&desk), 51);
-}
-
-#[test]
-fn a_late_page_of_another_search_is_dropped() {
-    let mut desk = Desk::connected(80, 24);
-    let old = awaited(&desk.keys("3"));
-    let new = awaited(&desk.keys("/x"));
-    assert_ne!(old, new);
-    let page = |id| {
-        let lines = vec![line(7, "decision")];
-        Msg::Found(Finding::Page(Page {
-            id,
-            from: Edge::Newest,
-            lines,
-            searched: 1,
-            newest: 7,
-            progress: Progress::AtTheEnd,
-        }))
-    };
-    desk.send(page(old));
-    assert!(desk.model.browse.window.lines.is_empty());
-    desk.send(page(new));
-    assert_eq!(desk.model.browse.window.lines.len(), 1);
-}
-
-#[test]
-fn a_missing_log_is_not_asked_for_without_rest() {
-    let mut desk = Desk::connected(80, 24);
-    desk.keys("3");
-    for _ in 0..20 {
-        let asked = desk.send(Msg::Found(Finding::NoLog));
-        assert!(!asked.iter().any(|command| matches!(command, Command::Look(Task::Page(_)))), "{asked:?}");
-    }
-    desk.now += 1_500;
-    awaited(&desk.send(Msg::Tick));
-}
-
-#[test]
 fn a_search_that_leaves_no_waiting_call_says_so_and_how_to_drop_it() {
     let mut desk = Desk::connected(80, 24);
-    desk.model.tour = Tour::Dismissed;
+    desk.model.settings.tour = Tour::Dismissed;
     desk.hold(overwrite("filesystem-1", "a\n", "b\n"));
     desk.keys("/zzz");
     desk.press(Key::Enter);
@@ -191,26 +73,6 @@ fn a_search_that_cannot_be_meant_says_so_and_the_last_one_stands() {
     desk.keys("x");
     assert!(desk.screen().contains("verdict cannot be denyx"));
     assert_eq!(desk.model.browse.log.search, before);
-}
-
-#[test]
-fn an_open_record_leads_to_its_tool_rule_and_server() {
-    for (key, screen, find) in [
-        ('4', Screen::Tools, "tool:=write_file server:filesystem"),
-        ('5', Screen::Rules, "rule:=scratch"),
-        ('6', Screen::Servers, "session:=files"),
-    ] {
-        let mut desk = Desk::connected(80, 24);
-        let id = awaited(&desk.keys("3"));
-        let lines = vec![Line { rule: Some("scratch".into()), ..line(9, "decision") }];
-        let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
-        desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched: 1, newest: 9, progress })));
-        desk.press(Key::Enter);
-        desk.press(Key::Char(key));
-        assert_eq!(desk.model.screen, screen);
-        assert_eq!(desk.model.browse.list(screen).unwrap().find, find);
-        assert!(desk.model.browse.list(screen).unwrap().sheet.is_some());
-    }
 }
 
 #[test]
@@ -318,7 +180,7 @@ fn quiet_rings_no_bell() {
     let mut desk = Desk::connected(80, 24);
     desk.keys(":quiet");
     desk.press(Key::Enter);
-    assert_eq!(desk.model.manner, Manner::Quiet);
+    assert_eq!(desk.model.settings.manner, Manner::Quiet);
     assert_eq!(desk.hold(write("filesystem-1")), []);
 }
 
@@ -361,14 +223,14 @@ fn the_mouse_selects_and_scrolls_and_decides_nothing() {
 #[test]
 fn the_tour_stays_until_it_is_dismissed() {
     let mut desk = Desk::connected(80, 24);
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     desk.line("dismisses these lines for good");
     desk.keys("2");
     assert!(!desk.screen().contains("dismisses these"));
     desk.keys("1");
     assert_eq!(desk.press(Key::Esc), [Command::Look(Task::TourSeen)]);
     assert!(!desk.screen().contains("dismisses these"));
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     desk.hold(write("filesystem-1"));
     desk.line("hides this for good");
     desk.resize(80, 15);
@@ -398,44 +260,4 @@ fn every_screen_is_drawn_at_any_size() {
             }
         }
     }
-}
-
-#[test]
-fn the_log_has_one_row_a_call_and_o_shows_every_record() {
-    let mut desk = Desk::connected(80, 24);
-    let page = |id, from, lines: Vec<Line>, newest| {
-        let (searched, progress) = (newest, Progress::AtTheEnd);
-        Msg::Found(Finding::Page(Page { id, from, lines, searched, newest, progress }))
-    };
-    let of = |seq, kind: &str, n: u64| Line { ticket: Some(format!("filesystem-{n}")), ..line(seq, kind) };
-    let seqs = |desk: &Desk| desk.model.browse.window.lines.iter().map(|line| line.seq).collect::<Vec<_>>();
-    let asked = desk.keys("3");
-    let wanted = |commands: &[Command]| match commands.last() {
-        Some(Command::Look(Task::Page(wanted))) => wanted.rows,
-        other => panic!("{other:?}"),
-    };
-    let pages: Vec<Command> = asked.iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).cloned().collect();
-    assert_eq!(wanted(&pages), LogRows::Calls);
-    // A decision is its call's row, and what was withdrawn after it says less; else the newest.
-    let lines =
-        vec![of(9, "withdrawn", 2), of(8, "decision", 2), of(7, "decision-asked", 2), of(6, "decision-asked", 1)];
-    desk.send(page(awaited(&asked), Edge::Newest, lines, 9));
-    assert_eq!(seqs(&desk), [8, 6]);
-    // The call that waited is decided: its row moves up, and the selection goes with it.
-    desk.press(Key::Down);
-    desk.now += 2_000;
-    let asked = desk.send(Msg::Tick);
-    desk.send(page(awaited(&asked), Edge::Above(9), vec![of(10, "decision", 1)], 10));
-    assert_eq!((seqs(&desk), selected(&desk)), (vec![10, 8], 10));
-    // Every record, and back; whoever asks for a kind of record wants records.
-    desk.line("every record");
-    let asked = desk.keys("o");
-    let pages: Vec<Command> = asked.into_iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).collect();
-    assert_eq!(wanted(&pages), LogRows::Records);
-    desk.send(page(awaited(&pages), Edge::Newest, vec![of(10, "decision", 1), of(9, "withdrawn", 2)], 10));
-    desk.press(Key::Up);
-    assert_eq!(seqs(&desk), [10, 9]);
-    desk.line("one row a call");
-    desk.keys("o/kind:policy");
-    assert_eq!(desk.model.browse.rows(), LogRows::Records);
 }

@@ -1,4 +1,4 @@
-//! More than one call: grants from a card, what stands and ends under Rules, changes that wait, and the way back.
+//! More than one call: grants from a card, and what is granted and ends under Rules.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,21 +6,19 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleFile, RuleLine, Task};
+use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleLine, Task};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::{Progress, Reach, Replayed, Trial, Tried, Which};
-use mcp_approve::console::update::{Command, Msg, RuleChange};
+use mcp_approve::console::tried::Trial;
+use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{Covers, FromConsole, FromWrapper, GrantCard, GrantTerms, Lasts, Status};
-use mcp_approve::policy::edit::Switch;
 use mcp_approve::policy::parse;
-use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::{Decision, Layer, Pending};
 use mcp_approve::wire::digest::Digest;
 
-use crate::desk::{Desk, NINE, delete, file, hazard, long, own, past_line, status, write};
+use crate::desk::{Desk, NINE, delete, file, hazard, long, own, status, write};
 use crate::screens::lists::scenes::{body, log, records};
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
+pub(super) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// A desk whose call is shown to its end; its path is known to lie in a folder.
 fn shown(width: u16, height: u16) -> Desk {
@@ -35,7 +33,7 @@ fn up(desk: &mut Desk, times: usize) {
     }
 }
 
-fn later(desk: &mut Desk) {
+pub(super) fn later(desk: &mut Desk) {
     desk.now += 400;
     desk.send(Msg::Tick);
     desk.draw();
@@ -51,7 +49,7 @@ fn granted(commands: &[Command]) -> Vec<(String, GrantTerms)> {
     commands.iter().filter_map(grant).collect()
 }
 
-fn card(id: &str, covers: Covers, lasts: Lasts) -> GrantCard {
+pub(super) fn card(id: &str, covers: Covers, lasts: Lasts) -> GrantCard {
     GrantCard {
         id: id.into(),
         tool: "create_file".into(),
@@ -67,7 +65,7 @@ fn card(id: &str, covers: Covers, lasts: Lasts) -> GrantCard {
     }
 }
 
-fn pending() -> Pending {
+pub(super) fn pending() -> Pending {
     Pending {
         layer: Layer::User,
         file: "/home/ada/.config/mcp-approve/policy.toml".into(),
@@ -77,7 +75,7 @@ fn pending() -> Pending {
     }
 }
 
-fn book() -> RuleBook {
+pub(super) fn book() -> RuleBook {
     let rule = RuleLine {
         id: "scratch".into(),
         decision: Decision::Allow,
@@ -90,7 +88,7 @@ fn book() -> RuleBook {
         warnings: Vec::new(),
     };
     RuleBook {
-        files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
+        files: vec![PathBuf::from("config/policy.toml")],
         rules: vec![rule],
         defaults: parse::built_in().defaults,
         broken: None,
@@ -98,7 +96,7 @@ fn book() -> RuleBook {
     }
 }
 
-fn rules(desk: &mut Desk) {
+pub(super) fn rules(desk: &mut Desk) {
     desk.keys("5");
     desk.send(Msg::Found(Finding::Counts(Arc::default())));
     desk.send(Msg::Found(Finding::Rules(Arc::new(book()))));
@@ -260,143 +258,6 @@ fn grants_stand_under_rules_and_x_ends_one() {
         desk.status("files", Status { grants: vec![card("grant:3", Covers::ThisCall, Lasts::Session)], ..status() });
         assert!(!desk.screen().contains("grant:2"), "{}", desk.screen());
     }
-}
-
-#[test]
-fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
-    for (width, height) in SIZES {
-        let mut desk = Desk::connected(width, height);
-        desk.status("files", Status { pending: vec![pending()], ..status() });
-        rules(&mut desk);
-        let commands = desk.press(Key::Enter);
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
-            commands.as_slice()
-        else {
-            panic!("{commands:?}")
-        };
-        later(&mut desk);
-        while desk.screen().contains("below") {
-            assert_eq!(desk.press(Key::Enter), []);
-        }
-        assert_eq!(desk.press(Key::Enter), [], "nothing is accepted before it is known what it would change");
-        assert!(desk.screen().contains("still being"), "{}", desk.screen());
-        desk.press(Key::Home);
-        let reach = Reach { calls: 340, progress: Progress::Whole };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
-        assert_snapshot!(format!("policy_review_{width}x{height}"), desk.screen());
-        while desk.screen().contains("below") {
-            assert_eq!(desk.press(Key::Enter), []);
-        }
-        assert_eq!(desk.press(Key::Enter), [Command::Drain]);
-        assert!(desk.screen().contains("Accept exactly this change?"), "{}", desk.screen());
-        assert_eq!(desk.press(Key::Enter), []);
-        later(&mut desk);
-        let message = FromConsole::AcceptPolicy { file: pending().file, digest: pending().digest };
-        assert_eq!(desk.press(Key::Enter), [Command::Send { session: "files".into(), message }]);
-    }
-}
-
-/// Eight past calls that would be ruled otherwise.
-fn replayed() -> Replayed {
-    let line = |n: i64| {
-        let ended = if n == 2 { Ended::Refused } else { Ended::Ran };
-        let (mut line, time) = (past_line(n, ended), NINE - n * 7_200_000);
-        line.time = time;
-        (line, Decision::Allow, "push".to_owned())
-    };
-    Replayed {
-        counts: vec![(Decision::Ask, Decision::Allow, 7), (Decision::Deny, Decision::Allow, 1)],
-        changed: 8,
-        untold: 3,
-        changes: (1..=8).map(line).collect(),
-    }
-}
-
-#[test]
-fn what_the_written_policy_would_change_is_a_key_away() {
-    for (width, height) in SIZES {
-        let mut desk = Desk::connected(width, height);
-        rules(&mut desk);
-        let commands = desk.keys("R");
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
-            panic!("{commands:?}")
-        };
-        assert!(desk.screen().contains("still counting"), "{}", desk.screen());
-        let reach = Reach { calls: 20_000, progress: Progress::Newest };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
-        assert_snapshot!(format!("replay_{width}x{height}"), desk.screen());
-        later(&mut desk);
-        desk.press(Key::End);
-        assert_eq!(desk.press(Key::Enter), []);
-        assert!(desk.screen().contains("nothing to accept"), "{}", desk.screen());
-        desk.press(Key::Esc);
-        // It comes too late for a panel that is closed.
-        let failed = Tried::Failed { id: *id, why: "gone".into() };
-        desk.send(Msg::Found(Finding::Tried(failed)));
-        assert!(!desk.screen().contains("gone"));
-    }
-}
-
-#[test]
-fn x_removes_a_rule_and_u_takes_the_last_change_back() {
-    let mut desk = Desk::connected(80, 24);
-    rules(&mut desk);
-    let remove = RuleChange::Remove { id: "scratch".into(), file: PathBuf::from("config/policy.toml") };
-    assert_eq!(desk.keys("x"), [Command::ChangeRules(remove)]);
-    assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
-    // Where no rule is on screen it only goes where they are.
-    desk.keys("1");
-    let commands = desk.keys("u");
-    assert!(!commands.contains(&Command::ChangeRules(RuleChange::Undo)), "{commands:?}");
-    desk.line("press it again, here");
-    assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
-    desk.send(Msg::RulesChanged(Ok("Taken back: removed rule \u{1b}[2Jscratch.".into())));
-    let screen = desk.screen();
-    assert!(screen.contains("Taken back: removed rule ␛[2Jscratch."), "{screen}");
-    desk.send(Msg::RulesChanged(Err("no change can be taken back".into())));
-    assert!(desk.screen().contains("Nothing was changed: no change can be taken back"));
-}
-
-#[test]
-fn t_switches_a_rule_off_and_on_again() {
-    let mut desk = Desk::connected(80, 24);
-    rules(&mut desk);
-    let switch = |to| {
-        let (id, file) = ("scratch".into(), PathBuf::from("config/policy.toml"));
-        [Command::ChangeRules(RuleChange::Switch { id, file, to })]
-    };
-    assert_eq!(desk.keys("t"), switch(Switch::Off));
-    let mut off = book();
-    off.rules[0].disabled = true;
-    desk.send(Msg::Found(Finding::Rules(Arc::new(off))));
-    desk.draw();
-    assert!(desk.screen().contains("off    scratch"), "{}", desk.screen());
-    assert_eq!(desk.keys("t"), switch(Switch::On));
-    desk.press(Key::Enter);
-    let screen = desk.screen();
-    assert!(screen.contains("it decides nothing") && screen.contains("t on"), "{screen}");
-}
-
-#[test]
-fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
-    use mcp_approve::console::update::Edit;
-    let mut desk = Desk::connected(80, 24);
-    let grants = vec![card("grant:1", Covers::Tool, Lasts::Session)];
-    desk.status("files", Status { grants, ..status() });
-    rules(&mut desk);
-    assert_eq!(desk.keys("e"), []);
-    desk.line("Only a rule in a file can be changed");
-    desk.keys("j");
-    let (id, file) = ("scratch".to_owned(), PathBuf::from("config/policy.toml"));
-    assert_eq!(desk.keys("e"), [Command::EditRule { id: id.clone(), file: file.clone() }]);
-    let left = |desk: &mut Desk, outcome| desk.send(Msg::RuleEdited { id: id.clone(), file: file.clone(), outcome });
-    assert!(left(&mut desk, Edit::Unchanged).iter().all(|one| !matches!(one, Command::ChangeRules(_))));
-    desk.line("Nothing was changed.");
-    left(&mut desk, Edit::Failed("no rule \u{1b}[2J".into()));
-    desk.line("no rule ␛[2J");
-    let commands = left(&mut desk, Edit::Text("new".into()));
-    let put = RuleChange::Replace { id: id.clone(), file: file.clone(), text: "new".into() };
-    assert!(commands.contains(&Command::ChangeRules(put)), "{commands:?}");
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! Many calls of many servers: filter, order, marks, long ways in few keys, time, and what is said after a decision.
+//! Many calls of many servers: filter, order, marks, long ways in few keys, and time.
 
-use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::queue::QueueLine;
-use mcp_approve::console::model::{Overlay, Process, Tour};
+use mcp_approve::console::model::{Overlay, Tour};
 use mcp_approve::console::update::Command;
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{FromConsole, FromWrapper, Settled};
+use mcp_approve::link::message::{FromConsole, FromWrapper};
 use mcp_approve::wire::number::grouped;
 
 use crate::desk::*;
@@ -14,7 +13,7 @@ use crate::screens::keys::{APPROVE, selected, sent};
 use crate::screens::lists::scenes::known;
 
 /// Calls of ten servers, one after the other.
-fn ten_servers(width: u16, height: u16, calls: i64) -> Desk {
+pub(super) fn ten_servers(width: u16, height: u16, calls: i64) -> Desk {
     let mut desk = Desk::new(width, height);
     for server in 0..10 {
         desk.link(ClientEvent::Connected(wrapper(&format!("server{server}"), &format!("s{server}"))));
@@ -213,70 +212,6 @@ fn the_oldest_call_is_on_screen_whichever_wrapper_answers_first() {
     assert_eq!(sent(&desk.keys("a")), [("git-1".into(), APPROVE)]);
 }
 
-fn settled(ticket: &str, verdict: Option<VerdictWord>, by: By) -> FromWrapper {
-    FromWrapper::Settled(Settled { ticket: ticket.into(), time: NINE, verdict, by, who: String::new() })
-}
-
-#[test]
-fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
-    let mut desk = Desk::connected(80, 24);
-    for ticket in ["filesystem-1", "filesystem-2", "filesystem-3"] {
-        desk.hold(own(ticket));
-    }
-    desk.look();
-    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
-    desk.say("files", settled("filesystem-3", None, By::Cancel));
-    desk.look();
-    assert_eq!(desk.model.calls.len(), 2, "the other is over without a trace");
-    assert!(desk.line("filesystem-2.md").contains("expired"), "{}", desk.screen());
-    assert!(desk.screen().contains("1 waiting"), "{}", desk.screen());
-    desk.keys("j");
-    desk.look();
-    desk.line("settled: denied at its deadline");
-    let footer = desk.screen().lines().last().unwrap_or_default().to_owned();
-    assert!(!footer.contains("approve") && !footer.contains("deny") && footer.contains("full card"), "{footer}");
-    assert_eq!(sent(&desk.keys("aA")), []);
-    desk.keys("k");
-    assert_eq!(desk.model.calls.len(), 1);
-}
-
-#[test]
-fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
-    for key in ["a", "A", "d", "r", "t"] {
-        let mut desk = Desk::connected(80, 24);
-        desk.hold(own("filesystem-1"));
-        desk.hold(own("filesystem-2"));
-        desk.look();
-        desk.say("files", settled("filesystem-1", Some(VerdictWord::Deny), By::Expiry));
-        desk.look();
-        desk.line("1 ended");
-        desk.line("settled: denied at its deadline");
-        assert_eq!(sent(&desk.keys(key)), [], "{key}");
-        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
-        desk.line("This is the next one that waits: look at it first.");
-        // What was typed before it was on screen long enough decides it no more than the first key did.
-        assert_eq!(sent(&desk.keys("aA")), [], "{key}");
-        assert!(desk.model.overlay.is_none(), "{key}");
-        desk.look();
-        assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)], "{key}");
-    }
-}
-
-#[test]
-fn the_state_of_a_call_that_is_over_is_whole_and_apart_from_its_target() {
-    for (width, height) in [(40, 12), (80, 24), (120, 40)] {
-        let mut desk = Desk::connected(width, height);
-        for ticket in ["filesystem-1", "filesystem-2"] {
-            let mut call = own(ticket);
-            call.target = Some("/home/ada/very/long/way/down/to/the/newest/new/proj/that/goes/on/notes.md".into());
-            desk.hold(call);
-        }
-        desk.look();
-        desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
-        assert!(desk.screen().contains("notes.md expired"), "{}", desk.screen());
-    }
-}
-
 #[test]
 fn a_short_target_leaves_room_for_its_tool() {
     let mut desk = Desk::connected(40, 12);
@@ -306,57 +241,9 @@ fn deny_server_is_about_what_the_search_shows() {
 }
 
 #[test]
-fn one_line_says_what_was_decided_and_it_goes_by_itself() {
-    let mut desk = Desk::connected(80, 24);
-    desk.hold(own("filesystem-1"));
-    desk.hold(own("filesystem-2"));
-    desk.look();
-    desk.keys("a");
-    assert!(!desk.screen().contains("Approved:"), "not before its wrapper says so");
-    desk.say("files", settled("filesystem-1", Some(VerdictWord::Approve), By::Operator));
-    desk.line("Approved: creates notes/today.md (10 bytes) · filesystem-1");
-    desk.now += 5_000;
-    desk.send(mcp_approve::console::update::Msg::Tick);
-    desk.draw();
-    assert!(!desk.screen().contains("Approved:"), "{}", desk.screen());
-    // Who comes too late is told what happened.
-    desk.look();
-    desk.keys("a");
-    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
-    desk.line("Too late, it was denied at its deadline: ");
-}
-
-#[test]
-fn leaving_asks_while_calls_wait() {
-    let mut desk = Desk::connected(80, 24);
-    assert_eq!(desk.keys("q"), [Command::Quit]);
-    desk.hold(own("filesystem-1"));
-    desk.look();
-    assert_eq!(desk.keys("q"), []);
-    desk.line("1 call still waits for you. Leave the console?");
-    assert_eq!(desk.model.place(), Place::Leave);
-    desk.press(Key::Esc);
-    desk.look();
-    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
-    for again in ["qq", "qy"] {
-        let mut desk = ten_servers(80, 24, 3);
-        assert_eq!(desk.keys(again), [Command::Quit]);
-    }
-    assert_eq!(ten_servers(80, 24, 3).press(Key::Ctrl('c')), [Command::Quit]);
-}
-
-#[test]
-fn ctrl_z_stops_the_console() {
-    let mut desk = ten_servers(80, 24, 3);
-    assert_eq!(desk.press(Key::Ctrl('z')), [Command::Suspend]);
-    desk.keys("d");
-    assert_eq!(desk.press(Key::Ctrl('z')), [], "while a reason is written it is no key");
-}
-
-#[test]
 fn the_tour_is_shown_beside_calls_that_wait() {
     let mut desk = ten_servers(80, 24, 3);
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     let screen = desk.screen();
     assert!(screen.contains("hides this for good") && screen.contains("all shown · armed"), "{screen}");
 }
@@ -443,14 +330,4 @@ fn the_key_line_says_what_a_key_does_here_and_now() {
     desk.press(Key::Esc);
     desk.press(Key::Enter);
     assert!(!desk.line("a approve  d deny").contains("Enter"), "what is open is not opened");
-}
-
-#[test]
-fn leaving_the_demo_says_that_nothing_stays_held() {
-    for (process, says) in [(Process::Own, "They stay held"), (Process::Demo, "its agent withdraws them")] {
-        let mut desk = ten_servers(80, 24, 2);
-        desk.model.settings.process = process;
-        desk.keys("q");
-        desk.line(says);
-    }
 }

@@ -3,26 +3,25 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+mod answers;
+mod effects;
 mod lines;
 pub mod moves;
+pub mod play;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
-use mcp_approve::audit::rehearsal;
-use mcp_approve::gate::data::effect::{Effect, Passing};
+use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::gate::data::event::{Event, Now, Side};
-use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
-use mcp_approve::gate::data::opinion::Opinion;
+use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{Pins, Sighting};
 use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Order, Polling};
+use mcp_approve::gate::{Config, Gate, Order, Polling, Unattended};
 use mcp_approve::policy::parse;
-use mcp_approve::wire::call::Origin;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
@@ -94,7 +93,7 @@ pub struct World {
     pub forms_inside: Vec<(String, String)>,
     /// Tickets that a host's user approved in a form that showed them.
     approved_in_host: BTreeSet<String>,
-    /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
+    /// Whether requests about which [`play::about_methods`] speaks must not pass undecided.
     restricts: bool,
     order: Order,
     /// The states of ours that the host was given, the latest last.
@@ -114,7 +113,11 @@ impl World {
     /// A world with a policy text (empty: the built-in default).
     pub fn with(config: Config, policy: &str) -> Self {
         let order = config.order;
-        let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
+        let mut policy =
+            if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
+        if config.unattended == Unattended::Elicit {
+            policy.roots.folder = Some("/".to_owned());
+        }
         let mut world = Self {
             gate: Gate::new(config, Arc::new(policy)),
             now: Now { mono: 1_000_000, wall: 1_790_000_000_000 },
@@ -255,7 +258,7 @@ impl World {
 
     /// Another policy stands.
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
-        self.restricts = text == moves::about_methods("ask") || text == moves::about_methods("deny");
+        self.restricts = text == play::about_methods("ask") || text == play::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
@@ -276,39 +279,6 @@ impl World {
         self.step(Event::Closed { side, how: "gone".into() })
     }
 
-    /// The log takes the oldest entry it has not answered for.
-    pub fn log_takes(&mut self) -> Vec<Did> {
-        self.log_takes_as(|_| ())
-    }
-
-    /// Whether the log has entries that it has not answered for.
-    pub fn is_waiting_for_the_log(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    /// The same, but its receipt is for the entry as `change` leaves it.
-    pub fn log_takes_as(&mut self, change: impl FnOnce(&mut Entry)) -> Vec<Did> {
-        let Some(Pending { id, mut entry }) = self.pending.pop_front() else { return Vec::new() };
-        if let (Kind::Decision, Some(ticket), Some(digest), Some(verdict)) =
-            (entry.kind, &entry.ticket, entry.digest, entry.verdict)
-        {
-            self.recorded.insert(ticket.clone(), (digest, verdict));
-        }
-        change(&mut entry);
-        let receipt = rehearsal::receipt(id, &entry);
-        self.step(Event::Recorded(receipt))
-    }
-
-    /// The log cannot take the oldest entry it has not answered for.
-    pub fn log_fails(&mut self) -> Vec<Did> {
-        let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
-        if let (Kind::Decision, Some(ticket)) = (entry.kind, &entry.ticket) {
-            // It is not on the disk, so it counts as no decision.
-            self.decisions.entry(ticket.clone()).and_modify(|count| *count -= 1);
-        }
-        self.step(Event::RecordFailed { entry: id, why: "the disk is full".into() })
-    }
-
     pub fn step(&mut self, event: Event) -> Vec<Did> {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
@@ -325,213 +295,6 @@ impl World {
             }
         }
         did
-    }
-
-    /// The approvers say this of the oldest call they were asked about.
-    pub fn approvers_say(&mut self, opinions: &[Opinion]) -> Vec<Did> {
-        let Some((ticket, consult)) = self.consults.pop_front() else { return Vec::new() };
-        self.step(Event::Consulted { ticket, consult, opinions: opinions.to_vec() })
-    }
-
-    /// The disk answers the oldest look.
-    pub fn disk_shows(&mut self) -> Vec<Did> {
-        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
-        let lead = |path: &String| self.disk.get(path).map_or_else(|| path.clone(), |(real, _)| real.clone());
-        let real = wanted.real.iter().map(|path| (path.clone(), Some(lead(path)))).collect();
-        let files = wanted.files.iter().map(|(argument, path)| {
-            let content = self.disk.get(path).map(|(_, content)| content.clone());
-            Facts {
-                real: Some(lead(path)),
-                kind: if content.is_some() { FileKind::File } else { FileKind::Missing },
-                size: content.as_ref().map(|content| content.len() as u64),
-                digest: content.as_ref().map(|content| Digest::of(content.as_bytes())),
-                unseen: None,
-                ..Facts::unseen(argument, path, "")
-            }
-        });
-        let found = Findings { real, files: files.collect() };
-        self.step(Event::Facts { ticket, look, found })
-    }
-
-    /// How many looks the disk has not answered.
-    pub fn looks_open(&self) -> usize {
-        self.looks.len()
-    }
-
-    /// The disk does not answer the oldest look in time.
-    pub fn disk_hangs(&mut self) -> Vec<Did> {
-        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
-        self.step(Event::Facts { ticket, look, found: wanted.unseen("no time") })
-    }
-
-    fn perform(&mut self, effect: Effect) -> Option<Did> {
-        if let (true, Effect::Relay(passing)) = (self.restricts, &effect) {
-            let line = match passing {
-                Passing::ToServer(plain) => text(plain.line()),
-                Passing::ToHost(line) => text(line),
-            };
-            let is_ruled = |method: &&str| line.contains(&format!("\"method\":\"{method}/"));
-            let ruled = ["resources", "prompts", "sampling", "elicitation"];
-            assert!(!ruled.iter().any(is_ruled), "1: passes undecided, and a rule is about it: {line}");
-        }
-        Some(match effect {
-            Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
-            Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),
-            Effect::Forward(token, call) => {
-                let digest = call.digest();
-                let ticket = self.ticket_of(digest);
-                let card_edited = self.cards.get(&ticket).is_some_and(|card| card.edited_from.is_some());
-                assert!(
-                    card_edited || self.sent.contains(&digest),
-                    "3: {ticket} forwards bytes that were never received"
-                );
-                assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
-                assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
-                if self.order == Order::Sent && call.origin() == Origin::Host {
-                    let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
-                    assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);
-                    self.last_forwarded = number;
-                }
-                let bytes = token.redeem("session", *call).expect("the token is for this call");
-                self.ends(&ticket, "forwarded");
-                Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
-            }
-            Effect::Answer(line) => {
-                let text = text(&line);
-                self.note_form(&text);
-                let state =
-                    text.split_once(r#""requestState":"mcp-approve:"#).and_then(|(_, rest)| rest.split_once('"'));
-                if let Some((_, id)) =
-                    text.split_once(r#""taskId":"mcp-approve-task-"#).filter(|_| text.contains("working"))
-                {
-                    let id = format!("mcp-approve-task-{}", id.split('"').next().unwrap_or_default());
-                    if self.tasks.last() != Some(&id) {
-                        self.tasks.push(id);
-                    }
-                }
-                self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
-                Did::Answer(text)
-            }
-            Effect::Query(question) => Did::Query(text(&question.into_line())),
-            Effect::Record(id, entry) => {
-                self.check_entry(&entry);
-                self.entries.push((*entry).clone());
-                self.pending.push_back(Pending { id, entry: *entry });
-                return None;
-            }
-            Effect::Ask(card) => {
-                let ticket = card.ticket.clone();
-                self.cards.insert(ticket.clone(), *card);
-                Did::Ask(ticket)
-            }
-            Effect::LookUp { ticket, look, wanted } => {
-                assert!(!wanted.is_empty(), "a look at nothing");
-                self.looked += 1;
-                self.looks.push_back((ticket, look, wanted));
-                return None;
-            }
-            Effect::Settle(settled) => {
-                self.settled.push(settled.clone());
-                Did::Settle(settled.ticket)
-            }
-            Effect::Refuse { why, .. } => Did::Refuse(why),
-            Effect::Show(one) => {
-                self.shown.push(*one);
-                return None;
-            }
-            Effect::Consult { ticket, consult, names, call } => {
-                self.consults.push_back((ticket, consult));
-                self.told.push(call);
-                Did::Consult(names.join(" "))
-            }
-            Effect::AcceptPolicy { file, .. } => Did::Accept(file),
-            Effect::Remember(sighting) => {
-                self.remembered.push(*sighting);
-                return None;
-            }
-            Effect::Pin { pinning, .. } => {
-                self.pinned.push(*pinning);
-                return None;
-            }
-            Effect::NoteServer | Effect::WakeAt(_) => return None,
-            Effect::Close(Side::Host) => Did::Close("host"),
-            Effect::Close(Side::Server) => Did::Close("server"),
-        })
-    }
-
-    /// The host was given a question of ours, or it was taken back.
-    fn note_form(&mut self, line: &str) {
-        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        if line["method"] == "elicitation/create" {
-            assert!(self.forms.is_empty(), "two questions at once");
-            let text =
-                |pointer: &str| line.pointer(pointer).and_then(|value| value.as_str()).expect("a text").to_owned();
-            self.forms.push((text("/id"), text("/params/message")));
-        } else if line["method"] == "notifications/cancelled" {
-            self.forms.retain(|(id, _)| line["params"]["requestId"] != id.as_str());
-        } else if let Some(message) = line.pointer("/result/inputRequests/mcp_approve/params/message") {
-            let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
-            self.forms_inside.push((text(&line["result"]["requestState"]), text(message)));
-        }
-    }
-
-    /// The host comes back with its user's answer to the latest form inside an answer, as a call under this id: what the form
-    /// answers, as JSON.
-    pub fn host_brings(&mut self, call: impl Fn(&str) -> String, answer: &str) -> Vec<Did> {
-        let Some((state, says)) = self.forms_inside.pop() else { return Vec::new() };
-        if answer.contains(r#""accept""#) && answer.contains(r#""approve":true"#) {
-            self.approved_in_host.insert(asked_about(&says));
-        }
-        let more = format!(r#","requestState":"{state}","inputResponses":{{"mcp_approve":{answer}}}"#);
-        self.host(&call(&more))
-    }
-
-    /// The host answers the open question: a JSON-RPC `result` or `error` member.
-    pub fn host_answers(&mut self, member: &str) -> Vec<Did> {
-        let Some((id, says)) = self.forms.pop() else { return Vec::new() };
-        if member.contains(r#""accept""#) && member.contains(r#""approve":true"#) {
-            self.approved_in_host.insert(asked_about(&says));
-        }
-        self.host(&format!(r#"{{"jsonrpc":"2.0","id":"{id}",{member}}}"#))
-    }
-
-    /// The ticket whose approval of exactly these bytes is on the disk: what a forward needs.
-    fn ticket_of(&self, digest: Digest) -> String {
-        let found = self.recorded.iter().find(|(ticket, (on_disk, verdict))| {
-            *on_disk == digest && *verdict == VerdictWord::Approve && !self.ends.contains_key(*ticket)
-        });
-        found.map(|(ticket, _)| ticket.clone()).expect("2: forwarded before an approval of these bytes was on the disk")
-    }
-
-    fn check_entry(&mut self, entry: &Entry) {
-        let Some(ticket) = &entry.ticket else { return };
-        match entry.kind {
-            Kind::Decision => {
-                let count = self.decisions.entry(ticket.clone()).or_default();
-                *count += 1;
-                assert_eq!(*count, 1, "5: {ticket} has two decisions");
-                let continues = entry.detail.iter().any(|(name, value)| {
-                    *name == "reason"
-                        && value.as_str().is_some_and(|reason| reason.starts_with("continues the approval"))
-                });
-                if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Operator)) && !continues {
-                    assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
-                }
-                if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Elicitation)) {
-                    assert!(self.approved_in_host.contains(ticket), "1: nobody approved {ticket} in the host");
-                }
-            }
-            Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
-            Kind::Outcome => {
-                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran");
-            }
-            _ => {}
-        }
-    }
-
-    fn ends(&mut self, ticket: &str, how: &'static str) {
-        let before = self.ends.insert(ticket.into(), how);
-        assert!(before.is_none(), "4: {ticket} ends twice: {before:?}, then {how}");
     }
 
     /// Ends the history: the log answers for everything, the server goes; nothing may be left open.
@@ -570,13 +333,4 @@ pub fn polled_with_forms(config: Config) -> World {
 fn polled_by(config: Config, capabilities: &str) -> World {
     let world = World::with(Config { polling: Polling::Declared, ..config }, "");
     world.ready_between(capabilities, r#","tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#)
-}
-
-/// The ticket that a form asks about.
-fn asked_about(says: &str) -> String {
-    says.lines().find_map(|line| line.strip_prefix("call: ")).expect("it names its call").to_owned()
-}
-
-fn text(line: &Line) -> String {
-    String::from_utf8_lossy(line.content()).into_owned()
 }

@@ -63,7 +63,6 @@ impl Paged {
         Self { extents, prefix, width, marks, rows, folds, folded }
     }
 
-    /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -23,13 +23,6 @@ pub(super) struct Searching {
     questions: Questions,
 }
 
-/// What a step came to.
-pub(super) struct Stepped {
-    /// What was found, where there is something to tell.
-    pub(super) page: Option<Page>,
-    pub(super) walked: Walked,
-}
-
 impl Searching {
     pub(super) fn begin(wanted: Wanted, reader: &Reader) -> Result<Self, StoreError> {
         let newest = reader.newest()?;
@@ -43,8 +36,12 @@ impl Searching {
         Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0, questions: Questions::default() })
     }
 
-    /// Reads on by a slice.
-    pub(super) fn step(&mut self, reader: &Reader, index: Option<&Index>) -> Result<Stepped, StoreError> {
+    /// Reads on by a slice: what was found, where there is something to tell, and how far it is.
+    pub(super) fn step(
+        &mut self,
+        reader: &Reader,
+        index: Option<&Index>,
+    ) -> Result<(Option<Page>, Walked), StoreError> {
         let mut lines = Vec::new();
         let missing = self.wanted.most.saturating_sub(self.found);
         let (search, rows, questions) = (&self.wanted.search, self.wanted.rows, &mut self.questions);
@@ -70,10 +67,10 @@ impl Searching {
         }
         self.quiet += 1;
         if lines.is_empty() && progress == Progress::Searching && self.quiet < QUIET {
-            return Ok(Stepped { page: None, walked });
+            return Ok((None, walked));
         }
         self.quiet = 0;
         let (id, from, searched) = (self.wanted.id, self.wanted.from, self.walk.reached());
-        Ok(Stepped { page: Some(Page { id, from, lines, searched, newest: self.newest, progress }), walked })
+        Ok((Some(Page { id, from, lines, searched, newest: self.newest, progress }), walked))
     }
 }

@@ -30,25 +30,18 @@ impl Model {
         let versions =
             self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
         for ((version, protocol), servers) in by_cause(versions) {
-            let wrapper =
-                if servers.len() == 1 { ": its wrapper is version " } else { ": their wrappers are version " };
             let row = Row::of(Tone::Danger, " ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
-            let row = row.and(Tone::Danger, wrapper).and_foreign(Tone::Danger, version);
-            rows.push(row.and(
-                Tone::Danger,
-                format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version),
-            ));
+            let wrapper = if servers.len() == 1 { "its wrapper is" } else { "their wrappers are" };
+            let row = row.and(Tone::Danger, format!(": {wrapper} version ")).and_foreign(Tone::Danger, version);
+            let words = format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version);
+            rows.push(row.and(Tone::Danger, words));
         }
         for problem in self.settings.problems.iter().take(PROBLEMS) {
             rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, problem));
         }
         if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
-            let words = format!(" ▲ and {}: ", counted(more, "more error"));
-            rows.push(
-                Row::of(Tone::Warn, words)
-                    .and(Tone::Key, self.hint("mcp-approve doctor"))
-                    .and(Tone::Warn, " lists them"),
-            );
+            let row = Row::of(Tone::Warn, format!(" ▲ and {}: ", counted(more, "more error")));
+            rows.push(row.and(Tone::Key, self.hint("mcp-approve doctor")).and(Tone::Warn, " lists them"));
         }
         if let Some(trouble) = &self.trouble {
             rows.push(Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, trouble));

@@ -273,31 +273,28 @@ impl ToolLine {
     }
 }
 
-impl Browse {
-    /// The list of a screen; `None` for those of Waiting.
-    pub fn list(&self, screen: Screen) -> Option<&ListState> {
-        match screen {
+/// The list of a screen, borrowed in a way; `None` for the card.
+macro_rules! list_of {
+    ($browse:ident, $screen:ident, $($borrow:tt)+) => {
+        match $screen {
             Screen::Detail => None,
-            Screen::Queue => Some(&self.queue),
-            Screen::Activity => Some(&self.activity),
-            Screen::Log => Some(&self.log),
-            Screen::Tools => Some(&self.tools),
-            Screen::Rules => Some(&self.rules),
-            Screen::Servers => Some(&self.servers),
+            Screen::Queue => Some($($borrow)+ $browse.queue),
+            Screen::Activity => Some($($borrow)+ $browse.activity),
+            Screen::Log => Some($($borrow)+ $browse.log),
+            Screen::Tools => Some($($borrow)+ $browse.tools),
+            Screen::Rules => Some($($borrow)+ $browse.rules),
+            Screen::Servers => Some($($borrow)+ $browse.servers),
         }
+    };
+}
+
+impl Browse {
+    pub fn list(&self, screen: Screen) -> Option<&ListState> {
+        list_of!(self, screen, &)
     }
 
-    /// The list of a screen, to be changed.
     pub fn list_mut(&mut self, screen: Screen) -> Option<&mut ListState> {
-        match screen {
-            Screen::Detail => None,
-            Screen::Queue => Some(&mut self.queue),
-            Screen::Activity => Some(&mut self.activity),
-            Screen::Log => Some(&mut self.log),
-            Screen::Tools => Some(&mut self.tools),
-            Screen::Rules => Some(&mut self.rules),
-            Screen::Servers => Some(&mut self.servers),
-        }
+        list_of!(self, screen, &mut)
     }
 
     /// What the log's list has a row for. Whoever asks for a kind of record wants records.

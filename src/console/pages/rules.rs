@@ -56,7 +56,7 @@ pub(super) fn heading(model: &Model) -> Row {
     }
     let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
-        row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
+        row = row.and_foreign(Tone::Quiet, &file.display().to_string()).and(Tone::Quiet, "  ");
     }
     row
 }
@@ -72,7 +72,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
             Row::default().and_foreign(Tone::Ours, broken),
         ];
     }
-    let file = book.files.first().map(|file| file.path.display().to_string()).unwrap_or_default();
+    let file = book.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     vec![
         Row::of(Tone::Strong, "There are no rules yet."),
         Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
@@ -272,7 +272,7 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
                 rows.says("", Tone::Danger, words);
             }
             let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
-            let file = file.map(|file| format!("{}:{}", file.path.display(), rule.line)).unwrap_or_default();
+            let file = file.map(|file| format!("{}:{}", file.display(), rule.line)).unwrap_or_default();
             rows.foreign("file", &file);
             for (name, value) in &rule.selects {
                 rows.foreign(name, value);

@@ -15,7 +15,6 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Starts reading.
     pub(super) fn start(inbox: Inbox) -> Self {
         let (permission, granted) = sync_channel(1);
         std::thread::spawn(move || {

@@ -191,7 +191,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
     }
     if panel::shows_tour(model) {
         // It says that Esc hides it.
-        model.tour = Tour::Dismissed;
+        model.settings.tour = Tour::Dismissed;
         return vec![Command::Look(Task::TourSeen)];
     }
     match model.screen {

@@ -154,7 +154,7 @@ fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
         return Err("Only a rule in a file can be changed; Enter shows what this is.");
     };
     let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.path.clone())));
+    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone())));
     found.ok_or("This rule is in no file any more; only the log names it.")
 }
 

@@ -86,11 +86,11 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             note(model, Tone::Warn, format!("Only its own key does that, on the call itself: {name}."));
         }
         Order::Quiet => {
-            model.manner = match model.manner {
+            model.settings.manner = match model.settings.manner {
                 Manner::Rings => Manner::Quiet,
                 Manner::Quiet => Manner::Rings,
             };
-            let words = match model.manner {
+            let words = match model.settings.manner {
                 Manner::Quiet => "Quiet: no bell and no notice. The number waiting stays in the title.",
                 Manner::Rings => "The bell rings again when a call waits.",
             };
@@ -115,7 +115,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             return vec![Command::Look(Task::Verify)];
         }
         Order::Tour => {
-            model.tour = Tour::Shown;
+            model.settings.tour = Tour::Shown;
             model.screen = crate::console::model::Screen::Queue;
         }
         Order::Search(screen, text) => {

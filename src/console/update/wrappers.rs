@@ -142,7 +142,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         if older {
             moves::select(model, Some(key));
         }
-        let rings = first && model.manner == Manner::Rings;
+        let rings = first && model.settings.manner == Manner::Rings;
         return if rings { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {

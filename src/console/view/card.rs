@@ -12,7 +12,6 @@ use crate::console::screen::content_rows;
 use crate::console::time;
 use crate::link::message::Settled;
 
-/// Draws the card.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let (Some(held), Some(card)) = (model.selection(), &model.card) else {
         return;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
-use crate::console::keymap::{Action, BINDINGS, Keys, Place};
+use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
 use crate::console::model::review::Change;
 use crate::console::model::{Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
@@ -24,7 +24,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) && !LISTS.contains(&place) => Tone::Quiet,
+        Err(_) if decides(action) && action != Action::DenyServer && CARDS.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS
@@ -163,7 +163,7 @@ fn screens(keys: &Keys) -> Row {
 
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
-    let card = model.card.as_ref().filter(|_| matches!(place, Place::Queue | Place::Detail))?;
+    let card = model.card.as_ref().filter(|_| CARDS.contains(&place))?;
     let below = card.arguments_end() > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
@@ -193,6 +193,9 @@ fn only_read(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
 }
 
+/// Where a key is about the call on screen.
+const CARDS: [Place; 2] = [Place::Queue, Place::Detail];
+
 /// Lists need no word on how to move.
 const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
 
@@ -204,27 +207,14 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
     Row::of(tone, key).and(Tone::Quiet, format!(" {name}  "))
 }
 
-fn decides(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Approve
-            | Action::ApproveUnread
-            | Action::Deny
-            | Action::Edit
-            | Action::Reads
-            | Action::Changes
-            | Action::PlainText
-    )
-}
-
 /// Whether the selected call no longer waits, and no marked one does.
 fn is_ended(model: &Model, place: Place) -> bool {
     let waits = model.selection().is_none_or(Held::waits);
-    matches!(place, Place::Queue | Place::Detail) && !waits && model.marked_calls().is_empty()
+    CARDS.contains(&place) && !waits && model.marked_calls().is_empty()
 }
 
 fn needs_a_waiting_call(action: Action) -> bool {
-    decides(action) || matches!(action, Action::Rule | Action::Mark | Action::DenyServer)
+    decides(action) || matches!(action, Action::Rule | Action::Mark)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {

@@ -11,7 +11,6 @@ use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 
-/// Draws the list with its question.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area);

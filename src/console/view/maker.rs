@@ -14,7 +14,6 @@ use crate::policy::rule::Decision;
 /// Past calls that the offers make room for.
 const FEW: usize = 3;
 
-/// Draws the panel.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area: Rect) {
     let (width, room) = (usize::from(area.width), content_rows(area));
     let all = rows(model, maker, width, room);
@@ -90,7 +89,6 @@ pub fn all_rows(model: &Model) -> usize {
     rows(model, maker, usize::from(area.width), content_rows(area)).rows.len()
 }
 
-/// The panel's rows.
 struct Rows {
     rows: Vec<Row>,
     /// So many of them must be on screen before anything is done; the past calls below may be read.

@@ -15,7 +15,6 @@ use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
-/// Draws the list with its title.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {
         return;

@@ -18,7 +18,6 @@ use crate::policy::rule::Pending;
 /// Past calls that are listed before the change itself.
 const CALLS: usize = 6;
 
-/// Draws the review.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area);

@@ -1,0 +1,133 @@
+//! Calls that are over, and leaving: what is said after a decision, which keys still do something, and what leaving asks.
+
+use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::console::keymap::{Key, Place};
+use mcp_approve::console::model::Process;
+use mcp_approve::console::update::Command;
+use mcp_approve::link::message::{FromWrapper, Settled};
+
+use crate::desk::*;
+use crate::screens::keys::{APPROVE, sent};
+use crate::screens::scale::ten_servers;
+
+fn settled(ticket: &str, verdict: Option<VerdictWord>, by: By) -> FromWrapper {
+    FromWrapper::Settled(Settled { ticket: ticket.into(), time: NINE, verdict, by, who: String::new() })
+}
+
+#[test]
+fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
+    let mut desk = Desk::connected(80, 24);
+    for ticket in ["filesystem-1", "filesystem-2", "filesystem-3"] {
+        desk.hold(own(ticket));
+    }
+    desk.look();
+    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+    desk.say("files", settled("filesystem-3", None, By::Cancel));
+    desk.look();
+    assert_eq!(desk.model.calls.len(), 2, "the other is over without a trace");
+    assert!(desk.line("filesystem-2.md").contains("expired"), "{}", desk.screen());
+    assert!(desk.screen().contains("1 waiting"), "{}", desk.screen());
+    desk.keys("j");
+    desk.look();
+    desk.line("settled: denied at its deadline");
+    let footer = desk.screen().lines().last().unwrap_or_default().to_owned();
+    assert!(!footer.contains("approve") && !footer.contains("deny") && footer.contains("full card"), "{footer}");
+    assert_eq!(sent(&desk.keys("aA")), []);
+    desk.keys("k");
+    assert_eq!(desk.model.calls.len(), 1);
+}
+
+#[test]
+fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
+    for key in ["a", "A", "d", "r", "t"] {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(own("filesystem-1"));
+        desk.hold(own("filesystem-2"));
+        desk.look();
+        desk.say("files", settled("filesystem-1", Some(VerdictWord::Deny), By::Expiry));
+        desk.look();
+        desk.line("1 ended");
+        desk.line("settled: denied at its deadline");
+        assert_eq!(sent(&desk.keys(key)), [], "{key}");
+        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
+        desk.line("This is the next one that waits: look at it first.");
+        // What was typed before it was on screen long enough decides it no more than the first key did.
+        assert_eq!(sent(&desk.keys("aA")), [], "{key}");
+        assert!(desk.model.overlay.is_none(), "{key}");
+        desk.look();
+        assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)], "{key}");
+    }
+}
+
+#[test]
+fn the_state_of_a_call_that_is_over_is_whole_and_apart_from_its_target() {
+    for (width, height) in [(40, 12), (80, 24), (120, 40)] {
+        let mut desk = Desk::connected(width, height);
+        for ticket in ["filesystem-1", "filesystem-2"] {
+            let mut call = own(ticket);
+            call.target = Some("/home/ada/very/long/way/down/to/the/newest/new/proj/that/goes/on/notes.md".into());
+            desk.hold(call);
+        }
+        desk.look();
+        desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+        assert!(desk.screen().contains("notes.md expired"), "{}", desk.screen());
+    }
+}
+
+#[test]
+fn one_line_says_what_was_decided_and_it_goes_by_itself() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(own("filesystem-1"));
+    desk.hold(own("filesystem-2"));
+    desk.look();
+    desk.keys("a");
+    assert!(!desk.screen().contains("Approved:"), "not before its wrapper says so");
+    desk.say("files", settled("filesystem-1", Some(VerdictWord::Approve), By::Operator));
+    desk.line("Approved: creates notes/today.md (10 bytes) · filesystem-1");
+    desk.now += 5_000;
+    desk.send(mcp_approve::console::update::Msg::Tick);
+    desk.draw();
+    assert!(!desk.screen().contains("Approved:"), "{}", desk.screen());
+    // Who comes too late is told what happened.
+    desk.look();
+    desk.keys("a");
+    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+    desk.line("Too late, it was denied at its deadline: ");
+}
+
+#[test]
+fn leaving_asks_while_calls_wait() {
+    let mut desk = Desk::connected(80, 24);
+    assert_eq!(desk.keys("q"), [Command::Quit]);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    assert_eq!(desk.keys("q"), []);
+    desk.line("1 call still waits for you. Leave the console?");
+    assert_eq!(desk.model.place(), Place::Leave);
+    desk.press(Key::Esc);
+    desk.look();
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+    for again in ["qq", "qy"] {
+        let mut desk = ten_servers(80, 24, 3);
+        assert_eq!(desk.keys(again), [Command::Quit]);
+    }
+    assert_eq!(ten_servers(80, 24, 3).press(Key::Ctrl('c')), [Command::Quit]);
+}
+
+#[test]
+fn ctrl_z_stops_the_console() {
+    let mut desk = ten_servers(80, 24, 3);
+    assert_eq!(desk.press(Key::Ctrl('z')), [Command::Suspend]);
+    desk.keys("d");
+    assert_eq!(desk.press(Key::Ctrl('z')), [], "while a reason is written it is no key");
+}
+
+#[test]
+fn leaving_the_demo_says_that_nothing_stays_held() {
+    for (process, says) in [(Process::Own, "They stay held"), (Process::Demo, "its agent withdraws them")] {
+        let mut desk = ten_servers(80, 24, 2);
+        desk.model.settings.process = process;
+        desk.keys("q");
+        desk.line(says);
+    }
+}
