@@ -147,11 +147,10 @@ fn length(tool: &PinnedTool) -> usize {
 }
 
 fn differences_caption(tool: &PinnedTool, rows: &mut Entries) {
-    match tool.changes.len() {
-        0 => rows.caption("the definition", "no trusted one to compare it with"),
-        places => {
-            rows.caption("what changed", &format!("{} · - trusted  + what it says now", counted(places, "place")))
-        }
+    let places = counted(tool.changes.len(), "place");
+    match tool.changes.is_empty() {
+        true => rows.caption("the definition", "no trusted one to compare it with"),
+        false => rows.caption("what changed", &format!("{places} · - trusted  + what it says now")),
     }
 }
 
