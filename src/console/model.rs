@@ -32,8 +32,8 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown, Unread};
-pub use review::Review;
-pub use rule::{Except, Offer, RuleMaker};
+pub use review::{Change, Review};
+pub use rule::{Choice, Except, Offer, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 

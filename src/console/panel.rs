@@ -58,8 +58,6 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
         return vec![over(armed)];
     };
     let danger = held.snapshot.danger.as_deref().unwrap_or_default();
-    let laid = model.card.as_ref().filter(|card| std::sync::Arc::ptr_eq(card.snapshot(), &held.snapshot));
-    let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
     let question = match (reading, held.unread()) {
         (Reading::Unread, _) | (_, Some(Unread::End)) => "Approve this dangerous call UNREAD?".to_owned(),
         (Reading::Read, Some(Unread::Skipped(rows))) => {
@@ -69,7 +67,7 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     };
     vec![
         heading(Tone::Danger, &question, armed),
-        Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect),
+        Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, model.effect_of(held)),
         Row::of(Tone::Danger, " ◆ ").and_foreign(Tone::Danger, danger),
     ]
 }

@@ -26,13 +26,10 @@ impl PinReader {
 
     /// Everything that is remembered; `None` where it is as it was read last.
     pub(super) fn read(&mut self) -> Result<Option<PinBook>, String> {
-        let read = self
-            .look()
-            .map_err(|error| format!("what is remembered of tools cannot be read: {error}; {}", error.hint()));
-        if read.is_err() {
+        self.look().map_err(|error| {
             (self.memory, self.last) = (None, None);
-        }
-        read
+            format!("what is remembered of tools cannot be read: {error}; {}", error.hint())
+        })
     }
 
     fn look(&mut self) -> Result<Option<PinBook>, PinsError> {

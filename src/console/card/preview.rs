@@ -65,11 +65,6 @@ fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     found
 }
 
-/// `in query`. Only names that are known to hold a language get here.
-fn argument(name: &str) -> String {
-    format!("in {name}")
-}
-
 /// A row of a preview: its border, then what it says, wrapped.
 fn bordered(row: Row, width: usize) -> Vec<Row> {
     row.behind(&Row::of(Tone::Border, " │ "), width)

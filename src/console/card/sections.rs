@@ -183,16 +183,6 @@ pub fn is_without_arguments(snapshot: &Snapshot) -> bool {
     bare.is_empty() || bare == "{}"
 }
 
-/// The rule above what a call brings beside its arguments.
-pub fn beside_caption(what: &str, bytes: usize, width: usize) -> Row {
-    caption(what, &size(bytes), width)
-}
-
-/// The rule above what an edit changed.
-pub fn edit_caption(width: usize) -> Vec<Row> {
-    vec![caption("edited", "- as received, + as it will be sent", width)]
-}
-
 /// The frame around the server's own words, up to its description.
 pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     if snapshot.title.is_none() && snapshot.description.is_none() {

@@ -156,9 +156,9 @@ impl Model {
         };
         let shown = match (self.selection(), &self.card) {
             (Some(held), Some(card))
-                if shows_card && size == self.size && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
+                if shows_card && size == self.size && Arc::ptr_eq(&card.snapshot, &held.snapshot) =>
             {
-                Some((self.identified(held), card.rows(), card.arguments_end(), card.folded()))
+                Some((self.identified(held), card.rows, card.arguments_end, card.folded()))
             }
             _ => None,
         };

@@ -19,13 +19,7 @@ pub(super) fn mark(model: &mut Model) {
         return note(model, Tone::Warn, "Nothing is selected.");
     };
     let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
-    if keys.iter().all(|key| model.marked.contains(key)) {
-        keys.iter().for_each(|key| {
-            model.marked.remove(key);
-        });
-    } else {
-        model.marked.extend(keys);
-    }
+    turn(model, keys);
     moves::go(model, crate::console::keymap::Action::Down);
 }
 
@@ -37,6 +31,11 @@ pub(super) fn mark_alike(model: &mut Model) {
     let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
     let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
     let keys: Vec<CallKey> = alike.map(|held| held.key.clone()).collect();
+    turn(model, keys);
+}
+
+/// Marks these calls; takes their marks back where all have one.
+fn turn(model: &mut Model, keys: Vec<CallKey>) {
     if keys.iter().all(|key| model.marked.contains(key)) {
         model.marked.retain(|key| !keys.contains(key));
     } else {

@@ -44,10 +44,10 @@ pub(super) fn go(model: &mut Model, action: Action) {
 
 /// Moves the card.
 pub(super) fn scroll(model: &mut Model, action: Action) {
-    let rows = model.card.as_ref().map_or(0, Card::rows);
+    let rows = model.card.as_ref().map_or(0, |card| card.rows);
     model.scroll = match (action, &model.card) {
-        (Action::Bottom, Some(card)) if model.scroll + model.card_rows() < card.arguments_end() => {
-            card.arguments_end().saturating_sub(model.card_rows())
+        (Action::Bottom, Some(card)) if model.scroll + model.card_rows() < card.arguments_end => {
+            card.arguments_end.saturating_sub(model.card_rows())
         }
         _ => moved(model.scroll, action, model.card_rows(), rows),
     };
@@ -220,7 +220,7 @@ pub(super) fn details(model: &mut Model) {
     };
     lay_card(model);
     if let (Details::Shown, Some(card)) = (model.details, &model.card) {
-        model.scroll = card.arguments_end();
+        model.scroll = card.arguments_end;
     }
 }
 
@@ -242,7 +242,7 @@ pub(super) fn settle(model: &mut Model) {
         }
     }
     lay_card(model);
-    let rows = model.card.as_ref().map_or(0, Card::rows);
+    let rows = model.card.as_ref().map_or(0, |card| card.rows);
     model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
 }
 
@@ -255,21 +255,21 @@ fn lay_card(model: &mut Model) {
     let snapshot = held.snapshot.clone();
     let width = model.areas().card.width;
     let laid = model.card.as_ref();
-    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
-    let same_width = laid.is_some_and(|card| card.width() == width);
-    if same_call && same_width && laid.is_some_and(|card| card.details() == model.details) || width == 0 {
+    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(&card.snapshot, &snapshot));
+    let same_width = laid.is_some_and(|card| card.width == width);
+    if same_call && same_width && laid.is_some_and(|card| card.details == model.details) || width == 0 {
         return;
     }
     if !same_call {
         model.scroll = 0;
         model.fold_at = None;
     }
-    let folds = laid.filter(|_| same_call).map(Card::folds).cloned().unwrap_or_default();
-    let old_rows = laid.map_or(0, Card::rows).max(1);
+    let folds = laid.filter(|_| same_call).map(|card| card.folds.clone()).unwrap_or_default();
+    let old_rows = laid.map_or(0, |card| card.rows).max(1);
     let card = Card::folded_as(&snapshot, width, model.settings.offset, folds, model.details);
     if !(same_call && same_width) {
         // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
-        model.scroll = model.scroll * card.rows() / old_rows;
+        model.scroll = model.scroll * card.rows / old_rows;
         model.shown = Shown::default();
     }
     model.card = Some(card);
@@ -277,10 +277,10 @@ fn lay_card(model: &mut Model) {
 
 /// A card that says the same of a call whose deadline has changed: what was read of it stays read.
 pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>) {
-    let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(card.snapshot(), old)) else { return };
+    let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.call(key) else { return };
-    let (folds, details) = (card.folds().clone(), card.details());
-    model.card = Some(Card::folded_as(&held.snapshot, card.width(), model.settings.offset, folds, details));
+    let (folds, details) = (card.folds.clone(), card.details);
+    model.card = Some(Card::folded_as(&held.snapshot, card.width, model.settings.offset, folds, details));
 }
 
 /// How often what a card on screen would touch is looked at again, in milliseconds.

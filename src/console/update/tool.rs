@@ -4,8 +4,7 @@
 use super::{Command, answer, note};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::review::{Change, Review};
-use crate::console::model::{ARMING, Model, Overlay, Subject};
+use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
 use crate::console::pinned::{PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
 use crate::console::row::{Row, Tone};
 

@@ -24,7 +24,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row - model.scroll)) {
         point_at(row);
     }
-    let below = card.arguments_end().saturating_sub(model.scroll + room);
+    let below = card.arguments_end.saturating_sub(model.scroll + room);
     paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
 }
 
@@ -58,9 +58,7 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
     let age = time::span(now - held.snapshot.arrived);
     let mut right = Row::of(Tone::Quiet, format!("waits {age}"));
     if let Some(deadline) = held.snapshot.deadline {
-        let all = (deadline - held.snapshot.arrived).max(1);
-        let left = (deadline - now).clamp(0, all);
-        let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+        let (left, all, tone) = queue::left_of(held, deadline, now);
         right.push(tone, format!(" · {} left ", time::left(left)));
         right.push(tone, queue::bar(left, all, 8));
     }

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
-use crate::console::model::review::Change;
-use crate::console::model::{Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::Sides;
@@ -164,7 +163,7 @@ fn screens(keys: &Keys) -> Row {
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     let card = model.card.as_ref().filter(|_| CARDS.contains(&place))?;
-    let below = card.arguments_end() > model.scroll + model.card_rows();
+    let below = card.arguments_end > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
     Some(hint(model.settings.keys.shown(end), name, Tone::Key))

@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
-use crate::console::model::rule::{Choice, RuleMaker, RuleStage};
-use crate::console::model::{Model, Offer, Overlay};
+use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::policy::rule::Decision;
@@ -61,17 +60,25 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         (RuleStage::Choosing, Some(Offer::Grant(_))) => {
             Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
         }
-        (RuleStage::Choosing, _) if maker.goes_at_once() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
-        }
-        (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
             Row::of(Tone::Danger, " Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
-        (RuleStage::Sure { .. }, _) => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
+        (stage, _) => writes(stage, maker.goes_at_once()),
     }
+}
+
+/// What Enter does with a rule on show.
+pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
+    let (tone, words) = match stage {
+        RuleStage::Choosing if at_once => {
+            (Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
+        }
+        RuleStage::Choosing => (Tone::Warn, " Enter, twice, adds this text to your policy file"),
+        RuleStage::Sure { .. } => {
+            (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
+        }
+    };
+    Row::of(tone, words)
 }
 
 /// How many rows that must be read are below the screen.

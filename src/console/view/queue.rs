@@ -282,9 +282,7 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
     let Some(deadline) = held.snapshot.deadline else {
         return Row::of(Tone::Quiet, format!("{:>1$} ", time::span(now - held.snapshot.arrived), width - 1));
     };
-    let all = (deadline - held.snapshot.arrived).max(1);
-    let left = (deadline - now).clamp(0, all);
-    let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+    let (left, all, tone) = left_of(held, deadline, now);
     let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
     let figures = format!("{bar} {:>5} ", time::left(left));
     Row::of(tone, format!("{figures:>width$}"))
@@ -300,6 +298,13 @@ fn word(held: &Held) -> Option<&'static str> {
         CallState::Settled(_) => Some("over"),
         CallState::Gone => Some("gone"),
     }
+}
+
+/// What is left until a call's deadline, of how much, and how that looks; in milliseconds.
+pub(super) fn left_of(held: &Held, deadline: i64, now: i64) -> (i64, i64, Tone) {
+    let all = (deadline - held.snapshot.arrived).max(1);
+    let left = (deadline - now).clamp(0, all);
+    (left, all, if left < 30_000 { Tone::Danger } else { Tone::Quiet })
 }
 
 /// What is left of a time, as a bar of so many cells; empty only when nothing is left.

@@ -6,9 +6,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::caption::caption;
 use crate::console::card::counted;
-use crate::console::model::review::{Change, Review};
-use crate::console::model::rule::RuleStage;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Change, Model, Overlay, Review, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
@@ -67,15 +65,7 @@ fn last(review: &Review) -> Row {
         (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
-        (Change::Suggested(rule), RuleStage::Choosing) if rule.warnings.is_empty() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
-        }
-        (Change::Suggested(_), RuleStage::Choosing) => {
-            Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file")
-        }
-        (Change::Suggested(_), RuleStage::Sure { .. }) => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
+        (Change::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
     }
 }
 

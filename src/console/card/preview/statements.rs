@@ -1,7 +1,7 @@
 //! Statements and commands as the gate read them: one after the other, their words marked. Reads no text itself: what is
 //! shown here is what the badge, the queue and the log say, word by word.
 
-use super::{argument, bordered};
+use super::bordered;
 use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::caption::caption;
@@ -16,7 +16,7 @@ pub(super) fn rows(readings: &[Reading], width: usize) -> Vec<Row> {
 fn of(reading: &Reading, width: usize) -> Vec<Row> {
     let is_shell = reading.analysis.language == Language::Shell;
     let (name, one) = if is_shell { ("commands", "command") } else { ("statements", "statement") };
-    let mut rows = vec![caption(name, &argument(&reading.analysis.argument), width)];
+    let mut rows = vec![caption(name, &format!("in {}", reading.analysis.argument), width)];
     if reading.parts.is_empty() {
         rows.extend(unread(reading, name, width));
         return rows;
