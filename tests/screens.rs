@@ -6,6 +6,7 @@ mod cards;
 mod confirming;
 mod edits;
 mod endings;
+mod fits;
 mod folds;
 mod frames;
 mod grants;

@@ -1,6 +1,6 @@
 //! Finds records in the log. Owns no SQL and no printing; what it reads is not trusted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use memchr::memmem;
@@ -38,10 +38,15 @@ pub fn last_calls(
     search: &Search,
     limit: usize,
 ) -> Result<Vec<Record>, StoreError> {
-    let mut calls = CallRows::default();
-    newest(reader, index, search, limit, &mut |record| {
+    let (mut calls, mut questions) = (CallRows::default(), Questions::default());
+    let found = newest(reader, index, search, limit, &mut |record| {
+        if !questions.want(reader, index, search, record) {
+            return Place::Behind;
+        }
         calls.place(record.fields().map(|fields| (fields.kind(), fields.call())))
-    })
+    })?;
+    questions.check()?;
+    Ok(found)
 }
 
 fn newest(
@@ -73,6 +78,43 @@ fn newest(
     })?;
     found.reverse();
     Ok(found)
+}
+
+/// Tells of the records that a search takes which are of calls that it wants: a question has no verdict, so `-verdict:deny`
+/// would leave the question of a denied call in the list.
+#[derive(Debug, Default)]
+pub struct Questions {
+    decided: HashSet<Call>,
+    /// Why a call could not be looked up.
+    failed: Option<StoreError>,
+}
+
+impl Questions {
+    /// Whether the record may be its call's row: the decision of a question's call is wanted, or still to come.
+    pub fn want(&mut self, reader: &Reader, index: Option<&Index>, search: &Search, record: &Record) -> bool {
+        let Some(fields) = record.fields().filter(|_| search.leaves_out()) else { return true };
+        let call = fields.call();
+        match (fields.kind(), &fields.ticket) {
+            (Some(Kind::Decision), _) => self.decided.insert(call),
+            (Some(Kind::DecisionAsked), Some(ticket)) if !self.decided.contains(&call) => {
+                let is_decision = |one: &Fields<'_>| one.kind() == Some(Kind::Decision) && one.call() == call;
+                let records = of_ticket(reader, index, ticket).unwrap_or_else(|error| {
+                    self.failed = Some(error);
+                    Vec::new()
+                });
+                let decision = records.iter().find(|one| one.fields().is_some_and(|one| is_decision(&one)));
+                return decision.is_none_or(|one| search.takes(one.body.as_bytes()));
+            }
+            _ => true,
+        };
+        true
+    }
+
+    /// # Errors
+    /// Why a call could not be looked up.
+    pub fn check(&mut self) -> Result<(), StoreError> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
 }
 
 /// Which records, read the newest first, are the rows of a list that has one row a call.

@@ -169,6 +169,11 @@ impl Search {
         self.terms.iter().any(|term| term.field == Some(field))
     }
 
+    /// Whether it leaves out what has something in a field.
+    pub fn leaves_out(&self) -> bool {
+        self.terms.iter().any(|term| term.field.is_some() && term.wanted == Wanted::Without)
+    }
+
     /// Whether it wants everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.since.is_none() && self.until.is_none()
@@ -234,8 +239,9 @@ impl Search {
     }
 
     /// Whether it wants what has these fields, this time and, somewhere, this text.
-    pub fn wants<T: AsRef<str>>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<T>, text: &[u8]) -> bool {
-        self.in_time(|| time) && self.texts_hold(text) && self.fits(|_| true, of)
+    pub fn wants(&self, time: Option<i64>, fields: &[(Field, Option<&str>)], text: impl FnOnce() -> String) -> bool {
+        let of = |field| fields.iter().find(|(one, _)| *one == field).and_then(|(_, value)| *value);
+        self.is_empty() || self.in_time(|| time) && self.texts_hold(text().as_bytes()) && self.fits(|_| true, of)
     }
 
     fn in_time(&self, time: impl FnOnce() -> Option<i64>) -> bool {

@@ -168,8 +168,20 @@ impl NameColumn {
     }
 }
 
+/// Less of what is behind a host tells nothing.
+const LEAST_PATH: usize = 6;
+
+/// The beginning of a web address, up to the end of its host and the slash behind it; `None` of any other text. A method
+/// may be before it.
+fn until_host(text: &str) -> Option<&str> {
+    let (before, rest) = text.split_once("://")?;
+    let begins = before.rsplit(' ').next()?.bytes().all(|b| b.is_ascii_alphanumeric()) && !rest.contains([' ', '\n']);
+    let host = rest.find(['/', '?', '#']).map_or(rest.len(), |at| at + 1);
+    (begins && !before.is_empty()).then(|| &text[..before.len() + 3 + host])
+}
+
 /// What a call acts on, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
-/// go, of a statement its middle, because it ends in its table.
+/// go, of a web address what is behind its host, of a statement its middle, because it ends in its table.
 pub fn target(tone: Tone, text: &str, room: usize) -> Row {
     const ARROW: &str = " → ";
     if let Some((from, to)) = text.split_once(ARROW)
@@ -183,6 +195,17 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         let head = |side: &Row| if side.text().contains('/') { 0 } else { room / 4 };
         let (first, last) = (head(&from), head(&to));
         return from.elided(left, first).and(Tone::Quiet, ARROW).joined(to.elided(right, last));
+    }
+    if let Some(host) = until_host(text) {
+        let row = cell(tone, host);
+        // Of a host without room its end stays: who owns it is said there.
+        return match row.width() + LEAST_PATH <= room {
+            true => cell(tone, text).elided(room, row.width()),
+            false if host.len() < text.len() => {
+                row.elided(room.saturating_sub(1), 0).and(Tone::Quiet, "…").clipped(room)
+            }
+            false => row.elided(room, 0),
+        };
     }
     let is_path = text.contains('/') && !text.contains([' ', '\n']);
     let head = match (is_path, room) {

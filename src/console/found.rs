@@ -50,7 +50,6 @@ pub enum Task {
     Try(Trial),
 }
 
-/// A page that is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// Given back with the page, so that a late one is distinguished from the one that is awaited.
@@ -81,7 +80,6 @@ pub enum Edge {
     Above(u64),
 }
 
-/// What the log reader found.
 #[derive(Clone, Debug)]
 pub enum Finding {
     Page(Page),
@@ -224,21 +222,7 @@ impl Line {
                 let (state, version) = detail.definition.zip(version)?;
                 Some(format!("{state} definition, version {version}"))
             }),
-            Some(
-                Kind::ServerStart
-                | Kind::ServerEnd
-                | Kind::Attach
-                | Kind::Detach
-                | Kind::Decision
-                | Kind::Forward
-                | Kind::RoundTrip
-                | Kind::Task
-                | Kind::Withdrawn
-                | Kind::Passed
-                | Kind::Session
-                | Kind::Checkpoint,
-            )
-            | None => detail.reason.or(detail.what),
+            _ => detail.reason.or(detail.what),
         };
         Self {
             seq,
@@ -345,19 +329,13 @@ pub struct Checked {
 /// The rules as their file has them.
 #[derive(Clone, Debug)]
 pub struct RuleBook {
-    pub files: Vec<RuleFile>,
+    pub files: Vec<PathBuf>,
     pub rules: Vec<RuleLine>,
     pub defaults: Defaults,
     /// What is wrong with the policy, and how to fix it.
     pub broken: Option<String>,
     /// No file: the built-in default applies.
     pub built_in: bool,
-}
-
-/// A file of the policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleFile {
-    pub path: PathBuf,
 }
 
 /// A rule as one line. Its texts come from the file.

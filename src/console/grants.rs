@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::card::counted;
+use super::model::Held;
 use super::model::rule::{GrantOffer, Number, Presses};
-use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
@@ -67,7 +67,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
 fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     let (one, two) = (&held.snapshot, &other.snapshot);
     let same_tool = held.key.session == other.key.session && one.tool == two.tool;
-    if !same_tool || other.state != CallState::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
+    if !same_tool || !other.waits() || refusal(two).is_some() || two.edited_from.is_some() {
         return false;
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);

@@ -3,6 +3,7 @@
 mod bound;
 mod table;
 
+use crate::wire::words::words;
 pub use bound::{Conflict, Keys, decides};
 use table::LISTS;
 pub use table::{BINDINGS, SCREENS};
@@ -102,41 +103,42 @@ pub enum Action {
     Quit,
 }
 
-/// Where the operator is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The list of waiting calls, with the selected one's card beside or below.
-    Queue,
-    /// One card on the whole screen.
-    Detail,
-    Activity,
-    Log,
-    Tools,
-    Rules,
-    Servers,
-    /// Writing the search of a list: other keys are text.
-    Search,
-    /// Choosing a command: other keys are text.
-    Palette,
-    Help,
-    /// Asked whether a dangerous approval is meant.
-    Confirm,
-    /// Typing the word that approves a dangerous call: other keys are text.
-    Word,
-    /// Writing the reason of a denial: other keys are text.
-    Reason,
-    /// Told that the edited arguments cannot be read.
-    Unreadable,
-    /// Shown a list of calls that are decided together.
-    Batch,
-    /// Making a rule from a call.
-    Rule,
-    /// Reading a change that waits to be accepted.
-    Review,
-    /// Writing what to find in the card: other keys are text.
-    Find,
-    /// Asked whether to leave while calls wait.
-    Leave,
+words! {
+    /// Where the operator is, by its name in the table.
+    Place {
+        /// The list of waiting calls, with the selected one's card beside or below.
+        Queue = "queue",
+        /// One card on the whole screen.
+        Detail = "card",
+        Activity = "activity",
+        Log = "log",
+        Tools = "tools",
+        Rules = "rules",
+        Servers = "servers",
+        /// Writing the search of a list: other keys are text.
+        Search = "search",
+        /// Choosing a command: other keys are text.
+        Palette = "commands",
+        Help = "help",
+        /// Asked whether a dangerous approval is meant.
+        Confirm = "confirmation",
+        /// Typing the word that approves a dangerous call: other keys are text.
+        Word = "typed word",
+        /// Writing the reason of a denial: other keys are text.
+        Reason = "reason",
+        /// The edited arguments cannot be read.
+        Unreadable = "failed edit",
+        /// Shown a list of calls that are decided together.
+        Batch = "list",
+        /// Making a rule from a call.
+        Rule = "rule maker",
+        /// Reading a change that waits to be accepted.
+        Review = "review",
+        /// Writing what to find in the card: other keys are text.
+        Find = "find",
+        /// Asked whether to leave while calls wait.
+        Leave = "leaving",
+    }
 }
 
 /// One line of the table.
@@ -175,33 +177,6 @@ fn place_names(places: &[Place]) -> Vec<&'static str> {
     let all = |group: &[Place]| group.iter().all(|place| places.contains(place));
     let group = groups.into_iter().find(|(_, group)| all(group));
     let (name, group) = group.map_or((None, &[][..]), |(name, group)| (Some(name), group));
-    let others = places.iter().filter(|place| !group.contains(place)).map(|place| place.name());
+    let others = places.iter().filter(|place| !group.contains(place)).map(|place| place.word());
     name.into_iter().chain(others).collect()
-}
-
-impl Place {
-    /// The name in the table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Detail => "card",
-            Self::Activity => "activity",
-            Self::Log => "log",
-            Self::Tools => "tools",
-            Self::Rules => "rules",
-            Self::Servers => "servers",
-            Self::Search => "search",
-            Self::Palette => "commands",
-            Self::Help => "help",
-            Self::Confirm => "confirmation",
-            Self::Word => "typed word",
-            Self::Reason => "reason",
-            Self::Unreadable => "failed edit",
-            Self::Batch => "list",
-            Self::Rule => "rule maker",
-            Self::Review => "review",
-            Self::Find => "find",
-            Self::Leave => "leaving",
-        }
-    }
 }

@@ -48,12 +48,12 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
         tasks,
         reader: None,
         index: None,
-        filling: Filling::Idle,
+        filling: Work::Idle,
         searching: None,
         turn: Turn::Search,
         counts: Counts::default(),
         remembered: 0,
-        counting: Counting::Idle,
+        counting: Work::Idle,
         checking: None,
         trial,
     };
@@ -68,30 +68,24 @@ struct LogReader {
     tasks: Receiver<Task>,
     reader: Option<Reader>,
     index: Option<Index>,
-    filling: Filling,
+    /// Of the index.
+    filling: Work,
     searching: Option<Searching>,
     turn: Turn,
     counts: Counts,
     /// Up to which record the counts are noted in the index.
     remembered: u64,
-    counting: Counting,
+    counting: Work,
     checking: Option<Checking>,
     /// To the thread that tries rules on past calls.
     trial: Sender<Trial>,
 }
 
+/// Work that is done a slice at a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Counting {
+enum Work {
     Idle,
     /// So many slices since the last report.
-    Busy(u64),
-}
-
-/// Whether the index is being filled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Filling {
-    Idle,
-    /// So many segments since the last report.
     Busy(u64),
 }
 
@@ -112,7 +106,7 @@ struct Checking {
 impl LogReader {
     fn run(mut self) {
         loop {
-            let quiet = self.counting == Counting::Idle && self.filling == Filling::Idle;
+            let quiet = self.counting == Work::Idle && self.filling == Work::Idle;
             let idle = quiet && self.searching.is_none() && self.checking.is_none();
             let task =
                 if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
@@ -136,16 +130,16 @@ impl LogReader {
             return Ok(());
         };
         if let Some(searching) = &mut self.searching {
-            if self.turn == Turn::Fill && self.filling != Filling::Idle {
+            if self.turn == Turn::Fill && self.filling != Work::Idle {
                 self.turn = Turn::Search;
                 return self.fill();
             }
-            let stepped = searching.step(reader, self.index.as_ref())?;
+            let (page, walked) = searching.step(reader, self.index.as_ref())?;
             self.turn = Turn::Fill;
-            if stepped.walked == Walked::WithoutIndex {
+            if walked == Walked::WithoutIndex {
                 self.index = None;
             }
-            if let Some(page) = stepped.page {
+            if let Some(page) = page {
                 if page.progress != Progress::Searching {
                     self.searching = None;
                 }
@@ -154,17 +148,17 @@ impl LogReader {
             return Ok(());
         }
         match self.counting {
-            Counting::Busy(slices) => self.count(slices),
-            Counting::Idle if self.checking.is_some() => self.check(),
-            Counting::Idle => self.fill(),
+            Work::Busy(slices) => self.count(slices),
+            Work::Idle if self.checking.is_some() => self.check(),
+            Work::Idle => self.fill(),
         }
     }
 
     /// Gives up whatever is not finished.
     fn rest(&mut self) {
         self.searching = None;
-        self.counting = Counting::Idle;
-        self.filling = Filling::Idle;
+        self.counting = Work::Idle;
+        self.filling = Work::Idle;
         self.checking = None;
     }
 
@@ -192,9 +186,9 @@ impl LogReader {
                 }
             }
             Task::Count => {
-                if self.open()?.is_some() && self.counting == Counting::Idle {
+                if self.open()?.is_some() && self.counting == Work::Idle {
                     self.recall();
-                    self.counting = Counting::Busy(0);
+                    self.counting = Work::Busy(0);
                     self.begin_filling();
                 }
             }
@@ -290,7 +284,7 @@ impl LogReader {
             ControlFlow::Continue(())
         })?;
         let over = read < SLICE;
-        self.counting = if over { Counting::Idle } else { Counting::Busy((slices + 1) % REPORT) };
+        self.counting = if over { Work::Idle } else { Work::Busy((slices + 1) % REPORT) };
         if over || slices == REPORT - 1 {
             (self.tell)(Finding::Counts(Arc::new(self.counts.clone())));
             self.remember(over);

@@ -167,10 +167,7 @@ pub fn passing(toml: &str, waiting: &[&Snapshot], home: Option<&str>, now: i64) 
         let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), &roots(call, home));
         let arguments = arguments_of(call);
         let behavior = behavior_of(call);
-        let (server, tool, arguments, behavior) = (&call.server, &call.tool, &arguments, &behavior);
-        let question =
-            Question { method: call.method.as_deref(), server, tool, behavior, arguments, now, recent: None };
-        policy.is_ok_and(|policy| decide(&policy, &question).rule.is_some())
+        policy.is_ok_and(|policy| decide(&policy, &question(call, &behavior, &arguments, now)).rule.is_some())
     };
     at_once(waiting.iter().filter(passes).count(), "call")
 }
@@ -183,16 +180,13 @@ fn at_once(count: usize, word: &str) -> Option<String> {
 fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
     let arguments = arguments_of(other);
     let behavior = behavior_of(other);
-    let question = Question {
-        method: other.method.as_deref(),
-        server: &other.server,
-        tool: &other.tool,
-        behavior: &behavior,
-        arguments: &arguments,
-        now,
-        recent: None,
-    };
-    policy.is_some_and(|policy| proposal.covers(policy, &question))
+    policy.is_some_and(|policy| proposal.covers(policy, &question(other, &behavior, &arguments, now)))
+}
+
+/// What a policy is asked of a call that waits.
+fn question<'q>(call: &'q Snapshot, behavior: &'q Behavior, arguments: &'q Value, now: i64) -> Question<'q> {
+    let (method, server, tool) = (call.method.as_deref(), &call.server, &call.tool);
+    Question { method, server, tool, behavior, arguments, now, recent: None }
 }
 
 /// What rules see as the arguments of a call or another request that waits.

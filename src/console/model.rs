@@ -5,10 +5,7 @@ mod banners;
 pub mod batch;
 mod browse;
 pub mod figures;
-mod folding;
 mod lines;
-mod notice;
-mod pace;
 pub mod queue;
 mod reading;
 pub mod review;
@@ -19,7 +16,7 @@ mod word;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::card::{Card, Details};
+use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
 use super::row::{Row, Tone};
@@ -35,8 +32,8 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown, Unread};
-pub use review::Review;
-pub use rule::{Except, Offer, RuleMaker};
+pub use review::{Change, Review};
+pub use rule::{Choice, Except, Offer, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 
@@ -60,6 +57,18 @@ pub struct Held {
     pub likeness: u64,
 }
 
+impl Held {
+    /// Whether it waits for a decision.
+    pub fn waits(&self) -> bool {
+        self.state == CallState::Waiting
+    }
+
+    /// Whether nothing can be decided any more.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, CallState::Settled(_) | CallState::Gone)
+    }
+}
+
 /// The state of a call, as this console knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
@@ -74,7 +83,6 @@ pub enum CallState {
     Gone,
 }
 
-/// A connected wrapper.
 #[derive(Clone, Debug)]
 pub struct Connected {
     pub wrapper: Wrapper,
@@ -125,7 +133,6 @@ pub enum Grouping {
     Each,
 }
 
-/// Which screen is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
     #[default]
@@ -192,6 +199,20 @@ pub enum Overlay {
     },
 }
 
+impl Overlay {
+    /// What is being written, where something is.
+    pub(super) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Word { text, .. }
+            | Self::Reason { text, .. }
+            | Self::Find { text }
+            | Self::Search { text, .. }
+            | Self::Palette { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the operator says they have read what they approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
@@ -199,7 +220,6 @@ pub enum Reading {
     Unread,
 }
 
-/// Everything.
 #[derive(Debug, Default)]
 pub struct Model {
     pub settings: Settings,
@@ -211,8 +231,6 @@ pub struct Model {
     pub note: Option<Row>,
     /// When the note goes by itself, in milliseconds since 1970.
     pub note_until: Option<i64>,
-    pub manner: Manner,
-    pub tour: Tour,
     pub browse: Browse,
     pub wrappers: Vec<Connected>,
     pub incompatible: Vec<Incompatible>,
@@ -278,10 +296,8 @@ pub enum Following {
 }
 
 impl Model {
-    /// An empty console of a given size.
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
-        let (tour, manner) = (settings.tour, settings.manner);
-        Self { settings, size, tour, manner, ..Self::default() }
+        Self { settings, size, ..Self::default() }
     }
 
     /// A hint of ours, with what `--home` named in every command line that it names.
@@ -314,20 +330,16 @@ impl Model {
         }
     }
 
-    /// The call with this key.
     pub fn call(&self, key: &CallKey) -> Option<&Held> {
         self.calls.get(self.place_of(key)?)
     }
 
-    /// The selected call.
     pub fn selection(&self) -> Option<&Held> {
         self.call(self.selected.as_ref()?)
     }
 
-    /// How many calls wait for a decision.
     pub fn waiting(&self) -> usize {
-        let waits = |held: &&Held| held.state == CallState::Waiting;
-        self.calls.iter().filter(waits).count()
+        self.calls.iter().filter(|held| held.waits()).count()
     }
 
     /// Where everything is now.
@@ -358,6 +370,15 @@ impl Model {
         let width = usize::from(self.size.0);
         let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
         self.note.as_ref().map(row).unwrap_or_default()
+    }
+
+    /// What a key would fold or unfold: what was chosen last, as long as it is on screen; else the first that is folded
+    /// there, else the first that folds.
+    pub fn fold_cursor(&self) -> Option<Anchor> {
+        let anchors = self.card.as_ref()?.anchors(self.scroll, self.card_rows());
+        let chosen = anchors.iter().find(|anchor| Some(anchor.at) == self.fold_at);
+        let folded = || anchors.iter().find(|anchor| anchor.fold == Fold::Closed);
+        chosen.or_else(folded).or(anchors.first()).copied()
     }
 
     /// The rows of the card that fit on the screen.

@@ -71,8 +71,7 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
             return Err(format!("this rule is not in your own policy file; change it in {}", other.display()));
         }
         RuleChange::Remove { id, .. } => {
-            let removed = |text: &str| edit::remove(text, id).map(|(text, _)| text);
-            let done = file.change(&format!("removed rule {id}"), now, removed);
+            let done = file.change(&format!("removed rule {id}"), now, |text| Ok(edit::remove(text, id)?.0));
             done.map(|_| format!("Removed rule {id}; u takes that back."))
         }
         RuleChange::Replace { id, text: rule, .. } => {

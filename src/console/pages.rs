@@ -8,7 +8,7 @@ mod rules;
 mod servers;
 mod tools;
 
-use super::caption::{LABEL, caption, entry};
+use super::caption::{Entries, LABEL};
 use super::card::grouped;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought};
 use super::record_row::badge;
@@ -163,17 +163,4 @@ fn place(model: &Model) -> Row {
         return Row::default();
     }
     Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
-}
-
-/// An entry of our own words.
-fn ours(label: &str, text: impl Into<String>, width: usize) -> Vec<Row> {
-    entry(label, Row::of(Tone::Ours, text), width)
-}
-
-/// An entry of foreign words; nothing where there are none.
-fn foreign(label: &str, text: &str, width: usize) -> Vec<Row> {
-    if text.is_empty() {
-        return Vec::new();
-    }
-    entry(label, Row::default().and_foreign(Tone::Ours, text), width)
 }

@@ -1,6 +1,6 @@
 //! The commands behind `:`: the table of keys and a few orders without one, found by their letters. Runs nothing.
 
-use super::keymap::{Action, BINDINGS, Binding, decides};
+use super::keymap::{Action, BINDINGS, Binding, SCREENS, decides};
 use super::model::{Model, Screen};
 use super::theme::Palette;
 
@@ -21,7 +21,6 @@ pub enum Order {
     Search(Screen, String),
 }
 
-/// One command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
@@ -70,16 +69,10 @@ fn all(model: &Model) -> Vec<Entry> {
         order,
     };
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
+    // What only answers a question, or goes on with what was begun, is no command.
+    let goes_on = [Action::Palette, Action::Back, Action::NextHit, Action::PreviousHit];
     let useful = |binding: &&Binding| {
-        use Action::{
-            Accept, Back, Confirm, Earlier, Later, NextHit, Number, Palette, PreviousHit, Refuse, Run, Scope, Seek,
-            Send, WriteRule,
-        };
-        let inside = [
-            Run, Palette, Send, Confirm, Back, Seek, NextHit, PreviousHit, Earlier, Later, WriteRule, Accept, Refuse,
-            Number, Scope,
-        ];
-        !inside.contains(&binding.action)
+        binding.places.iter().any(|place| SCREENS.contains(place)) && !goes_on.contains(&binding.action)
     };
     let mut entries: Vec<Entry> = BINDINGS
         .iter()

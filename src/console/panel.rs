@@ -58,8 +58,6 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
         return vec![over(armed)];
     };
     let danger = held.snapshot.danger.as_deref().unwrap_or_default();
-    let laid = model.card.as_ref().filter(|card| std::sync::Arc::ptr_eq(card.snapshot(), &held.snapshot));
-    let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
     let question = match (reading, held.unread()) {
         (Reading::Unread, _) | (_, Some(Unread::End)) => "Approve this dangerous call UNREAD?".to_owned(),
         (Reading::Read, Some(Unread::Skipped(rows))) => {
@@ -69,7 +67,7 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     };
     vec![
         heading(Tone::Danger, &question, armed),
-        Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect),
+        Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, model.effect_of(held)),
         Row::of(Tone::Danger, " ◆ ").and_foreign(Tone::Danger, danger),
     ]
 }
@@ -88,12 +86,6 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
         many => Row::of(Tone::Ours, format!(" Deny {} calls, because", many.len()))
             .and(Tone::Quiet, "  · each is listed before anything is sent"),
     };
-    // What is being written stays in sight: a long reason is shown from its end.
-    let mut shown = Row::default().and_foreign(Tone::Strong, text);
-    let room = width.saturating_sub(4).max(1);
-    let mut rows = std::mem::take(&mut shown).wrapped(room);
-    let line = rows.pop().unwrap_or_default();
-    let mark = if rows.is_empty() { " › " } else { " … " };
     let last = match model.reasons.front() {
         Some(reason) if text.is_empty() => {
             let told = Row::of(Tone::Quiet, " The agent reads the reason. ").and(Tone::Key, "↑");
@@ -101,7 +93,7 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
         }
         _ => Row::of(Tone::Quiet, " The agent reads the reason. It may stay empty."),
     };
-    vec![heading, Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"), last]
+    vec![heading, written((" › ", " … "), text, width), last]
 }
 
 fn find_hint(model: &Model) -> Row {
@@ -114,11 +106,12 @@ fn find_hint(model: &Model) -> Row {
     }
 }
 
-/// The end of what is being written, with the cursor.
-fn written(mark: &str, text: &str, width: usize) -> Row {
+/// What is being written, with the cursor: it stays in sight, so a long one is shown from its end, behind another mark.
+fn written((mark, mark_of_end): (&str, &str), text: &str, width: usize) -> Row {
     let shown = Row::default().and_foreign(Tone::Strong, text);
-    let line = shown.wrapped(width.saturating_sub(4).max(1)).pop().unwrap_or_default();
-    Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏")
+    let mut rows = shown.wrapped(width.saturating_sub(4).max(1));
+    let line = rows.pop().unwrap_or_default();
+    Row::of(Tone::Key, if rows.is_empty() { mark } else { mark_of_end }).joined(line).and(Tone::Key, "▏")
 }
 
 fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
@@ -130,7 +123,7 @@ fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
             Row::of(Tone::Quiet, words).clipped(width)
         }
     };
-    vec![written(" / ", text, width), hint]
+    vec![written((" / ", " / "), text, width), hint]
 }
 
 /// The commands around the chosen one.
@@ -138,7 +131,7 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
     let room = usize::from(model.size.1 / 2).clamp(3, 12);
     let entries = palette::entries(model, text);
     let top = (at + 1).saturating_sub(room);
-    let mut rows = vec![written(" : ", text, width)];
+    let mut rows = vec![written((" : ", " : "), text, width)];
     for (place, entry) in entries.iter().enumerate().skip(top).take(room) {
         let chosen = place == at;
         let row = Row::of(Tone::Key, if chosen { " ▸ " } else { "   " });
@@ -154,7 +147,7 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
 
 /// Whether the lines for a first look are on screen.
 pub fn shows_tour(model: &Model) -> bool {
-    model.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
+    model.settings.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
 }
 
 /// The five lines for a first look, where they leave room for what matters.

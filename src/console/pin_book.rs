@@ -26,13 +26,10 @@ impl PinReader {
 
     /// Everything that is remembered; `None` where it is as it was read last.
     pub(super) fn read(&mut self) -> Result<Option<PinBook>, String> {
-        let read = self
-            .look()
-            .map_err(|error| format!("what is remembered of tools cannot be read: {error}; {}", error.hint()));
-        if read.is_err() {
+        self.look().map_err(|error| {
             (self.memory, self.last) = (None, None);
-        }
-        read
+            format!("what is remembered of tools cannot be read: {error}; {}", error.hint())
+        })
     }
 
     fn look(&mut self) -> Result<Option<PinBook>, PinsError> {
@@ -108,7 +105,6 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         identity: behavior.identity,
         confidence: behavior.confidence,
         was: known.pin.identity,
-        said: known.pin.said,
         evidence: behavior.evidence.clone(),
         disputed: behavior.disputed,
         hazards: behavior.hazards.clone(),
@@ -119,7 +115,6 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         changes: memory.changes(known)?,
         grown: memory.grown(known)?,
         rules: Vec::new(),
-        first_seen: known.pin.first_seen,
         last_seen: known.last_seen,
     })
 }

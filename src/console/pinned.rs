@@ -37,8 +37,6 @@ pub struct PinnedTool {
     pub confidence: Confidence,
     /// What the trusted definition was concluded to be.
     pub was: Option<Identity>,
-    /// What the operator says that it is.
-    pub said: Option<Identity>,
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
@@ -56,7 +54,6 @@ pub struct PinnedTool {
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
     pub rules: Vec<String>,
     /// Milliseconds since 1970, UTC.
-    pub first_seen: i64,
     pub last_seen: i64,
 }
 
@@ -94,29 +91,29 @@ pub struct Shown {
 /// What the operator settles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settling {
-    /// Trusts this definition.
-    Accept(Shown),
-    /// Has its calls denied.
-    Refuse(Shown),
-    /// Says of these definitions that they read, or that they change something.
-    Say { shown: Vec<Shown>, mutability: Mutability },
-    /// Trusts these files under this command line.
-    AcceptProgram { fingerprint: String, server: String, program: String },
-    /// Puts things back as they were before the last of these.
-    TakeBack(Former),
+    /// Says this of each of these definitions.
+    Tools(Vec<(Shown, Word)>),
+    /// Says it of these files under this command line.
+    Program { fingerprint: String, server: String, program: String, word: ProgramWord },
 }
 
-/// What something was before it was settled.
+/// What the operator says of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Former {
-    /// By fingerprint and tool.
-    Tools(Vec<(String, String, Pin)>),
-    Program {
-        fingerprint: String,
-        server: String,
-        program: String,
-        trusted: Option<String>,
-    },
+pub enum Word {
+    Accepted,
+    /// Its calls are denied.
+    Refused,
+    Is(Mutability),
+    /// It is again what it was before the last of these.
+    TakenBack(Pin),
+}
+
+/// What the operator says of a server's program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramWord {
+    Accepted,
+    /// The files that were trusted before are again.
+    TakenBack(Option<String>),
 }
 
 /// What became of a settling.
@@ -124,8 +121,8 @@ pub enum Former {
 pub struct Settled {
     /// What was done, with names in it.
     pub says: String,
-    /// What a taking back would restore; `None` after one.
-    pub former: Option<Former>,
+    /// What takes it back; `None` after that.
+    pub undo: Option<Settling>,
 }
 
 impl PinnedTool {

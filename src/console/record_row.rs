@@ -7,6 +7,7 @@ use super::row::{Row, Tone};
 use super::time;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
+use crate::policy::rule::Decision;
 
 const VERDICT: &str = "VERDICT";
 /// `checkpoint` and `unreadable` are the longest words of what happened.
@@ -14,8 +15,12 @@ const HAPPENED: usize = 10;
 /// Who and which tool get so much, where there is room, and keep so much while the target is cut.
 const WHO: (usize, usize) = (16, 8);
 const TOOL: (usize, usize) = (24, 12);
+/// The same for a tool in a list that has room for everything.
+const WIDE_TOOL: (usize, usize) = (32, 12);
 /// Less of a target tells nothing: then the other columns go.
 const LEAST: usize = 14;
+/// With so much of a target the tool need not be cut.
+const ENOUGH: usize = 30;
 /// A longer one need not be shown whole while the other columns are cut for it.
 const MOST: usize = 44;
 
@@ -43,27 +48,36 @@ pub enum Names {
 
 impl RecordColumns {
     /// For these records in so many columns; `when` is how wide their times are.
-    pub fn of(lines: &[&Line], width: usize, when: usize, names: Names) -> Self {
+    pub fn of(lines: &[&Line], width: usize, when: usize, wanted: Names) -> Self {
         let widest = |text: fn(&Line) -> &str| widest(lines.iter().copied().map(text));
-        let happened = match names {
+        let happened = match wanted {
             Names::Numbered(_) => lines.iter().map(|line| happened(line).width()).max().unwrap_or(0).max(VERDICT.len()),
             // A list that is scrolled keeps its columns.
             Names::Left | Names::Shown(_) => HAPPENED,
         };
         let digits = |newest: u64| newest.to_string().len().max(3);
         let tickets = || lines.iter().copied().map(ticket);
-        let (seq, ticket) = match names {
+        let (seq, ticket) = match wanted {
             Names::Left => (0, NameColumn::within(tickets(), 0)),
             Names::Numbered(newest) => (digits(newest), NameColumn::within(tickets(), 0)),
             Names::Shown(newest) => (digits(newest), NameColumn::of(tickets(), 18)),
         };
-        let names = [seq, ticket.width].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
-        let room = width.saturating_sub(names + when + 1 + 2 + happened);
+        let room = |ticket: usize| {
+            let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
+            width.saturating_sub(names + when + 1 + 2 + happened)
+        };
         let upon = widest(|line| line.target.as_deref().unwrap_or_default()).min(MOST);
         let fits = |(most, least): (usize, usize), width: usize| (width.min(most), width.min(least));
+        let of_tool = if let Names::Shown(_) = wanted { WIDE_TOOL } else { TOOL };
         let ((who, least_who), (tool, least_tool)) =
-            (fits(WHO, widest(|line| who(line).unwrap_or_default())), fits(TOOL, widest(tool_of)));
+            (fits(WHO, widest(|line| who(line).unwrap_or_default())), fits(of_tool, widest(tool_of)));
         let columns = |who: usize, tool: usize| who + usize::from(who > 0) + tool + 2;
+        let whole = columns(least_who, tool);
+        // A ticket is shown where nothing is cut for it, and a tool is whole where enough is left of its target.
+        let ticket = if whole + upon <= room(ticket.width) { ticket } else { NameColumn::within(tickets(), 0) };
+        let room = room(ticket.width);
+        let roomy = matches!(wanted, Names::Shown(_)) && whole + upon.min(ENOUGH) <= room;
+        let least_tool = if roomy { tool } else { least_tool };
         let enough = upon.min(LEAST);
         let (who, tool) = if columns(least_who, least_tool) + enough <= room {
             // What the target leaves goes to the tool, then to who.
@@ -146,14 +160,29 @@ pub fn badge(badge: Option<Badge>) -> Row {
     }
 }
 
+/// What a verdict did, and how that looks; `none` where there is none.
+pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'static str) {
+    match verdict {
+        Some(VerdictWord::Approve) => (Tone::Good, "approved"),
+        Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
+        None => (Tone::Warn, none),
+    }
+}
+
+/// What a policy says of a call.
+pub fn ruling(decision: Decision) -> Row {
+    let tone = match decision {
+        Decision::Allow => Tone::Good,
+        Decision::Ask => Tone::Warn,
+        Decision::Deny => Tone::Danger,
+    };
+    Row::of(tone, decision.word())
+}
+
 /// What the record says happened, in our words.
 pub fn happened(line: &Line) -> Row {
     let (tone, word) = match line.kind {
-        Some(Kind::Decision) => match line.verdict {
-            Some(VerdictWord::Approve) => (Tone::Good, "approved"),
-            Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
-            None => (Tone::Warn, "decided"),
-        },
+        Some(Kind::Decision) => verdict(line.verdict, "decided"),
         Some(Kind::DecisionAsked) => (Tone::Warn, "asked"),
         Some(Kind::Forward) => (Tone::Ours, "forwarded"),
         Some(Kind::RoundTrip | Kind::Task) => (Tone::Ours, "waits on"),
@@ -215,11 +244,22 @@ pub fn sentence(line: &Line) -> Row {
 fn note(line: &Line) -> &str {
     match (line.by, line.outcome) {
         (_, Some(Outcome::Ok)) => "",
-        // The row says so already; older records have it as their reason.
-        (Some(By::Operator), _) if line.note == "approved by the operator" => "",
         (Some(By::Default), _) if !line.explained.is_empty() => &line.explained,
-        _ => &line.note,
+        _ => because(line.by, line.rule.as_deref(), &line.note),
     }
+}
+
+/// A decision's reason, where it says more than who decided, which is beside it already. Foreign text.
+pub fn because<'r>(by: Option<By>, rule: Option<&str>, reason: &'r str) -> &'r str {
+    let is_said = match (by, rule) {
+        (Some(By::Operator), _) => matches!(reason, "approved by the operator" | "denied by the operator"),
+        (Some(By::Rule), Some(rule)) => {
+            let does = reason.strip_prefix("rule ").and_then(|rest| rest.strip_prefix(rule));
+            matches!(does, Some(" allows it" | " asks" | " denies it"))
+        }
+        _ => false,
+    };
+    if is_said { "" } else { reason }
 }
 
 fn tool_of(line: &Line) -> &str {

@@ -66,31 +66,17 @@ impl Risk {
     }
 
     /// Shape, word and, where something else asks for a look, a flag: `◆ DELETES`, `◈ REPLACES▲`.
-    pub fn mark(self) -> String {
-        let shape = match self.degree {
-            Degree::Reads => "○",
-            Degree::Likely => "◌",
-            Degree::Hazard => "◇",
-            Degree::Changes => "●",
-            Degree::Replaces => "◈",
-            Degree::Severe => "◆",
-        };
-        let flag = match self.flag {
-            Flag::Plain => "",
-            Flag::Raised => "▲",
-        };
-        format!("{shape} {}{flag}", self.word)
-    }
-
-    /// The mark in its tone.
     pub fn run(self) -> Run {
-        let tone = match self.degree {
-            Degree::Reads => Tone::Good,
-            Degree::Likely => Tone::Ours,
-            Degree::Hazard | Degree::Changes => Tone::Warn,
-            Degree::Replaces | Degree::Severe => Tone::Danger,
+        let (shape, tone) = match self.degree {
+            Degree::Reads => ("○", Tone::Good),
+            Degree::Likely => ("◌", Tone::Ours),
+            Degree::Hazard => ("◇", Tone::Warn),
+            Degree::Changes => ("●", Tone::Warn),
+            Degree::Replaces => ("◈", Tone::Danger),
+            Degree::Severe => ("◆", Tone::Danger),
         };
-        Run { text: self.mark(), tone }
+        let flag = if self.flag == Flag::Raised { "▲" } else { "" };
+        Run { text: format!("{shape} {}{flag}", self.word), tone }
     }
 }
 

@@ -37,7 +37,6 @@ pub struct Run {
     pub tone: Tone,
 }
 
-/// One row of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub runs: Vec<Run>,
@@ -82,12 +81,10 @@ impl Row {
         }
     }
 
-    /// The columns it takes.
     pub fn width(&self) -> usize {
         self.runs.iter().map(|run| plain::width(&run.text)).sum()
     }
 
-    /// Its text alone.
     pub fn text(&self) -> String {
         self.runs.iter().map(|run| run.text.as_str()).collect()
     }
@@ -154,6 +151,12 @@ impl Row {
             from = end;
         }
         rows
+    }
+
+    /// Wraps behind a margin that every row has.
+    pub fn behind(self, margin: &Self, width: usize) -> Vec<Self> {
+        let rows = self.wrapped(width.saturating_sub(margin.width()).max(1)).into_iter();
+        rows.map(|row| margin.clone().joined(row)).collect()
     }
 
     /// This row with every place of some words in it standing out, whatever their case.
@@ -270,6 +273,17 @@ struct Units<'a> {
     cells: Vec<(usize, Range<usize>, Cell)>,
 }
 
+/// How many of these fit in `width` columns.
+fn fitting<'c>(cells: impl Iterator<Item = &'c (usize, Range<usize>, Cell)>, width: usize) -> usize {
+    let mut used = 0;
+    cells
+        .take_while(|cell| {
+            used += cell.2.0;
+            used <= width
+        })
+        .count()
+}
+
 impl<'a> Units<'a> {
     fn of(row: &'a Row) -> Self {
         let mut cells = Vec::new();
@@ -301,22 +315,12 @@ impl<'a> Units<'a> {
 
     /// The end of what fits in `width` columns, wherever it breaks.
     fn fill(&self, from: usize, width: usize) -> usize {
-        let mut used = 0;
-        let fits = |cell: &&(usize, Range<usize>, Cell)| {
-            used += cell.2.0;
-            used <= width
-        };
-        from + self.cells.iter().skip(from).take_while(fits).count()
+        from + fitting(self.cells.iter().skip(from), width)
     }
 
     /// The beginning of what fits in `width` columns at the end.
     fn fill_back(&self, width: usize) -> usize {
-        let mut used = 0;
-        let fits = |cell: &&(usize, Range<usize>, Cell)| {
-            used += cell.2.0;
-            used <= width
-        };
-        self.cells.len() - self.cells.iter().rev().take_while(fits).count()
+        self.cells.len() - fitting(self.cells.iter().rev(), width)
     }
 
     fn columns(&self, range: Range<usize>) -> usize {

@@ -1,6 +1,6 @@
 //! The rules for the console's screen: the policy files as they are now, with what is worth a look in them.
 
-use super::found::{RuleBook, RuleFile, RuleLine};
+use super::found::{RuleBook, RuleLine};
 use crate::home::config;
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace};
@@ -29,7 +29,7 @@ fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
         built_in: places.iter().all(|place| !place.path().exists()),
     };
     for (at, place) in places.iter().enumerate() {
-        book.files.push(RuleFile { path: place.path().to_path_buf() });
+        book.files.push(place.path().to_path_buf());
         match policy_file::load(place) {
             Ok(policy) => {
                 if at == 0 {

@@ -264,6 +264,3 @@ impl Loop<'_> {
         Ok(self.screen.suspended(|| editor::edit(editor, places.state_dir(), text))?)
     }
 }
-
-/// A sender for what reaches the loop.
-type Inbox = Sender<Input>;

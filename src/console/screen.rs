@@ -39,7 +39,6 @@ pub struct Heights {
     pub footer: u16,
 }
 
-/// Divides a screen.
 pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Areas {
     let (width, height) = size;
     let row = |y: u16, rows: u16| Rect::new(0, y.min(height), width, rows.min(height.saturating_sub(y)));
@@ -94,7 +93,6 @@ pub enum Sides {
 /// From this width on a sheet is beside its list, and neither loses a column it needs.
 const BOTH: u16 = 120;
 
-/// Divides a screen's body.
 pub fn sides(body: Rect) -> Sides {
     if body.width < BOTH {
         return Sides::One(body);
@@ -108,14 +106,12 @@ pub fn sides(body: Rect) -> Sides {
 }
 
 impl Sides {
-    /// Where the list is drawn.
     pub fn list(self) -> Rect {
         match self {
             Self::One(body) | Self::Both { list: body, .. } => body,
         }
     }
 
-    /// Where the sheet is drawn.
     pub fn sheet(self) -> Rect {
         match self {
             Self::One(body) | Self::Both { sheet: body, .. } => body,

@@ -1,9 +1,7 @@
 //! What the operator settles of tools and programs, as `tools review` does: recorded first, then kept. Reads no pin for a
 //! screen.
 
-use super::pinned::{Former, Settled, Settling, Shown};
-use crate::behavior::taxonomy::Mutability;
-use crate::gate::data::pin::Pin;
+use super::pinned::{ProgramWord, Settled, Settling, Shown, Word};
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
@@ -28,14 +26,6 @@ pub(super) enum SettleError {
     Outdated,
 }
 
-/// What the operator says of a definition.
-enum Word {
-    Accepted,
-    Refused,
-    Is(Mutability),
-    TakenBack(Pin),
-}
-
 /// Where it is settled, and when (milliseconds since 1970, UTC).
 pub(super) struct Settlement<'p> {
     pub(super) places: &'p Places,
@@ -49,29 +39,11 @@ impl Settlement<'_> {
     /// It changed meanwhile, or cannot be recorded or kept.
     pub(super) fn of(&self, settling: &Settling) -> Result<Settled, SettleError> {
         let memory = &mut Memory::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
-        let (done, settled) = match settling {
-            Settling::Accept(shown) => self.tools(memory, vec![(shown.clone(), Word::Accepted)]),
-            Settling::Refuse(shown) => self.tools(memory, vec![(shown.clone(), Word::Refused)]),
-            Settling::Say { shown, mutability } => {
-                self.tools(memory, shown.iter().map(|shown| (shown.clone(), Word::Is(*mutability))).collect())
+        match settling {
+            Settling::Tools(words) => self.tools(memory, words),
+            Settling::Program { fingerprint, server, program, word } => {
+                self.program(memory, (fingerprint, server, program), word)
             }
-            Settling::AcceptProgram { fingerprint, server, program } => {
-                self.program(memory, (fingerprint, server, program), None)
-            }
-            Settling::TakeBack(Former::Tools(former)) => {
-                let taken_back = |(fingerprint, tool, pin): &(String, String, Pin)| {
-                    let (fingerprint, tool, latest) = (fingerprint.clone(), tool.clone(), pin.latest);
-                    (Shown { fingerprint, tool, latest }, Word::TakenBack(pin.clone()))
-                };
-                self.tools(memory, former.iter().map(taken_back).collect())
-            }
-            Settling::TakeBack(Former::Program { fingerprint, server, program, trusted }) => {
-                self.program(memory, (fingerprint, server, program), Some(trusted.as_deref()))
-            }
-        }?;
-        match done {
-            review::Settled::Done => Ok(settled),
-            review::Settled::Outdated => Err(SettleError::Outdated),
         }
     }
 
@@ -81,9 +53,9 @@ impl Settlement<'_> {
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, memory: &mut Memory, words: Vec<(Shown, Word)>) -> Result<(review::Settled, Settled), SettleError> {
+    fn tools(&self, memory: &mut Memory, words: &[(Shown, Word)]) -> Result<Settled, SettleError> {
         let all = memory.tools()?;
-        let (mut done, mut outdated, mut former) = (Vec::new(), 0, Vec::new());
+        let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
             let same = |known: &&Known| {
                 known.server.fingerprint == shown.fingerprint
@@ -91,7 +63,7 @@ impl Settlement<'_> {
                     && known.pin.latest == shown.latest
             };
             let settled = match all.iter().find(same) {
-                Some(known) => self.tool(memory, known, &word)?.map(|says| (says, known)),
+                Some(known) => self.tool(memory, known, word)?.map(|says| (says, known)),
                 None => None,
             };
             let Some((says, known)) = settled else {
@@ -99,7 +71,7 @@ impl Settlement<'_> {
                 continue;
             };
             if !matches!(word, Word::TakenBack(_)) {
-                former.push((shown.fingerprint, shown.tool, known.pin.clone()));
+                undo.push((shown.clone(), Word::TakenBack(known.pin.clone())));
             }
             done.push(says);
         }
@@ -111,8 +83,7 @@ impl Settlement<'_> {
         if outdated > 0 {
             says.push_str(&format!(" {outdated} changed since and stay as they were."));
         }
-        let former = (!former.is_empty()).then_some(Former::Tools(former));
-        Ok((review::Settled::Done, Settled { says, former }))
+        Ok(Settled { says, undo: (!undo.is_empty()).then_some(Settling::Tools(undo)) })
     }
 
     /// What was done; `None` where the definition changed since it was shown.
@@ -141,28 +112,33 @@ impl Settlement<'_> {
         Ok((settled == review::Settled::Done).then_some(says))
     }
 
-    /// `back`: the files that were trusted before, where a review is taken back.
     fn program(
         &self,
         memory: &mut Memory,
         shown: (&str, &str, &str),
-        back: Option<Option<&str>>,
-    ) -> Result<(review::Settled, Settled), SettleError> {
+        word: &ProgramWord,
+    ) -> Result<Settled, SettleError> {
         let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
         let server = memory.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
-        let Server { name, fingerprint, program, trusted, .. } = server.clone();
-        Ok(match back {
-            Some(trusted) => {
+        let name = &server.name;
+        let (settled, says, undo) = match word {
+            ProgramWord::TakenBack(trusted) => {
                 self.record(&server, None, "took the last review of the server's program back")?;
                 let says = format!("Taken back: the review of the program of {name}.");
-                (memory.put_back_server(&server, trusted)?, Settled { says, former: None })
+                (memory.put_back_server(&server, trusted.as_deref())?, says, None)
             }
-            None => {
+            ProgramWord::Accepted => {
                 self.record(&server, None, "accepted the server's program and command")?;
                 let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
-                let former = Former::Program { fingerprint, server: name, program, trusted };
-                (memory.accept_server(&server)?, Settled { says, former: Some(former) })
+                let Server { fingerprint, program, trusted, .. } = server.clone();
+                let word = ProgramWord::TakenBack(trusted);
+                let undo = Settling::Program { fingerprint, server: name.clone(), program, word };
+                (memory.accept_server(&server)?, says, Some(undo))
             }
-        })
+        };
+        match settled {
+            review::Settled::Done => Ok(Settled { says, undo }),
+            review::Settled::Outdated => Err(SettleError::Outdated),
+        }
     }
 }

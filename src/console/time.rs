@@ -9,21 +9,23 @@ pub fn of_day(millis: i64, offset: i32) -> String {
 
 /// `14:05:09` for a moment of today, else `11-20 14:05`.
 pub fn moment(millis: i64, now: i64, offset: i32) -> String {
-    let day = |millis: i64| (millis.div_euclid(1000) + i64::from(offset)).div_euclid(86_400);
-    if day(millis) == day(now) {
+    let date = day(millis, offset);
+    if date == day(now, offset) {
         return of_day(millis, offset);
     }
-    let local = millis.saturating_add(i64::from(offset) * 1000);
-    let date = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    let date = date.to_zoned(jiff::tz::TimeZone::UTC).date();
     format!("{:02}-{:02} {}", date.month(), date.day(), &of_day(millis, offset)[..5])
 }
 
 /// `2026-11-20 14:05:09`.
 pub fn date(millis: i64, offset: i32) -> String {
+    format!("{} {}", day(millis, offset), of_day(millis, offset))
+}
+
+/// The local day; the first one for a moment that no calendar has.
+fn day(millis: i64, offset: i32) -> jiff::civil::Date {
     let local = millis.saturating_add(i64::from(offset) * 1000);
-    let date = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("{} {}", date.to_zoned(jiff::tz::TimeZone::UTC).date(), of_day(millis, offset))
+    let local = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    local.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 /// `8s`, `3m`, `2h`, `4d`: how long, in the largest unit that says something.

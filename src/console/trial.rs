@@ -126,37 +126,21 @@ impl TrialRunner {
         policies: &[Option<Policy>],
     ) -> Result<Ending, String> {
         let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
-        let tell = |runner: &Self, found: &[RuleMatches], reach: Reach| {
-            let matched = Arc::new(found.iter().map(RuleMatches::matched).collect());
-            (runner.tell)(Finding::Tried(Tried::Rules { id, matched, reach }));
-        };
         let recent = Recent::default();
         let mut calls = 0;
-        let name = rules_name(server).to_owned();
-        let wanted = move |of: &str, one: &str| one == tool && rules_name(of) == name;
-        let Some(mut walk) = self.walk(&wanted, Some(tool))? else {
-            tell(self, &found, Reach { calls, progress: Progress::Whole });
-            return Ok(Ending::Over);
-        };
-        loop {
-            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
-            for call in slice {
-                calls += 1;
-                for (matches, policy) in found.iter_mut().zip(policies) {
-                    if let Some(policy) = policy {
-                        matches.take(&call, &answer(policy, &call, &recent));
-                    }
+        let wanted = |of: &str, one: &str| one == tool && rules_name(of) == rules_name(server);
+        self.each_slice(trial, &wanted, Some(tool), |runner, slice, walked| {
+            calls += slice.len();
+            for (matches, policy) in found.iter_mut().zip(policies) {
+                if let Some(policy) = policy {
+                    slice.iter().for_each(|call| matches.take(call, &answer(policy, call, &recent)));
                 }
             }
             let progress = progress(walked, calls);
-            tell(self, &found, Reach { calls, progress });
-            if progress != Progress::Counting {
-                return Ok(Ending::Over);
-            }
-            if self.goes_on(trial).is_break() {
-                return Ok(Ending::Interrupted);
-            }
-        }
+            let (matched, reach) = (found.iter().map(RuleMatches::matched).collect(), Reach { calls, progress });
+            (runner.tell)(Finding::Tried(Tried::Rules { id, matched: Arc::new(matched), reach }));
+            progress
+        })
     }
 
     fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<Ending, String> {
@@ -184,21 +168,40 @@ impl TrialRunner {
         report: &dyn Fn(&Self, usize),
     ) -> Result<Option<(Vec<PastCall>, Progress)>, String> {
         let since = (self.sources.now)() - BACK;
-        let mut calls: Vec<PastCall> = Vec::new();
-        let Some(mut walk) = self.walk(wanted, None)? else { return Ok(Some((calls, Progress::Whole))) };
-        loop {
-            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
+        let (mut calls, mut reached) = (Vec::new(), Progress::Counting);
+        let ending = self.each_slice(trial, wanted, None, |runner, slice, walked| {
             let before = slice.last().is_some_and(|call| call.time < since);
             calls.extend(slice.into_iter().filter(|call| call.time >= since));
-            let progress = if before { Progress::Newest } else { progress(walked, calls.len()) };
-            if progress != Progress::Counting {
-                calls.truncate(MOST);
-                calls.sort_by_key(|call| call.seq);
-                return Ok(Some((calls, progress)));
+            reached = if before { Progress::Newest } else { progress(walked, calls.len()) };
+            if reached == Progress::Counting {
+                report(runner, calls.len());
             }
-            report(self, calls.len());
+            reached
+        })?;
+        calls.truncate(MOST);
+        calls.sort_by_key(|call| call.seq);
+        Ok(matches!(ending, Ending::Over).then_some((calls, reached)))
+    }
+
+    /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted first.
+    fn each_slice(
+        &mut self,
+        trial: &Trial,
+        wanted: &dyn Fn(&str, &str) -> bool,
+        tool: Option<&str>,
+        mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Progress,
+    ) -> Result<Ending, String> {
+        let Some(mut walk) = self.walk(wanted, tool).map_err(|error| said(&error))? else {
+            take(self, Vec::new(), Walked::ToTheEnd);
+            return Ok(Ending::Over);
+        };
+        loop {
+            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
+            if take(self, slice, walked) != Progress::Counting {
+                return Ok(Ending::Over);
+            }
             if self.goes_on(trial).is_break() {
-                return Ok(None);
+                return Ok(Ending::Interrupted);
             }
         }
     }
@@ -208,10 +211,10 @@ impl TrialRunner {
         &self,
         wanted: &'w dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
-    ) -> Result<Option<Calls<'w>>, String> {
-        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else { return Ok(None) };
+    ) -> Result<Option<Calls<'w>>, StoreError> {
+        let Some(reader) = Reader::open(&self.sources.log)? else { return Ok(None) };
         // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
-        let newest = reader.newest().map_err(|error| said(&error))?;
+        let newest = reader.newest()?;
         let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
         Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
     }
@@ -276,15 +279,12 @@ impl PastLine {
     /// The line of a call.
     pub fn of(call: &PastCall) -> Self {
         Self {
-            seq: call.seq,
             time: call.time,
-            server: call.server.clone(),
             ticket: call.ticket.clone(),
             tool: call.tool.clone(),
             target: target::of(&call.behavior, &call.arguments).unwrap_or_default(),
             ruling: call.ruling,
             ended: call.ended,
-            by: call.by.clone(),
         }
     }
 }

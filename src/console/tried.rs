@@ -104,19 +104,14 @@ pub struct Matched {
 /// A past call on one line. Its names and its target are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastLine {
-    /// Number of its decision's record.
-    pub seq: i64,
     /// Milliseconds since 1970, UTC.
     pub time: i64,
-    pub server: String,
     pub ticket: String,
     pub tool: String,
     /// What it acted on.
     pub target: String,
     pub ruling: Decision,
     pub ended: Ended,
-    /// The record's word for who decided.
-    pub by: String,
 }
 
 /// A policy against the log.

@@ -22,13 +22,15 @@ use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Picked, Screen};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::behavior::taxonomy::Mutability;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
+use crate::wire::digest::Digest;
 
 /// What happened.
 #[derive(Clone, Debug)]
@@ -213,12 +215,7 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
             Vec::new()
         }
         Some(action) => act(model, action),
-        None if matches!(place, Place::Reason | Place::Find | Place::Word) => decide::typed(model, key),
-        None if matches!(place, Place::Search | Place::Palette) => {
-            typing::typed(model, key);
-            Vec::new()
-        }
-        None => Vec::new(),
+        None => typing::typed(model, key),
     }
 }
 
@@ -310,20 +307,32 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
 
 /// A paste decides nothing; where text is written it is text.
 fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
-    match &mut model.overlay {
-        Some(Overlay::Reason { text: written, .. } | Overlay::Find { text: written }) => {
-            written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
-        }
-        Some(Overlay::Search { .. } | Overlay::Palette { .. }) => typing::pasted(model, text),
-        _ => note(model, Tone::Warn, "A paste decides nothing; press the key itself."),
-    }
+    // The word that approves is typed.
+    let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
+    let Some(written) = open.and_then(Overlay::text_mut) else {
+        return answer(model, Tone::Warn, "A paste decides nothing; press the key itself.");
+    };
+    written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    typing::changed(model, Key::Char(' '));
     Vec::new()
+}
+
+/// A message to its wrapper about the call that was armed, with the bytes that were shown.
+fn send(armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) -> Command {
+    let CallKey { session, ticket } = armed.key().clone();
+    Command::Send { session, message: message(ticket, armed.digest()) }
 }
 
 /// Says one thing to the operator, until the next key.
 fn note(model: &mut Model, tone: Tone, words: impl Into<String>) {
     model.note_until = None;
     model.note = Some(Row::of(tone, words));
+}
+
+/// Answers a key with one sentence, and nothing else.
+fn answer(model: &mut Model, tone: Tone, words: impl Into<String>) -> Vec<Command> {
+    note(model, tone, words);
+    Vec::new()
 }
 
 /// Says one thing to the operator for a few seconds: it is about a moment that passes.
@@ -336,6 +345,7 @@ fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {
     model.calls.iter_mut().find(|held| held.key == *key)
 }
 
-fn is_over(held: &Held) -> bool {
-    matches!(held.state, CallState::Settled(_) | CallState::Gone)
+/// The calls that are not over.
+fn live(model: &Model) -> Vec<&Snapshot> {
+    model.calls.iter().filter(|held| !held.is_over()).map(|held| &*held.snapshot).collect()
 }

@@ -9,7 +9,6 @@ pub mod help;
 mod list;
 pub mod maker;
 mod page;
-mod panel;
 mod queue;
 pub mod review;
 
@@ -17,10 +16,14 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::card::counted;
 use super::model::{Model, Overlay, Screen};
+use super::panel;
 use super::row::{Row, Tone};
+use super::screen::content_rows;
 use super::theme::Palette;
-use crate::audit::record::{Assurance, By};
+pub(in crate::console) use card::by;
+pub(in crate::console) use header::promise;
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -41,12 +44,11 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {
             queue::draw(&mut paint, model, areas.queue);
-            let bar = Row::of(Tone::Border, "│");
-            paint.rows(areas.divider, vec![bar; usize::from(areas.divider.height)]);
+            paint.divider(areas.divider);
             card::draw(&mut paint, model, areas.card);
         }
     }
-    panel::draw(&mut paint, model, areas.panel);
+    paint.panel(areas.panel, panel::rows(model));
     paint.rows(areas.footer, footer::rows(model, areas.footer.width));
 }
 
@@ -82,11 +84,38 @@ impl Paint<'_> {
         }
     }
 
+    /// A title, the rows that have room below it, and the last line of the area.
+    fn framed(&mut self, area: Rect, title: Row, rows: impl IntoIterator<Item = Row>, last: Row) {
+        let room = content_rows(area);
+        let mut all = vec![title];
+        all.extend(rows.into_iter().take(room));
+        all.resize(room + 1, Row::default());
+        all.push(last);
+        self.rows(area, all);
+    }
+
+    fn divider(&mut self, area: Rect) {
+        self.rows(area, vec![Row::of(Tone::Border, "│"); usize::from(area.height)]);
+    }
+
     /// Turns a line over: the selected one.
     fn highlight(&mut self, area: Rect, line: u16) {
         let y = area.y.saturating_add(line);
         let line = Rect { y, height: 1, ..area }.intersection(area).intersection(self.bounds);
         self.buffer.set_style(line, ratatui::style::Modifier::REVERSED);
+    }
+
+    /// The question at the bottom, if any.
+    fn panel(&mut self, area: Rect, mut rows: Vec<Row>) {
+        if !rows.is_empty() {
+            rows.insert(0, Row::of(Tone::Border, "━".repeat(usize::from(area.width))));
+        }
+        let room = usize::from(area.height);
+        if rows.len() > room && room > 0 {
+            rows.truncate(room - 1);
+            rows.push(Row::of(Tone::Danger, " … more: enlarge the window"));
+        }
+        self.rows(area, rows);
     }
 
     fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {
@@ -101,14 +130,12 @@ impl Paint<'_> {
     }
 }
 
-/// What a level of assurance does and does not do.
-pub(in crate::console) fn promise(level: Assurance) -> &'static str {
-    header::promise(level)
-}
-
-/// Who decided, in words.
-pub(in crate::console) fn by(by: By) -> &'static str {
-    card::by(by)
+/// How much is below the screen, where something is.
+fn below(rows: usize) -> Row {
+    match rows {
+        0 => Row::default(),
+        _ => Row::of(Tone::Warn, format!(" … {} below", counted(rows, "more line"))).and(Tone::Quiet, " · j PgDn"),
+    }
 }
 
 /// A title and, at its right end, something that may be left out when there is no room.

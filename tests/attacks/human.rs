@@ -78,7 +78,7 @@ fn d2_one_dangerous_call_in_a_flood_stands_first_by_risk_and_the_flood_is_denied
     desk.look();
     assert!(!desk.screen().contains("src/mail-1"), "it came last");
     desk.keys("s");
-    assert_eq!(desk.model.groups()[0].lead.snapshot.ticket, "mail-1");
+    assert_eq!(desk.model.queue()[0].snapshot.ticket, "mail-1");
     for _ in 0..3 {
         desk.press(Key::PageUp);
     }

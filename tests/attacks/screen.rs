@@ -239,7 +239,7 @@ fn b7_long_arguments_are_laid_out_once_and_read_anywhere() {
     desk.look();
     desk.press(Key::Enter);
     desk.press(Key::PageDown);
-    let laid = desk.model.card.as_ref().unwrap().rows();
+    let laid = desk.model.card.as_ref().unwrap().rows;
     assert!(laid > 40_000);
     desk.press(Key::End);
     assert!(desk.screen().contains("line 39999 of the text␊"));

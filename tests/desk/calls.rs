@@ -24,15 +24,12 @@ use mcp_approve::mcp::lifecycle::Phase;
 /// A past call, as the log's trials tell it.
 pub fn past_line(n: i64, ended: Ended) -> PastLine {
     PastLine {
-        seq: 100 + n,
         time: NINE - n * 60_000,
-        server: "filesystem".into(),
         ticket: format!("filesystem-{n}"),
         tool: "create_file".into(),
         target: format!("notes/{n}.md"),
         ruling: Decision::Ask,
         ended,
-        by: "operator".into(),
     }
 }
 

@@ -35,7 +35,7 @@ fn an_official_client_polls_for_as_long_as_the_operator_takes() {
         });
         let file = folder.path().join("plan.json");
         fs::write(&file, plan.to_string()).unwrap();
-        let said_verdict = verdict.word();
+        let said_verdict = verdict.word().word();
         let manner = Manner { verdict, after: Duration::from_secs(6) };
         let operator = Operator::attach(&folder.path().join("home"), manner, String::new);
         let said = run_out(bed().driver(Client::Ts1, &file), &folder.path().join("said"), &[0]);

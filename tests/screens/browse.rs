@@ -41,7 +41,7 @@ proptest! {
 #[test]
 fn a_search_that_leaves_no_waiting_call_says_so_and_how_to_drop_it() {
     let mut desk = Desk::connected(80, 24);
-    desk.model.tour = Tour::Dismissed;
+    desk.model.settings.tour = Tour::Dismissed;
     desk.hold(overwrite("filesystem-1", "a\n", "b\n"));
     desk.keys("/zzz");
     desk.press(Key::Enter);
@@ -180,7 +180,7 @@ fn quiet_rings_no_bell() {
     let mut desk = Desk::connected(80, 24);
     desk.keys(":quiet");
     desk.press(Key::Enter);
-    assert_eq!(desk.model.manner, Manner::Quiet);
+    assert_eq!(desk.model.settings.manner, Manner::Quiet);
     assert_eq!(desk.hold(write("filesystem-1")), []);
 }
 
@@ -223,14 +223,14 @@ fn the_mouse_selects_and_scrolls_and_decides_nothing() {
 #[test]
 fn the_tour_stays_until_it_is_dismissed() {
     let mut desk = Desk::connected(80, 24);
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     desk.line("dismisses these lines for good");
     desk.keys("2");
     assert!(!desk.screen().contains("dismisses these"));
     desk.keys("1");
     assert_eq!(desk.press(Key::Esc), [Command::Look(Task::TourSeen)]);
     assert!(!desk.screen().contains("dismisses these"));
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     desk.hold(write("filesystem-1"));
     desk.line("hides this for good");
     desk.resize(80, 15);

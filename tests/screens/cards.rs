@@ -17,7 +17,7 @@ fn card(arguments: &str, width: u16) -> Card {
 }
 
 fn all(card: &Card) -> Vec<Row> {
-    card.window(0, card.rows() + 10)
+    card.window(0, card.rows + 10)
 }
 
 fn json() -> impl Strategy<Value = Value> {
@@ -46,7 +46,7 @@ fn any_window_shows_the_rows_that_were_counted() {
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let card = card(&text.unwrap(), width);
         let rows = all(&card);
-        prop_assert_eq!(rows.len(), card.rows());
+        prop_assert_eq!(rows.len(), card.rows);
         for row in &rows {
             prop_assert!(row.width() <= usize::from(width), "{} columns: {}", row.width(), row.text());
         }
@@ -73,7 +73,7 @@ fn a_long_text_is_all_there() {
     ] {
         let arguments = serde_json::json!({ "text": text }).to_string();
         let card = card(&arguments, 60);
-        let rows: Vec<String> = all(&card)[..card.arguments_end()].iter().map(Row::text).collect();
+        let rows: Vec<String> = all(&card)[..card.arguments_end].iter().map(Row::text).collect();
         let region: String = rows.iter().filter_map(|row| row.strip_prefix(" │ ")).collect();
         assert_eq!(decode(&region).unwrap(), text, "{what}");
     }
@@ -83,7 +83,7 @@ fn a_long_text_is_all_there() {
 fn sizes_are_told_as_they_are() {
     let rows = |arguments: &str| {
         let card = card(arguments, 79);
-        all(&card)[..card.arguments_end()].iter().map(|row| row.text().trim_end().to_owned()).collect::<Vec<_>>()
+        all(&card)[..card.arguments_end].iter().map(|row| row.text().trim_end().to_owned()).collect::<Vec<_>>()
     };
     let has = |arguments: &str, line: &str| {
         let rows = rows(arguments);
@@ -114,7 +114,7 @@ fn no_text_however_broken_stops_the_layout() {
     let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
     let broken = prop_oneof![any::<String>(), "[\\[\\]{}\",:\\\\u0-9dn a]{0,60}"];
     let result = runner.run(&broken, |text| {
-        prop_assert_eq!(all(&card(&text, 40)).len(), card(&text, 40).rows());
+        prop_assert_eq!(all(&card(&text, 40)).len(), card(&text, 40).rows);
         Ok(())
     });
     result.unwrap();
@@ -124,8 +124,8 @@ fn no_text_however_broken_stops_the_layout() {
 fn sixteen_mebibytes_are_counted_and_read_at_their_end() {
     let text = "0123456789abcdef".repeat(1 << 20);
     let card = card(&format!(r#"{{"blob":"{text}"}}"#), 80);
-    assert!(card.rows() > (16 << 20) / 80);
-    let last = card.window(card.arguments_end() - 1, 1);
+    assert!(card.rows > (16 << 20) / 80);
+    let last = card.window(card.arguments_end - 1, 1);
     assert!(last[0].text().ends_with("abcdef"));
 }
 

@@ -8,7 +8,7 @@ use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::model::CallState;
-use mcp_approve::console::pinned::{PinBook, PinnedTool, Settling, Shown};
+use mcp_approve::console::pinned::{PinBook, PinnedTool, Settling, Word};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::{FromConsole, PinOffer, PinState, ToolWord};
@@ -151,7 +151,6 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
         identity: identity.parse().unwrap(),
         confidence,
         was: None,
-        said: None,
         evidence: vec![says(Source::Description, name)],
         disputed: false,
         hazards: Vec::new(),
@@ -162,7 +161,6 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
         changes: Vec::new(),
         grown: None,
         rules: Vec::new(),
-        first_seen: NINE,
         last_seen: NINE,
     }
 }
@@ -187,8 +185,10 @@ fn tools(desk: &mut Desk, tools: Vec<PinnedTool>) {
 
 fn settled(commands: &[Command]) -> Vec<(Vec<String>, Mutability)> {
     let said = |command: &Command| match command {
-        Command::Settle(Settling::Say { shown, mutability }) => {
-            Some((shown.iter().map(|one: &Shown| one.tool.clone()).collect(), *mutability))
+        Command::Settle(Settling::Tools(words)) => {
+            let [(_, Word::Is(mutability)), ..] = words.as_slice() else { return None };
+            assert!(words.iter().all(|(_, word)| *word == Word::Is(*mutability)));
+            Some((words.iter().map(|(shown, _)| shown.tool.clone()).collect(), *mutability))
         }
         _ => None,
     };

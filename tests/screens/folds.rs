@@ -170,18 +170,18 @@ fn nothing_is_lost_between_folds() {
         let mut folds = Folds::open();
         let all = Card::folded_as(&snapshot, width, 0, folds.clone(), Details::Shown);
         prop_assert_eq!(all.folded(), 0);
-        let anchors = all.anchors(0, all.rows());
+        let anchors = all.anchors(0, all.rows);
         for (i, anchor) in anchors.iter().enumerate().filter(|(i, _)| choice >> (i % 64) & 1 == 1) {
             prop_assert_eq!(anchor.fold, Fold::Open, "{}", i);
             folds.turn(anchor.at);
         }
         let some = Card::folded_as(&snapshot, width, 0, folds, Details::Folded);
-        let text = |card: &Card| card.window(0, card.rows() + 1).iter().map(Row::text).collect::<Vec<_>>();
+        let text = |card: &Card| card.window(0, card.rows + 1).iter().map(Row::text).collect::<Vec<_>>();
         for card in [&brief, &all, &some] {
             let rows = text(card);
-            prop_assert_eq!(rows.len(), card.rows());
+            prop_assert_eq!(rows.len(), card.rows);
             prop_assert!(rows.iter().all(|row| decode(row).is_ok()));
-            let shown = card.anchors(0, card.rows());
+            let shown = card.anchors(0, card.rows);
             prop_assert!(shown.iter().all(|anchor| rows[anchor.row].contains(['▸', '▾']) || width < 60));
             let closed = shown.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
             prop_assert_eq!(closed, card.folded());

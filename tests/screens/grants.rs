@@ -6,7 +6,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleFile, RuleLine, Task};
+use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleLine, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
@@ -88,7 +88,7 @@ pub(super) fn book() -> RuleBook {
         warnings: Vec::new(),
     };
     RuleBook {
-        files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
+        files: vec![PathBuf::from("config/policy.toml")],
         rules: vec![rule],
         defaults: parse::built_in().defaults,
         broken: None,

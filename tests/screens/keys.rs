@@ -153,9 +153,9 @@ fn the_details_gate_nothing() {
     // They stay unfolded for the next card.
     desk.hold(own("filesystem-2"));
     desk.look();
-    assert!(desk.model.card.as_ref().unwrap().rows() > 20);
+    assert!(desk.model.card.as_ref().unwrap().rows > 20);
     desk.keys("i");
-    assert!(desk.model.card.as_ref().unwrap().rows() < 20);
+    assert!(desk.model.card.as_ref().unwrap().rows < 20);
 }
 
 #[test]

@@ -159,6 +159,26 @@ fn a_search_finds_by_field_and_word_across_the_whole_log() {
 
 /// The index is filled when nobody asks, is told of, and the next console finds it and the tally there.
 #[test]
+fn a_call_that_is_left_out_takes_its_question_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 40);
+    // One that still waits has no verdict.
+    let waits = Entry { ticket: Some("filesystem-99".into()), ..entry(297, Kind::DecisionAsked) };
+    Store::open(&db, [1; 16]).unwrap().append(&[(121, waits)], &Redactor::new(&[7; 32])).unwrap();
+    let mut desk = Desk::over(&db);
+    for from in [Edge::Newest, Edge::Oldest] {
+        let (seqs, _) = desk.page_of(LogRows::Calls, "-verdict:deny", from, 300);
+        // Each call is a question, its decision and its answer; each fifth was denied.
+        let denied = |seq: &u64| *seq <= 120 && ((seq - 1) / 3).is_multiple_of(5);
+        assert!(!seqs.iter().any(denied), "{seqs:?}");
+        assert!(seqs.contains(&121) && seqs.contains(&5), "{seqs:?}");
+    }
+    let (seqs, _) = desk.page("-verdict:deny kind:decision-asked", Edge::Newest, 300);
+    assert_eq!(seqs.len(), 41, "every record is a row of its own");
+}
+
+#[test]
 fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("audit.db");

@@ -26,7 +26,7 @@ fn a_mark_says_what_the_statement_does_and_a_read_is_not_red() {
         world.server(&format!(r#"{{"jsonrpc":"2.0","id":"l2","result":{{"tools":[{tool}]}}}}"#));
         world.call("7", name, &serde_json::json!({ key: text }).to_string());
         let risk = Risk::of(&world.cards["files-1"]);
-        assert_eq!(risk.mark(), mark, "{name} {text}");
+        assert_eq!(risk.run().text, mark, "{name} {text}");
         assert_eq!(risk.run().tone == Tone::Danger, mark.starts_with('◆'), "{name} {text}");
     }
 }
@@ -48,7 +48,7 @@ fn a_word_agrees_with_its_line_whatever_else_is_dangerous() {
         }
         world.call("7", "write_file", arguments);
         let card = &world.cards["files-1"];
-        assert_eq!(Risk::of(card).mark(), mark, "{arguments}");
+        assert_eq!(Risk::of(card).run().text, mark, "{arguments}");
         assert!(card.effect.starts_with(line), "{arguments}: {}", card.effect);
     }
 }

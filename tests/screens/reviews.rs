@@ -7,7 +7,7 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::pinned::{Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
+use mcp_approve::console::pinned::{PinBook, PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::PinState;
 use mcp_approve::pins::diff::{Change, Grown};
@@ -42,7 +42,6 @@ fn changed(tool: &str) -> PinnedTool {
         identity: call.identity,
         confidence: Confidence::None,
         was: "PURE|READ|CONTENT".parse().ok(),
-        said: None,
         evidence: call.evidence,
         disputed: false,
         hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
@@ -63,7 +62,6 @@ fn changed(tool: &str) -> PinnedTool {
             before: Some(format!("{tool}(path: String) -> Value")),
         }),
         rules: vec!["scratch-files".into(), "docs".into()],
-        first_seen: NINE - 86_400_000,
         last_seen: NINE,
     }
 }
@@ -161,7 +159,7 @@ fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     desk.line("Accept exactly this change?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let accept = Settling::Accept(changed("write_file").shown());
+    let accept = Settling::Tools(vec![(changed("write_file").shown(), Word::Accepted)]);
     assert_eq!(desk.press(Key::Enter), [Command::Settle(accept)]);
 }
 
@@ -172,7 +170,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     assert_eq!(desk.keys("x"), []);
     desk.now += 400;
-    let refuse = Settling::Refuse(changed("write_file").shown());
+    let refuse = Settling::Tools(vec![(changed("write_file").shown(), Word::Refused)]);
     assert_eq!(desk.keys("x"), [Command::Settle(refuse)]);
 
     let mut desk = Desk::connected(80, 24);
@@ -189,12 +187,13 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     one(&mut desk, changed("write_file"));
     assert_eq!(desk.keys("u"), []);
     desk.line("No review was made in this console");
-    let former = Former::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), trusted: None };
-    let settled = Settled { says: "Accepted: x".into(), former: Some(former.clone()) };
+    let word = ProgramWord::TakenBack(None);
+    let undo = Settling::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
+    let settled = Settled { says: "Accepted: x".into(), undo: Some(undo.clone()) };
     desk.send(Msg::ToolSettled(Ok(settled)));
     desk.line("Accepted: x u takes it back.");
-    assert_eq!(desk.keys("u"), [Command::Settle(Settling::TakeBack(former))]);
-    desk.send(Msg::ToolSettled(Ok(Settled { says: "Taken back: x".into(), former: None })));
+    assert_eq!(desk.keys("u"), [Command::Settle(undo)]);
+    desk.send(Msg::ToolSettled(Ok(Settled { says: "Taken back: x".into(), undo: None })));
     desk.line("Taken back: x");
     assert_eq!(desk.keys("u"), []);
     desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it again".into())));

@@ -131,9 +131,9 @@ fn long_ways_take_few_keys() {
     desk.keys("jgg");
     assert_eq!(selected(&desk.model), "server0-0");
     desk.press(Key::Ctrl('d'));
-    let first = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    let first = desk.model.selected_row(&desk.model.rows());
     desk.press(Key::Ctrl('d'));
-    let second = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    let second = desk.model.selected_row(&desk.model.rows());
     assert_eq!(second.unwrap(), 2 * first.unwrap());
     desk.press(Key::Ctrl('u'));
     desk.press(Key::Ctrl('u'));
@@ -243,7 +243,7 @@ fn deny_server_is_about_what_the_search_shows() {
 #[test]
 fn the_tour_is_shown_beside_calls_that_wait() {
     let mut desk = ten_servers(80, 24, 3);
-    desk.model.tour = Tour::Shown;
+    desk.model.settings.tour = Tour::Shown;
     let screen = desk.screen();
     assert!(screen.contains("hides this for good") && screen.contains("all shown · armed"), "{screen}");
 }

@@ -126,7 +126,7 @@ fn the_palette_and_the_tour() {
         desk.keys(":no such thing");
     });
     at_every_size("tour", |desk| {
-        desk.model.tour = Tour::Shown;
+        desk.model.settings.tour = Tour::Shown;
     });
 }
 

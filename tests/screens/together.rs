@@ -86,13 +86,13 @@ fn what_differs_in_anything_shown_is_no_group() {
         }
         desk.hold(other);
         desk.look();
-        assert_eq!(desk.model.groups().len(), 2, "{change}");
+        assert_eq!(desk.model.rows().len(), 2, "{change}");
     }
     let mut desk = Desk::connected(80, 24);
     desk.link(ClientEvent::Connected(wrapper("filesystem#2", "other")));
     desk.hold(write("filesystem-1"));
     desk.say("other", mcp_approve::link::message::FromWrapper::Held { call: Box::new(write("filesystem-1")) });
-    assert_eq!(desk.model.groups().len(), 2, "another wrapper");
+    assert_eq!(desk.model.rows().len(), 2, "another wrapper");
 }
 
 #[test]

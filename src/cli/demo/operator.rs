@@ -166,10 +166,7 @@ impl<'a> Play<'a> {
 
     /// Sends a verdict and waits until the wrapper has settled the call and, where it was approved, its answer came.
     fn decide(&mut self, session: &str, call: &Snapshot, verdict: OperatorVerdict) -> Result<(), Error> {
-        let expected = match verdict {
-            OperatorVerdict::Approve { .. } => VerdictWord::Approve,
-            OperatorVerdict::Deny { .. } => VerdictWord::Deny,
-        };
+        let expected = verdict.word();
         let message = FromConsole::Decide { ticket: call.ticket.clone(), digest: call.digest, verdict };
         self.send(session, &message)?;
         let deadline = Instant::now() + PATIENCE;

@@ -17,6 +17,7 @@ mod walk;
 
 use std::sync::Arc;
 
+use super::caption::caption;
 use super::row::{Row, Tone};
 use crate::gate::data::snapshot::Snapshot;
 use paged::{Paged, Writing};
@@ -29,15 +30,16 @@ pub use token::size;
 /// A card's rows at one width.
 #[derive(Clone, Debug)]
 pub struct Card {
-    snapshot: Arc<Snapshot>,
+    pub snapshot: Arc<Snapshot>,
     undeclared: Vec<String>,
-    width: u16,
+    pub width: u16,
     blocks: Vec<Block>,
-    rows: usize,
-    arguments_end: usize,
-    details: Details,
+    pub rows: usize,
+    /// Just behind the last row of the arguments: up to here everything bears on the decision.
+    pub arguments_end: usize,
+    pub details: Details,
     effect: Option<String>,
-    folds: Folds,
+    pub folds: Folds,
 }
 
 /// Whether what no decision needs is shown: who says what the call is, the checks, digests and times.
@@ -127,34 +129,9 @@ impl Card {
         self.put(Block::Rows(sections::closing(&snapshot, columns, offset)));
     }
 
-    /// The snapshot it shows.
-    pub fn snapshot(&self) -> &Arc<Snapshot> {
-        &self.snapshot
-    }
-
     /// Our line on what the call does: from the preview where that knows more. Foreign text in it is raw.
     pub fn effect(&self) -> &str {
         self.effect.as_deref().unwrap_or(&self.snapshot.effect)
-    }
-
-    /// The width it was laid out for.
-    pub fn width(&self) -> u16 {
-        self.width
-    }
-
-    /// How many rows there are.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether its details are shown.
-    pub fn details(&self) -> Details {
-        self.details
-    }
-
-    /// Just behind the last row of the arguments: up to here everything bears on the decision.
-    pub fn arguments_end(&self) -> usize {
-        self.arguments_end
     }
 
     /// Up to `count` rows from row `from` on.
@@ -176,11 +153,6 @@ impl Card {
             skip = skip.saturating_sub(block.rows());
         }
         out
-    }
-
-    /// How its arguments are folded.
-    pub fn folds(&self) -> &Folds {
-        &self.folds
     }
 
     /// How many parts of the arguments are folded: what is in them is on no row.
@@ -230,7 +202,7 @@ impl Card {
     fn put_arguments(&mut self, columns: usize) {
         let snapshot = Arc::clone(&self.snapshot);
         let text = &snapshot.arguments;
-        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
+        let writing = Writing::of(text);
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it is shown as it was sent.";
             self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
@@ -252,9 +224,8 @@ impl Card {
                 "answers to the server's questions"
             }
         };
-        self.put(Block::Rows(vec![sections::beside_caption(what, text.len(), columns)]));
-        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
-        let paged = Paged::lay(text, &[], writing, Row::of(Tone::Ours, " "), columns, Folds::open());
+        self.put(Block::Rows(vec![caption(what, &size(text.len()), columns)]));
+        let paged = Paged::lay(text, &[], Writing::of(text), Row::of(Tone::Ours, " "), columns, Folds::open());
         self.put(Block::Paged(field, paged));
     }
 
@@ -265,24 +236,16 @@ impl Card {
         let Some(original) = &snapshot.original_arguments else {
             return;
         };
-        self.put(Block::Rows(sections::edit_caption(columns)));
+        self.put(Block::Rows(vec![caption("edited", "- as received, + as it will be sent", columns)]));
         let margin = Row::of(Tone::Ours, "  ");
-        let lay = |text: &str| {
-            let readable = is_json(text).then_some(Writing::Json);
-            let writing = readable.unwrap_or(Writing::Bare);
-            Paged::lay(text, &[], writing, margin.clone(), columns, Folds::open())
-        };
+        let lay = |text: &str| Paged::lay(text, &[], Writing::of(text), margin.clone(), columns, Folds::open());
         let (old, new) = (lay(original), lay(&snapshot.arguments));
         if old.rows().max(new.rows()) <= MOST_ROWS {
             let old = old.window(original, &[], 0, MOST_ROWS);
             let new = new.window(&snapshot.arguments, &[], 0, MOST_ROWS);
-            self.put(Block::Rows(diff::changes(old, new)));
+            self.put(Block::Rows(diff::changes(&old, &new)));
         } else {
             self.put(Block::Paged(Field::Original, old));
         }
     }
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }

@@ -15,6 +15,13 @@ pub enum Writing {
     Bare,
 }
 
+impl Writing {
+    /// How a text is written.
+    pub fn of(text: &str) -> Self {
+        if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() { Self::Json } else { Self::Bare }
+    }
+}
+
 /// The layout of one text at one width. It keeps no copy of the text: give it the same one every time.
 #[derive(Clone, Debug)]
 pub struct Paged {
@@ -56,7 +63,6 @@ impl Paged {
         Self { extents, prefix, width, marks, rows, folds, folded }
     }
 
-    /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
     }

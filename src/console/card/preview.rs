@@ -65,13 +65,7 @@ fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     found
 }
 
-/// `in query`. Only names that are known to hold a language get here.
-fn argument(name: &str) -> String {
-    format!("in {name}")
-}
-
 /// A row of a preview: its border, then what it says, wrapped.
 fn bordered(row: Row, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " │ ");
-    row.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)).collect()
+    row.behind(&Row::of(Tone::Border, " │ "), width)
 }

@@ -40,12 +40,10 @@ impl Region {
         Self { form, at, end, begins: Begins::Line }
     }
 
-    /// Where the text ends.
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// Whether all of it was laid out.
     pub fn is_done(&self) -> bool {
         self.at >= self.end
     }

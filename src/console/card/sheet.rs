@@ -39,7 +39,6 @@ impl Sheet {
         Self { made: Made::Rows(Vec::new()), anchors: Vec::new() }
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         match &self.made {
             Made::Count(n) => *n,
@@ -47,7 +46,6 @@ impl Sheet {
         }
     }
 
-    /// Takes one row.
     pub fn row(&mut self, row: impl FnOnce() -> Row) {
         match &mut self.made {
             Made::Count(n) => *n += 1,

@@ -27,44 +27,41 @@ pub fn label(raw: &str) -> Row {
     row.and(Tone::Quiet, "\"")
 }
 
+/// The keys of an object, as they are between their quotes.
+fn keys<'t>(text: &'t str, extents: &Extents, object: usize) -> impl Iterator<Item = &'t str> {
+    let mut at = skip_space(text, object + 1);
+    std::iter::from_fn(move || {
+        let end = (text.as_bytes().get(at) == Some(&b'"')).then(|| string_end(text, at))?;
+        let key = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
+        let value = skip_space(text, skip_space(text, end) + 1);
+        let comma = skip_space(text, extents.of(text, value).end);
+        at = skip_space(text, comma + 1);
+        Some(key)
+    })
+}
+
 /// The columns that an object's labels are filled up to.
 pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
     if extents.of(text, object).entries > MOST_ALIGNED {
         return 0;
     }
-    let mut widest = 0;
-    let mut at = skip_space(text, object + 1);
-    while text.as_bytes().get(at) == Some(&b'"') {
-        let end = string_end(text, at);
-        let raw = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
-        if raw.len() <= WIDEST_ALIGNED {
-            widest = widest.max(label(raw).width());
-        }
-        let value = skip_space(text, skip_space(text, end) + 1);
-        let comma = skip_space(text, extents.of(text, value).end);
-        at = skip_space(text, comma + 1);
-    }
-    widest.min(WIDEST_ALIGNED)
+    let short = keys(text, extents, object).filter(|key| key.len() <= WIDEST_ALIGNED);
+    short.map(|key| label(key).width()).max().unwrap_or(0).min(WIDEST_ALIGNED)
 }
 
-/// Adds the keys of a folded object while the row has room; what it leaves out is given as the number of keys.
+/// Adds the keys of a folded object while the row has room, and says where it leaves some out.
 pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width: usize) -> Row {
-    let mut at = skip_space(text, object + 1);
-    let mut between = ": ";
-    while text.as_bytes().get(object) == Some(&b'{') && text.as_bytes().get(at) == Some(&b'"') {
-        let end = string_end(text, at);
-        let raw = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
-        let next = row.clone().and(Tone::Quiet, between);
-        let next = if raw.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(raw))) };
+    if text.as_bytes().get(object) != Some(&b'{') {
+        return row;
+    }
+    for (at, key) in keys(text, extents, object).enumerate() {
+        let next = row.clone().and(Tone::Quiet, if at == 0 { ": " } else { ", " });
+        let next = if key.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(key))) };
         // One column stays for the sign that there are more.
         let Some(next) = next.filter(|next| next.width() + 3 <= width) else {
             return if row.width() + 3 <= width { row.and(Tone::Quiet, ", …") } else { row };
         };
         row = next;
-        between = ", ";
-        let value = skip_space(text, skip_space(text, end) + 1);
-        let comma = skip_space(text, extents.of(text, value).end);
-        at = skip_space(text, comma + 1);
     }
     row
 }

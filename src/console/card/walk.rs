@@ -68,7 +68,6 @@ impl Walk {
         Self { at: 0, open: Vec::new(), doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing) }
     }
 
-    /// Whether all rows were laid out.
     pub fn is_done(&self) -> bool {
         matches!(self.doing, Doing::Done)
     }

@@ -184,31 +184,29 @@ fn read(word: &str) -> Option<Key> {
             _ => None,
         };
     }
-    let named = [
-        ("Space", Key::Char(' ')),
-        ("Enter", Key::Enter),
-        ("Up", Key::Up),
-        ("Down", Key::Down),
-        ("PgUp", Key::PageUp),
-        ("PgDn", Key::PageDown),
-        ("Home", Key::Home),
-        ("End", Key::End),
-        ("Tab", Key::Tab),
-    ];
-    named.iter().find(|(name, _)| *name == word).map(|(_, key)| *key)
+    NAMED.iter().find(|(name, _)| *name == word).map(|(_, key)| *key)
 }
 
+/// Keys without a letter, as config.toml names them.
+const NAMED: [(&str, Key); 9] = [
+    ("Space", Key::Char(' ')),
+    ("Enter", Key::Enter),
+    ("Up", Key::Up),
+    ("Down", Key::Down),
+    ("PgUp", Key::PageUp),
+    ("PgDn", Key::PageDown),
+    ("Home", Key::Home),
+    ("End", Key::End),
+    ("Tab", Key::Tab),
+];
+
 fn written(key: Key) -> String {
-    match key {
-        Key::Char(' ') => "Space".to_owned(),
+    let named = NAMED.iter().find(|(_, one)| *one == key).map(|(name, _)| (*name).to_owned());
+    named.unwrap_or_else(|| match key {
         Key::Char(letter) => letter.to_string(),
         Key::Ctrl(letter) => format!("Ctrl-{letter}"),
-        Key::PageUp => "PgUp".to_owned(),
-        Key::PageDown => "PgDn".to_owned(),
-        Key::Enter | Key::Esc | Key::Backspace | Key::Up | Key::Down | Key::Home | Key::End | Key::Tab => {
-            format!("{key:?}")
-        }
-    }
+        other => format!("{other:?}"),
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Fills the index beside the log when no one asks anything, and keeps the counts in it for the next console.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filling, LogReader, REPORT};
+use super::{LogReader, REPORT, Work};
 use crate::audit::index::{Index, SEGMENT, Step};
 use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
@@ -18,16 +19,10 @@ const NOTE: &str = "tally 4";
 const UNNOTED: u64 = 64 * SLICE;
 
 /// Counts as they are noted. The link says of which log.
-#[derive(Serialize)]
-struct Noting<'a> {
+#[derive(Serialize, Deserialize)]
+struct Noted<'a> {
     link: Digest,
-    counts: &'a Counts,
-}
-
-#[derive(Deserialize)]
-struct Noted {
-    link: Digest,
-    counts: Counts,
+    counts: Cow<'a, Counts>,
 }
 
 /// The index of the log as it is there now; a short log needs none.
@@ -41,35 +36,25 @@ pub(super) fn index(open: Option<Index>, log: &Path, reader: &Reader) -> Result<
 
 impl LogReader {
     pub(super) fn begin_filling(&mut self) {
-        if self.filling == Filling::Idle && self.index.is_some() {
-            self.filling = Filling::Busy(0);
+        if self.filling == Work::Idle && self.index.is_some() {
+            self.filling = Work::Busy(0);
         }
     }
 
     /// A segment of the index.
     pub(super) fn fill(&mut self) -> Result<(), StoreError> {
-        let (Some(reader), Some(index), Filling::Busy(segments)) = (&self.reader, &mut self.index, self.filling) else {
-            self.filling = Filling::Idle;
+        let (Some(reader), Some(index), Work::Busy(segments)) = (&self.reader, &mut self.index, self.filling) else {
+            self.filling = Work::Idle;
             return Ok(());
         };
         let step = index.extend(reader)?;
-        let report = |index: &Index| Finding::Indexed { upto: index.upto(), level: step != Some(Step::Further) };
-        match step {
-            Some(Step::Further) => {
-                self.filling = Filling::Busy((segments + 1) % REPORT);
-                if segments == REPORT - 1 {
-                    (self.tell)(report(index));
-                }
-            }
-            Some(Step::Level) => {
-                self.filling = Filling::Idle;
-                (self.tell)(report(index));
-            }
-            None => {
-                self.filling = Filling::Idle;
-                (self.tell)(report(index));
-                self.index = None;
-            }
+        let goes_on = step == Some(Step::Further);
+        self.filling = if goes_on { Work::Busy((segments + 1) % REPORT) } else { Work::Idle };
+        if !goes_on || segments == REPORT - 1 {
+            (self.tell)(Finding::Indexed { upto: index.upto(), level: !goes_on });
+        }
+        if step.is_none() {
+            self.index = None;
         }
         Ok(())
     }
@@ -80,11 +65,11 @@ impl LogReader {
         if self.counts.upto > 0 {
             return;
         }
-        let noted = index.note(NOTE).and_then(|text| serde_json::from_str::<Noted>(&text).ok());
+        let noted = index.note(NOTE).and_then(|text| serde_json::from_str::<Noted<'_>>(&text).ok());
         let Some(noted) = noted else { return };
         if link(reader, noted.counts.upto) == Some(noted.link) {
             self.remembered = noted.counts.upto;
-            self.counts = noted.counts;
+            self.counts = noted.counts.into_owned();
         }
     }
 
@@ -96,7 +81,7 @@ impl LogReader {
             return;
         }
         let Some(link) = link(reader, self.counts.upto) else { return };
-        if let Ok(text) = serde_json::to_string(&Noting { link, counts: &self.counts }) {
+        if let Ok(text) = serde_json::to_string(&Noted { link, counts: Cow::Borrowed(&self.counts) }) {
             index.set_note(NOTE, &text);
             self.remembered = self.counts.upto;
         }

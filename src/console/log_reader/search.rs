@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::audit::fields::Record;
 use crate::audit::index::Index;
+use crate::audit::query::Questions;
 use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
@@ -19,13 +20,7 @@ pub(super) struct Searching {
     newest: u64,
     found: usize,
     quiet: u64,
-}
-
-/// What a step came to.
-pub(super) struct Stepped {
-    /// What was found, where there is something to tell.
-    pub(super) page: Option<Page>,
-    pub(super) walked: Walked,
+    questions: Questions,
 }
 
 impl Searching {
@@ -38,23 +33,29 @@ impl Searching {
             Edge::Above(seq) => (Order::OldestFirst, seq.saturating_add(1)),
         };
         let walk = Walk::new(wanted.search.clone(), order, at);
-        Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0 })
+        Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0, questions: Questions::default() })
     }
 
-    /// Reads on by a slice.
-    pub(super) fn step(&mut self, reader: &Reader, index: Option<&Index>) -> Result<Stepped, StoreError> {
+    /// Reads on by a slice: what was found, where there is something to tell, and how far it is.
+    pub(super) fn step(
+        &mut self,
+        reader: &Reader,
+        index: Option<&Index>,
+    ) -> Result<(Option<Page>, Walked), StoreError> {
         let mut lines = Vec::new();
         let missing = self.wanted.most.saturating_sub(self.found);
-        let (search, rows) = (&self.wanted.search, self.wanted.rows);
+        let (search, rows, questions) = (&self.wanted.search, self.wanted.rows, &mut self.questions);
         let walked = self.walk.step(reader, index, &mut |row| {
             if search.takes(row.body) {
-                let line = Line::of(&Record::new(&row));
-                if rows == LogRows::Records || line.is_row() {
+                let record = Record::new(&row);
+                let line = Line::of(&record);
+                if rows == LogRows::Records || line.is_row() && questions.want(reader, index, search, &record) {
                     lines.push(line);
                 }
             }
             if lines.len() < missing { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        self.questions.check()?;
         self.found += lines.len();
         let progress = match walked {
             _ if self.found >= self.wanted.most => Progress::Full,
@@ -66,10 +67,10 @@ impl Searching {
         }
         self.quiet += 1;
         if lines.is_empty() && progress == Progress::Searching && self.quiet < QUIET {
-            return Ok(Stepped { page: None, walked });
+            return Ok((None, walked));
         }
         self.quiet = 0;
         let (id, from, searched) = (self.wanted.id, self.wanted.from, self.walk.reached());
-        Ok(Stepped { page: Some(Page { id, from, lines, searched, newest: self.newest, progress }), walked })
+        Ok((Some(Page { id, from, lines, searched, newest: self.newest, progress }), walked))
     }
 }

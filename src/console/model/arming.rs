@@ -1,11 +1,11 @@
-//! What binds a key to a call: only what the last frame showed, long enough, can be decided. Owns no decision.
+//! What binds a key to a call: only what the last frame showed, long enough, can be decided; and how soon that changes by
+//! itself. Owns no decision and no clock.
 
 use std::sync::Arc;
 
 use super::batch::Unlisted;
 use super::review::Change;
-use super::rule::RuleStage;
-use super::{CallKey, CallState, Held, Model, Overlay, Screen, Seen, Shown};
+use super::{CallKey, Held, Model, Overlay, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -79,7 +79,7 @@ impl Model {
     /// Why it may not.
     pub fn armed(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.state != CallState::Waiting {
+        if !held.waits() {
             return Err(Unarmed::NotWaiting);
         }
         let drawn = self.drawn.as_ref().ok_or(Unarmed::NotDrawn)?;
@@ -96,14 +96,8 @@ impl Model {
     pub fn is_arming(&self) -> bool {
         let since = match &self.overlay {
             Some(Overlay::Batch(batch)) => return self.listed(batch) == Err(Unlisted::TooSoon),
-            Some(Overlay::Rule(maker)) => match maker.stage {
-                RuleStage::Choosing => maker.shown,
-                RuleStage::Sure { since } => since,
-            },
-            Some(Overlay::Review(review)) if review.change != Change::Written => match review.stage {
-                RuleStage::Choosing => review.opened,
-                RuleStage::Sure { since } => since,
-            },
+            Some(Overlay::Rule(maker)) => maker.stage.since(maker.shown),
+            Some(Overlay::Review(review)) if review.change != Change::Written => review.stage.since(review.opened),
             None if matches!(self.screen, Screen::Queue | Screen::Detail) => {
                 return matches!(self.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
             }
@@ -112,13 +106,26 @@ impl Model {
         self.now - since < ARMING
     }
 
+    /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
+    pub fn next_tick(&self) -> Option<u64> {
+        match self.screen {
+            _ if self.armed() == Err(Unarmed::TooSoon) || self.overlay.is_some() && self.is_arming() => Some(100),
+            _ if self.note_until.is_some() => Some(1000),
+            Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
+            Screen::Activity => None,
+            Screen::Queue | Screen::Detail | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
+                Some(1000)
+            }
+        }
+    }
+
     /// The selected call, for what decides nothing: it need not have been on screen long, nor be drawn right now.
     ///
     /// # Errors
     /// Nothing is selected, or it no longer waits.
     pub fn chosen(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.state == CallState::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
+        if held.waits() { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
     /// The call that was armed, if it still waits with the bytes and the card that were shown: what lets it run.
@@ -130,7 +137,7 @@ impl Model {
     /// what only holds it back.
     pub fn waits(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
-        let same = held.state == CallState::Waiting && held.snapshot.digest == armed.digest;
+        let same = held.waits() && held.snapshot.digest == armed.digest;
         same.then_some(held)
     }
 
@@ -143,29 +150,15 @@ impl Model {
         }
         // A question takes the place of its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(
-                Overlay::Help { .. }
-                | Overlay::Batch(_)
-                | Overlay::Rule(_)
-                | Overlay::Review(_)
-                | Overlay::Search { .. }
-                | Overlay::Palette { .. }
-                | Overlay::Leave,
-            ) => false,
-            Some(
-                Overlay::Confirm { .. }
-                | Overlay::Word { .. }
-                | Overlay::Reason { .. }
-                | Overlay::Unreadable { .. }
-                | Overlay::Find { .. },
-            ) => true,
+            Some(Overlay::Search { .. } | Overlay::Palette { .. } | Overlay::Leave) => false,
+            Some(open) => !open.is_whole(),
             None => self.areas().card.height > 2,
         };
         let shown = match (self.selection(), &self.card) {
             (Some(held), Some(card))
-                if shows_card && size == self.size && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
+                if shows_card && size == self.size && Arc::ptr_eq(&card.snapshot, &held.snapshot) =>
             {
-                Some((self.identified(held), card.rows(), card.arguments_end(), card.folded()))
+                Some((self.identified(held), card.rows, card.arguments_end, card.folded()))
             }
             _ => None,
         };

@@ -1,7 +1,9 @@
-//! What must be said above everything: everything passes, a broken policy, wrappers we cannot talk to.
+//! What must be said above everything (everything passes, a broken policy, wrappers we cannot talk to), and in a notice of
+//! the desktop.
 
 use super::Model;
 use crate::console::card::counted;
+use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 
 /// Errors of `config.toml` that are named: more would leave no room for calls.
@@ -28,31 +30,41 @@ impl Model {
         let versions =
             self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
         for ((version, protocol), servers) in by_cause(versions) {
-            let wrapper =
-                if servers.len() == 1 { ": its wrapper is version " } else { ": their wrappers are version " };
             let row = Row::of(Tone::Danger, " ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
-            let row = row.and(Tone::Danger, wrapper).and_foreign(Tone::Danger, version);
-            rows.push(row.and(
-                Tone::Danger,
-                format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version),
-            ));
+            let wrapper = if servers.len() == 1 { "its wrapper is" } else { "their wrappers are" };
+            let row = row.and(Tone::Danger, format!(": {wrapper} version ")).and_foreign(Tone::Danger, version);
+            let words = format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version);
+            rows.push(row.and(Tone::Danger, words));
         }
         for problem in self.settings.problems.iter().take(PROBLEMS) {
             rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, problem));
         }
         if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
-            let words = format!(" ▲ and {}: ", counted(more, "more error"));
-            rows.push(
-                Row::of(Tone::Warn, words)
-                    .and(Tone::Key, self.hint("mcp-approve doctor"))
-                    .and(Tone::Warn, " lists them"),
-            );
+            let row = Row::of(Tone::Warn, format!(" ▲ and {}: ", counted(more, "more error")));
+            rows.push(row.and(Tone::Key, self.hint("mcp-approve doctor")).and(Tone::Warn, " lists them"));
         }
         if let Some(trouble) = &self.trouble {
             rows.push(Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, trouble));
         }
         let width = usize::from(self.size.0);
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
+    }
+}
+
+/// A notice has so many columns: desktops cut longer ones anywhere.
+const LONGEST: usize = 160;
+
+impl Model {
+    /// The words of a notice, on one line without a control character: server and effect of the last call that came.
+    pub fn notice(&self) -> String {
+        let Some(last) = self.calls.iter().rev().find(|held| held.waits()) else { return "no call waits".to_owned() };
+        let (server, effect) = (cell(Tone::Ours, &last.snapshot.server), cell(Tone::Ours, &last.snapshot.effect));
+        let more = match self.waiting() {
+            0 | 1 => String::new(),
+            waiting => format!(" · {} more wait", waiting - 1),
+        };
+        let row = server.and(Tone::Ours, ": ").joined(effect).clipped(LONGEST.saturating_sub(more.len()));
+        row.text() + &more
     }
 }
 

@@ -1,6 +1,6 @@
 //! Several calls decided at once: every one is listed, bound as it stood then, and the list is read before `y` counts.
 
-use super::{ARMING, Armed, CallKey, CallState, Held, Model, Overlay, Reading};
+use super::{ARMING, Armed, CallKey, Held, Model, Overlay, Reading};
 use crate::console::screen::content_rows;
 
 /// What is to become of the listed calls.
@@ -57,8 +57,7 @@ impl Model {
         if !marked.is_empty() {
             return marked;
         }
-        let group = self.selected.as_ref().and_then(|key| self.group_of(key));
-        group.map_or_else(Vec::new, |group| group.members().collect())
+        self.selected_group().map_or_else(Vec::new, |group| group.members().collect())
     }
 
     /// Every waiting call of one wrapper, in the order of the queue.
@@ -68,7 +67,7 @@ impl Model {
 
     /// The calls that wait and are wanted, oldest first, whatever the queue's filter leaves out.
     fn waiting_where(&self, wanted: impl Fn(&Held) -> bool) -> Vec<&Held> {
-        let wanted = |held: &&Held| held.state == CallState::Waiting && wanted(held);
+        let wanted = |held: &&Held| held.waits() && wanted(held);
         let mut calls: Vec<&Held> = self.calls.iter().filter(wanted).collect();
         calls.sort_by_key(|held| (held.snapshot.arrived, &held.key.session));
         calls

@@ -1,14 +1,15 @@
 //! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the log reader found.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
-use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Unwrapped};
-use crate::console::pinned::{Former, PinBook, Shown};
+use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Task, Unwrapped};
+use crate::console::pinned::{PinBook, PinnedTool, Settling, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -61,23 +62,17 @@ pub struct Browse {
     /// When it was asked for, in milliseconds since 1970.
     pub opened_at: i64,
     pub counts: Option<Arc<Counts>>,
-    /// When the counts were last asked for, in milliseconds since 1970.
-    pub counted: Option<i64>,
     pub book: Option<Arc<RuleBook>>,
-    /// When the rules were last asked for.
-    pub read: Option<i64>,
     pub checked: Option<Checked>,
     /// Up to which record searches go by the index, while it is being filled.
     pub indexing: Option<u64>,
     pub pins: Option<Arc<PinBook>>,
-    /// When the pins were last asked for.
-    pub recalled: Option<i64>,
     /// Why what is remembered of tools cannot be read.
     pub forgotten: Option<String>,
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
-    /// How the tool or program stood that was settled last in this console.
-    pub former: Option<Former>,
+    /// What takes back what was settled last in this console.
+    pub undo: Option<Settling>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,
@@ -87,11 +82,8 @@ pub struct Browse {
     pub latencies: BTreeMap<String, VecDeque<u64>>,
     /// Bytes by wrapper's process.
     pub footprints: BTreeMap<u32, u64>,
-    pub measured: Option<i64>,
     /// Servers that hosts start without mcp-approve.
     pub unwrapped: Vec<Unwrapped>,
-    /// When hosts' lists were last asked for.
-    pub listed: Option<i64>,
     /// Wrappers that ended while this console looked, with the moment.
     pub ended: Vec<(Connected, i64)>,
     /// The lines of Tools, Rules and Servers that the searches want.
@@ -101,14 +93,12 @@ pub struct Browse {
     /// Gives each trial its number.
     pub trials: u64,
     pub suggested: Attempt<Suggested>,
-    /// When the suggestions were last asked for.
-    pub suggesting: Option<i64>,
-    /// The number of the newest record then: nothing new is suggested of the same log.
+    /// The number of the newest record when they were last asked for: nothing new is suggested of the same log.
     pub suggested_upto: Option<u64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
-    /// What this console has asked the log reader for once.
-    pub asked: BTreeSet<&'static str>,
+    /// When the log reader was last asked for each kind of thing, in milliseconds since 1970.
+    pub asked: HashMap<Discriminant<Task>, i64>,
 }
 
 /// The part of the log that is in memory: without gaps as far as the search wants, the newest first.
@@ -283,36 +273,52 @@ impl ToolLine {
     }
 }
 
-impl Browse {
-    /// The list of a screen; `None` for those of Waiting.
-    pub fn list(&self, screen: Screen) -> Option<&ListState> {
-        match screen {
+/// The list of a screen, borrowed in a way; `None` for the card.
+macro_rules! list_of {
+    ($browse:ident, $screen:ident, $($borrow:tt)+) => {
+        match $screen {
             Screen::Detail => None,
-            Screen::Queue => Some(&self.queue),
-            Screen::Activity => Some(&self.activity),
-            Screen::Log => Some(&self.log),
-            Screen::Tools => Some(&self.tools),
-            Screen::Rules => Some(&self.rules),
-            Screen::Servers => Some(&self.servers),
+            Screen::Queue => Some($($borrow)+ $browse.queue),
+            Screen::Activity => Some($($borrow)+ $browse.activity),
+            Screen::Log => Some($($borrow)+ $browse.log),
+            Screen::Tools => Some($($borrow)+ $browse.tools),
+            Screen::Rules => Some($($borrow)+ $browse.rules),
+            Screen::Servers => Some($($borrow)+ $browse.servers),
         }
+    };
+}
+
+impl Browse {
+    pub fn list(&self, screen: Screen) -> Option<&ListState> {
+        list_of!(self, screen, &)
     }
 
-    /// The list of a screen, to be changed.
     pub fn list_mut(&mut self, screen: Screen) -> Option<&mut ListState> {
-        match screen {
-            Screen::Detail => None,
-            Screen::Queue => Some(&mut self.queue),
-            Screen::Activity => Some(&mut self.activity),
-            Screen::Log => Some(&mut self.log),
-            Screen::Tools => Some(&mut self.tools),
-            Screen::Rules => Some(&mut self.rules),
-            Screen::Servers => Some(&mut self.servers),
-        }
+        list_of!(self, screen, &mut)
     }
 
     /// What the log's list has a row for. Whoever asks for a kind of record wants records.
     pub fn rows(&self) -> LogRows {
         if self.log.search.asks_for(Field::Kind) { LogRows::Records } else { self.log_rows }
+    }
+
+    /// What is remembered of a line's tool.
+    pub fn pinned(&self, line: &ToolLine) -> Option<&PinnedTool> {
+        match line.subject {
+            Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
+            Subject::Tool | Subject::Program(_) => None,
+        }
+    }
+
+    /// Whether this is due to be asked for: it was not yet, or not for so many milliseconds. `None`: it is asked for once.
+    pub fn is_due(&self, task: &Task, now: i64, every: Option<i64>) -> bool {
+        let at = self.asked.get(&discriminant(task));
+        at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at))
+    }
+
+    /// Something was changed from here: what may be asked for again is due.
+    pub fn ask_again(&mut self) {
+        self.asked.retain(|task, _| *task == discriminant(&Task::Recent));
     }
 
     /// A number for the next trial.

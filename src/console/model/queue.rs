@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use super::lines::{Lines, QueueLine};
-use super::{CallKey, CallState, Grouping, Held, ListState, Model, Sort};
+use super::{CallKey, Grouping, Held, ListState, Model, Sort};
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::console::risk::Risk;
@@ -27,13 +27,8 @@ impl<'a> Group<'a> {
     }
 
     /// How many calls it is.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         1 + self.rest.len()
-    }
-
-    /// Never: a group has its lead.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// Whether this call is in it.
@@ -52,14 +47,11 @@ struct Mark {
 
 impl Mark {
     fn of(held: &Held) -> Self {
-        let waits = held.state == CallState::Waiting;
-        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits }
+        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits: held.waits() }
     }
 
     fn is_of(&self, held: &Held) -> bool {
-        Arc::ptr_eq(&self.snapshot, &held.snapshot)
-            && self.class == held.class
-            && self.waits == (held.state == CallState::Waiting)
+        Arc::ptr_eq(&self.snapshot, &held.snapshot) && self.class == held.class && self.waits == held.waits()
     }
 }
 
@@ -91,8 +83,7 @@ pub enum Laid {
 
 impl Rows {
     fn lay(calls: &[Held], sort: Sort, grouping: Grouping, filter: &ListState) -> Self {
-        let wanted =
-            |at: &usize| filter.search.is_empty() || calls.get(*at).is_some_and(|held| wants(&filter.search, held));
+        let wanted = |at: &usize| calls.get(*at).is_some_and(|held| wants(&filter.search, held));
         let mut order: Vec<usize> = (0..calls.len()).filter(wanted).collect();
         match sort {
             // By when the wrappers held them, whichever of them this console heard first.
@@ -111,7 +102,7 @@ impl Rows {
         let mut open: HashMap<u64, usize> = HashMap::new();
         for at in &order {
             let held = &calls[*at];
-            let joins = grouping == Grouping::Identical && held.state == CallState::Waiting;
+            let joins = grouping == Grouping::Identical && held.waits();
             let row = if joins { *open.entry(held.class).or_insert(rows.len()) } else { rows.len() };
             match rows.get_mut(row) {
                 Some(members) => members.push(*at),
@@ -153,13 +144,7 @@ impl Model {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
-    /// The rows of the queue: identical waiting calls are one, where the oldest of them is.
-    pub fn groups(&self) -> Vec<Group<'_>> {
-        let rows = self.rows();
-        (0..rows.len()).filter_map(|row| self.group(&rows, row)).collect()
-    }
-
-    /// One row of the queue.
+    /// One row of the queue: identical waiting calls are one, where the oldest of them is.
     pub fn group(&self, rows: &Rows, row: usize) -> Option<Group<'_>> {
         let mut members = rows.rows.get(row)?.iter().filter_map(|at| self.calls.get(*at));
         Some(Group { lead: members.next()?, rest: members.collect() })
@@ -213,14 +198,14 @@ impl Model {
         }
     }
 
-    /// The row that this call is in, counted from the first.
-    pub fn row_of(&self, rows: &Rows, key: &CallKey) -> Option<usize> {
-        rows.row_of.get(self.place_of(key)?).copied().flatten()
+    /// The row that the selected call is in, counted from the first.
+    pub fn selected_row(&self, rows: &Rows) -> Option<usize> {
+        rows.row_of.get(self.place_of(self.selected.as_ref()?)?).copied().flatten()
     }
 
     /// The lines of the queue.
     pub fn lines(&self, rows: &Rows) -> Lines {
-        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).unwrap_or(0);
+        let at = self.selected_row(rows).unwrap_or(0);
         let open = rows.servers.iter().position(|rows| rows.contains(&at)).unwrap_or(0);
         Lines { rows: rows.len(), servers: rows.servers.clone(), open }
     }
@@ -234,20 +219,19 @@ impl Model {
     /// The first line on screen where so many fit: as before, unless the selected one would be off it.
     pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
         let (page, lines) = (page.max(1), self.lines(rows));
-        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).map_or(0, |row| lines.line_of(row));
+        let at = self.selected_row(rows).map_or(0, |row| lines.line_of(row));
         let top = self.queue_top.min(lines.len().saturating_sub(page));
         // Its server stays in sight above the first call.
         let is_first = page > 1 && at > 0 && matches!(lines.get(at - 1), Some(QueueLine::Server(_)));
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })
     }
 
-    /// The row that this call is in.
-    pub fn group_of(&self, key: &CallKey) -> Option<Group<'_>> {
-        let lead = self.call(key)?;
+    /// The row that the selected call is in.
+    pub fn selected_group(&self) -> Option<Group<'_>> {
+        let lead = self.selection()?;
         let mut rest = Vec::new();
-        if self.grouping == Grouping::Identical && lead.state == CallState::Waiting {
-            let alike =
-                |held: &&Held| held.class == lead.class && held.key != lead.key && held.state == CallState::Waiting;
+        if self.grouping == Grouping::Identical && lead.waits() {
+            let alike = |held: &&Held| held.class == lead.class && held.key != lead.key && held.waits();
             rest.extend(self.calls.iter().filter(alike));
             rest.sort_by_key(|held| held.snapshot.arrived);
         }
@@ -273,20 +257,19 @@ impl Model {
 fn wants(search: &Search, held: &Held) -> bool {
     const LONGEST: usize = 64 << 10;
     let call = &held.snapshot;
-    let badge = call.badge().word();
-    let of = |field| match field {
-        Field::Server => Some(call.server.as_str()),
-        Field::Session => Some(held.key.session.as_str()),
-        Field::Ticket => Some(call.ticket.as_str()),
-        Field::Tool => Some(call.tool.as_str()),
-        Field::Badge => Some(badge),
-        Field::Rule => call.ruling.rule.as_deref(),
-        _ => None,
-    };
-    let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
-    let mark = Risk::of(call).word;
-    let text = format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect);
-    search.wants(Some(call.arrived), of, text.to_lowercase().as_bytes())
+    let fields = [
+        (Field::Server, Some(call.server.as_str())),
+        (Field::Session, Some(held.key.session.as_str())),
+        (Field::Ticket, Some(call.ticket.as_str())),
+        (Field::Tool, Some(call.tool.as_str())),
+        (Field::Badge, Some(call.badge().word())),
+        (Field::Rule, call.ruling.rule.as_deref()),
+    ];
+    search.wants(Some(call.arrived), &fields, || {
+        let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
+        let mark = Risk::of(call).word;
+        format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect).to_lowercase()
+    })
 }
 
 /// A first sieve only: what is equal by it is compared whole.
@@ -298,57 +281,10 @@ fn hash(session: &str, snapshot: &Snapshot) -> u64 {
 
 /// Whether two cards differ in nothing that an operator decides by: only ticket, digest, length, times and who asks.
 fn identical(one: &Snapshot, other: &Snapshot) -> bool {
-    let Snapshot {
-        ticket: _,
-        digest: _,
-        bytes: _,
-        arrived: _,
-        deadline: _,
-        caller: _,
-        runs_after: _,
-        occurrence: _,
-        earlier: _,
-        silence: _,
-        arguments,
-        readings,
-        responses,
-        unknown_parts,
-        method,
-        tool,
-        server,
-        title,
-        description,
-        signature,
-        identity,
-        confidence,
-        unexplained,
-        offer,
-        content_type,
-        evidence,
-        disputed,
-        hazards,
-        effect,
-        target,
-        ruling,
-        near,
-        safe,
-        undeclared,
-        host,
-        danger,
-        edited_from,
-        original_arguments,
-        facts,
-        asked_again,
-    } = one;
-    (arguments, method, tool, server) == (&other.arguments, &other.method, &other.tool, &other.server)
-        && (readings, responses, unknown_parts) == (&other.readings, &other.responses, &other.unknown_parts)
-        && (title, description, signature) == (&other.title, &other.description, &other.signature)
-        && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
-        && (confidence, unexplained, offer) == (&other.confidence, &other.unexplained, &other.offer)
-        && (disputed, hazards, effect, target) == (&other.disputed, &other.hazards, &other.effect, &other.target)
-        && (ruling, near) == (&other.ruling, &other.near)
-        && (safe, undeclared) == (&other.safe, &other.undeclared)
-        && (host, danger) == (&other.host, &other.danger)
-        && (edited_from, original_arguments) == (&other.edited_from, &other.original_arguments)
-        && (facts, asked_again) == (&other.facts, &other.asked_again)
+    let mut like = other.clone();
+    (like.digest, like.bytes, like.arrived, like.deadline) = (one.digest, one.bytes, one.arrived, one.deadline);
+    (like.ticket, like.caller, like.earlier) = (one.ticket.clone(), one.caller.clone(), one.earlier.clone());
+    (like.runs_after, like.silence) = (one.runs_after.clone(), one.silence.clone());
+    like.occurrence = one.occurrence;
+    *one == like
 }

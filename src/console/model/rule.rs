@@ -105,6 +105,13 @@ pub enum RuleStage {
     Sure { since: i64 },
 }
 
+impl RuleStage {
+    /// Since when what is to be answered has been on screen; `opened`: since when what is read has.
+    pub fn since(self, opened: i64) -> i64 {
+        if let Self::Sure { since } = self { since } else { opened }
+    }
+}
+
 impl RuleMaker {
     /// The offer on show.
     pub fn offer(&self) -> Option<&Offer> {
@@ -186,9 +193,7 @@ impl Offer {
             },
         }
     }
-}
 
-impl Offer {
     /// What the key that goes to it chooses, in a word or two.
     pub fn word(&self) -> &'static str {
         match (self, self.letter()) {

@@ -1,7 +1,10 @@
 //! The word that is typed to approve a dangerous call, where config.toml asks for one. Owns no decision.
 
-use super::{Armed, Model};
+use std::sync::Arc;
+
+use super::{Armed, Held, Model};
 use crate::behavior::arguments::reading::{self, Part};
+use crate::console::card::Card;
 
 /// What confirms the approval of a dangerous call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,12 +20,16 @@ pub enum Confirmation {
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
 
 impl Model {
+    /// Our line on what a call does, as its card has it where that is laid.
+    pub fn effect_of<'a>(&'a self, held: &'a Held) -> &'a str {
+        let laid = self.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
+        laid.map_or(held.snapshot.effect.as_str(), Card::effect)
+    }
+
     /// The word to type for this call, from the effect line on its card; `None` once it waits no longer as it was shown.
     pub fn word(&self, armed: &Armed) -> Option<String> {
         let held = self.still(armed)?;
-        let laid = self.card.as_ref().filter(|card| std::sync::Arc::ptr_eq(card.snapshot(), &held.snapshot));
-        let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
-        let call = &held.snapshot;
+        let (effect, call) = (self.effect_of(held), &held.snapshot);
         let part = reading::gravest(&call.readings);
         Some(word(effect, part, call.target.as_deref().unwrap_or_default(), &call.arguments))
     }

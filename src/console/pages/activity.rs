@@ -2,11 +2,12 @@
 
 use super::{NARROW, badge, servers};
 use crate::audit::fields::Field;
-use crate::audit::record::{By, VerdictWord};
+use crate::audit::record::By;
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, cell, target};
 use crate::console::model::{Following, Model, Origin, Passed};
+use crate::console::record_row::{because, verdict};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::view::{self, ends};
@@ -21,40 +22,27 @@ impl Model {
         }
         let wanted = |passed: &Passed| {
             let activity = &passed.activity;
-            let of = |field| match field {
-                Field::Server => Some(passed.server.as_str()),
-                Field::Session => Some(passed.session.as_str()),
-                Field::Ticket => activity.ticket.as_deref(),
-                Field::Tool => activity.ticket.as_ref().map(|_| activity.what.as_str()),
-                Field::Kind => Some(kind(activity.kind)),
-                Field::Badge => activity.badge.map(Badge::word),
-                Field::Ruling => activity.ruling.map(|ruling| ruling.word()),
-                Field::Verdict => activity.verdict.map(|verdict| verdict.word()),
-                Field::By => activity.by.map(|by| by.word()),
-                Field::Rule => activity.rule.as_deref(),
-                Field::Target => activity.target.as_deref(),
-                Field::Operator => Some(activity.who.as_str()),
-                Field::Reason => Some(activity.reason.as_str()),
-                // Only records have it.
-                Field::Agent => None,
-            };
+            let fields = [
+                (Field::Server, Some(passed.server.as_str())),
+                (Field::Session, Some(passed.session.as_str())),
+                (Field::Ticket, activity.ticket.as_deref()),
+                (Field::Tool, activity.ticket.as_ref().map(|_| activity.what.as_str())),
+                (Field::Kind, Some(activity.kind.word())),
+                (Field::Badge, activity.badge.map(Badge::word)),
+                (Field::Ruling, activity.ruling.map(|ruling| ruling.word())),
+                (Field::Verdict, activity.verdict.map(|verdict| verdict.word())),
+                (Field::By, activity.by.map(|by| by.word())),
+                (Field::Rule, activity.rule.as_deref()),
+                (Field::Target, activity.target.as_deref()),
+                (Field::Operator, Some(activity.who.as_str())),
+                (Field::Reason, Some(activity.reason.as_str())),
+            ];
             let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
             let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket).chain(&activity.target);
-            let text = text.map(String::as_str).collect::<Vec<_>>().join("\n");
-            search.wants(Some(activity.time), of, text.as_bytes())
+            let text = || text.map(String::as_str).collect::<Vec<_>>().join("\n");
+            search.wants(Some(activity.time), &fields, text)
         };
         self.activity.iter().enumerate().filter(|(_, passed)| wanted(passed)).map(|(at, _)| at).collect()
-    }
-}
-
-fn kind(kind: ActivityKind) -> &'static str {
-    match kind {
-        ActivityKind::Call => "call",
-        ActivityKind::Outcome => "outcome",
-        ActivityKind::Request => "request",
-        ActivityKind::Notification => "notification",
-        ActivityKind::Response => "response",
-        ActivityKind::Refused => "refused",
     }
 }
 
@@ -153,7 +141,10 @@ fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Mod
         row = row.and(Tone::Ours, " ").joined(target(Tone::Ours, upon, left));
     }
     // Why it was decided so comes between, where there is room for more than a few letters.
-    let why = if activity.by == Some(By::Default) { &activity.explained } else { &activity.reason };
+    let why = match activity.by {
+        Some(By::Default) => &activity.explained,
+        by => because(by, activity.rule.as_deref(), &activity.reason),
+    };
     if !why.is_empty() && room > row.width() + 14 {
         row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, why);
     }
@@ -180,14 +171,9 @@ fn tone(activity: &Activity) -> Tone {
 
 /// Who let it pass or stopped it; what an answer was.
 fn outcome(activity: &Activity) -> Row {
-    let failed = || Row::of(Tone::Danger, "failed");
     match activity.kind {
         ActivityKind::Call => {
-            let (tone, verdict) = match activity.verdict {
-                Some(VerdictWord::Approve) => (Tone::Good, "approved"),
-                Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
-                None => (Tone::Warn, "asked"),
-            };
+            let (tone, verdict) = verdict(activity.verdict, "asked");
             let row = Row::of(tone, verdict);
             match (activity.by, &activity.rule) {
                 (Some(By::Rule), Some(rule)) => row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
@@ -195,13 +181,12 @@ fn outcome(activity: &Activity) -> Row {
                 (None, _) => row,
             }
         }
-        ActivityKind::Outcome if activity.failed => failed(),
+        ActivityKind::Outcome | ActivityKind::Response if activity.failed => Row::of(Tone::Danger, "failed"),
         ActivityKind::Outcome => Row::of(Tone::Quiet, "answered"),
         ActivityKind::Refused => Row::of(Tone::Danger, "refused"),
-        ActivityKind::Response if activity.failed => failed(),
         ActivityKind::Request if activity.direction == Direction::ToHost => Row::of(Tone::Warn, "the server asks"),
-        ActivityKind::Request => Row::of(Tone::Quiet, "request"),
-        ActivityKind::Notification => Row::of(Tone::Quiet, "notification"),
-        ActivityKind::Response => Row::of(Tone::Quiet, "response"),
+        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => {
+            Row::of(Tone::Quiet, activity.kind.word())
+        }
     }
 }

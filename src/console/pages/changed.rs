@@ -1,6 +1,6 @@
 //! What changed of a tool's definition or a server's program: old beside new, and what accepting and refusing mean.
 
-use super::{caption, entry, foreign, ours};
+use super::Entries;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
@@ -28,32 +28,30 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
         PinState::Refused => "you refused this definition: its calls are denied".to_owned(),
         PinState::Trusted => "it is the trusted one".to_owned(),
     };
-    let mut rows = ours("what", what, width);
-    rows.extend(entry("now", identity(tool.identity), width));
+    let mut rows = Entries::new(width);
+    rows.ours("what", what);
+    rows.entry("now", identity(tool.identity));
     match tool.was {
-        Some(was) if was != tool.identity => {
-            let row = identity(was).and(Tone::Danger, "  the identity changed");
-            rows.extend(entry("was", row, width));
-        }
-        Some(_) => rows.extend(ours("was", "the same", width)),
+        Some(was) if was == tool.identity => rows.ours("was", "the same"),
+        Some(was) => rows.entry("was", identity(was).and(Tone::Danger, "  the identity changed")),
         None => {}
     }
-    rows.extend(foreign("signature", &tool.signature, width));
-    rows.extend(grown(tool, width));
+    rows.foreign("signature", &tool.signature);
+    grown(tool, &mut rows);
     for hazard in &tool.hazards {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, hazard.kind.word()).and(Tone::Quiet, ": ");
-        rows.extend(entry("hazard", row.and_foreign(Tone::Ours, &hazard.what), width));
+        rows.hazard(hazard.kind.word(), &hazard.what);
     }
     if is_beyond_reading(tool) {
-        rows.push(caption("what changed", &size(length(tool)), width));
+        rows.caption("what changed", &size(length(tool)));
         let words = "▲ too long to be read here, so it cannot be accepted here. To see it: mcp-approve tools review";
-        rows.extend(entry("", Row::of(Tone::Danger, model.hint(words)), width));
+        rows.says("", Tone::Danger, model.hint(words));
     } else {
-        rows.extend(differences(tool, width));
+        differences_caption(tool, &mut rows);
+        differences(tool, &mut rows);
     }
-    rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
+    rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
     let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
-    accept = stands_again(accept, &tool.rules, "it");
+    accept = applies_again(accept, &tool.rules, "it");
     if tool.disputed {
         let words =
             " Its evidence still contradicts itself, which counts as MUTATES. To say what it is: mcp-approve tools pin";
@@ -61,75 +59,77 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
             format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&tool.tool)));
         accept = accept.and_foreign(Tone::Warn, &words);
     }
-    rows.extend(entry("Enter", accept, width));
-    rows.extend(ours("x", "it is refused: its calls are denied until it is accepted or changes again", width));
-    rows.extend(ours("Esc", "it waits: its calls are asked, and no allow rule covers them", width));
-    rows
+    rows.entry("Enter", accept);
+    rows.ours("x", "it is refused: its calls are denied until it is accepted or changes again");
+    rows.ours("Esc", "it waits: its calls are asked, and no allow rule covers them");
+    rows.rows
 }
 
 /// Everything one should know before a server's program is accepted.
 pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<Row> {
-    let mut rows = foreign("what", &program.why, width);
-    rows.extend(foreign("runs", &program.command, width));
+    const GONE: (&str, Tone) = (" - ", Tone::Danger);
+    const SAME: (&str, Tone) = ("   ", Tone::Quiet);
+    const ADDED: (&str, Tone) = (" + ", Tone::Good);
+    let mut rows = Entries::new(width);
+    let side = |rows: &mut Entries, (mark, tone): (&str, Tone), text: &str| {
+        rows.hung(Row::of(tone, mark).and_foreign(tone, text), 3);
+    };
+    rows.foreign("what", &program.why);
+    rows.foreign("runs", &program.command);
     if !program.arguments.is_empty() {
-        rows.push(caption("the command line", "- trusted  + what runs now", width));
+        rows.caption("the command line", "- trusted  + what runs now");
     }
     for argument in &program.arguments {
-        let (mark, tone, text) = match argument {
-            Argument::Same(text) => ("   ", Tone::Quiet, text),
-            Argument::Gone(text) => (" - ", Tone::Danger, text),
-            Argument::Added(text) => (" + ", Tone::Good, text),
-        };
-        rows.extend(Row::of(tone, mark).and_foreign(tone, text).hung(width, 3));
+        match argument {
+            Argument::Same(text) => side(&mut rows, SAME, text),
+            Argument::Gone(text) => side(&mut rows, GONE, text),
+            Argument::Added(text) => side(&mut rows, ADDED, text),
+        }
     }
     let trusted: Vec<&str> = program.trusted.as_deref().unwrap_or_default().lines().collect();
     let now: Vec<&str> = program.program.lines().collect();
-    rows.push(caption("the files", "- trusted  + what runs now", width));
+    rows.caption("the files", "- trusted  + what runs now");
     for file in trusted.iter().filter(|file| !now.contains(file)) {
-        rows.extend(Row::of(Tone::Danger, " - ").and_foreign(Tone::Danger, file).hung(width, 3));
+        side(&mut rows, GONE, file);
     }
     for file in &now {
-        let (mark, tone) = if trusted.contains(file) { ("   ", Tone::Quiet) } else { (" + ", Tone::Good) };
-        rows.extend(Row::of(tone, mark).and_foreign(tone, file).hung(width, 3));
+        side(&mut rows, if trusted.contains(file) { SAME } else { ADDED }, file);
     }
     if now.is_empty() {
-        rows.extend(ours("", "none of its files could be found", width));
+        rows.ours("", "none of its files could be found");
     }
-    rows.extend(ours("", "what the program loads besides (modules, packages) is not checked", width));
-    rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
+    rows.ours("", "what the program loads besides (modules, packages) is not checked");
+    rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
     let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
-    rows.extend(entry("Enter", stands_again(accept, &program.rules, "its tools"), width));
-    rows.extend(ours("Esc", "it waits: calls of its tools are asked, and no allow rule covers them", width));
-    rows
+    rows.entry("Enter", applies_again(accept, &program.rules, "its tools"));
+    rows.ours("Esc", "it waits: calls of its tools are asked, and no allow rule covers them");
+    rows.rows
 }
 
 /// The same for a sheet, which is laid out with each frame: what is long is not, and says so.
-pub(super) fn glimpse(tool: &PinnedTool, width: usize) -> Vec<Row> {
+pub(super) fn glimpse(tool: &PinnedTool, rows: &mut Entries) {
     let bytes = length(tool);
     if bytes <= GLIMPSE {
-        let mut rows = differences(tool, width);
-        rows.splice(1..1, grown(tool, width));
-        return rows;
+        differences_caption(tool, rows);
+        grown(tool, rows);
+        return differences(tool, rows);
     }
-    let mut rows = vec![caption("what changed", &size(bytes), width)];
-    rows.extend(grown(tool, width));
-    let row = Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
-    rows.extend(entry("", row, width));
-    rows
+    rows.caption("what changed", &size(bytes));
+    grown(tool, rows);
+    rows.entry("", Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it"));
 }
 
 /// What its server has more of than what was accepted; the signature beside it says what it is now.
-fn grown(tool: &PinnedTool, width: usize) -> Vec<Row> {
-    let Some(grown) = &tool.grown else { return Vec::new() };
+fn grown(tool: &PinnedTool, rows: &mut Entries) {
+    let Some(grown) = &tool.grown else { return };
     let row = match &grown.before {
         None => Row::of(Tone::Danger, "a capability that was not accepted"),
         Some(before) => Row::of(Tone::Danger, "wider than it was: ").and_foreign(Tone::Ours, before),
     };
-    let mut rows = entry("grown", row, width);
+    rows.entry("grown", row);
     if grown.now != tool.signature {
-        rows.extend(entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now), width));
+        rows.entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now));
     }
-    rows
 }
 
 /// Whether a definition is longer than can be read here: it is neither shown nor accepted.
@@ -146,38 +146,42 @@ fn length(tool: &PinnedTool) -> usize {
     }
 }
 
-/// What differs, place by place; the whole definition where there is nothing to compare it with.
-fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
-    if tool.changes.is_empty() {
-        let mut rows = vec![caption("the definition", "no trusted one to compare it with", width)];
-        for line in tool.definition.lines() {
-            rows.extend(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line).hung(width, 3));
-        }
-        return rows;
-    }
+fn differences_caption(tool: &PinnedTool, rows: &mut Entries) {
     let places = counted(tool.changes.len(), "place");
-    let mut rows = vec![caption("what changed", &format!("{places} · - trusted  + what it says now"), width)];
-    rows.extend(tool.changes.iter().flat_map(|change| difference(change, width)));
-    rows
+    match tool.changes.is_empty() {
+        true => rows.caption("the definition", "no trusted one to compare it with"),
+        false => rows.caption("what changed", &format!("{places} · - trusted  + what it says now")),
+    }
 }
 
-fn difference(change: &Change, width: usize) -> Vec<Row> {
-    let mut rows = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place).hung(width, 3);
+/// What differs, place by place; the whole definition where there is nothing to compare it with.
+fn differences(tool: &PinnedTool, rows: &mut Entries) {
+    if tool.changes.is_empty() {
+        for line in tool.definition.lines() {
+            rows.hung(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line), 3);
+        }
+    }
+    for change in &tool.changes {
+        difference(change, rows);
+    }
+}
+
+fn difference(change: &Change, rows: &mut Entries) {
+    rows.hung(Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place), 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);
     let side = |mark: &str, text: &str, tone: Tone| {
         let (same, rest) = text.split_at(head);
         let (other, end) = rest.split_at(rest.len() - tail);
         let row = word_by_word(Row::of(tone, mark), Tone::Quiet, same, !rest.is_empty());
-        word_by_word(row, tone, other, !end.is_empty()).and_foreign(Tone::Quiet, end).hung(width, 5)
+        word_by_word(row, tone, other, !end.is_empty()).and_foreign(Tone::Quiet, end)
     };
     if change.before.is_some() {
-        rows.extend(side("   - ", before, Tone::Danger));
+        rows.hung(side("   - ", before, Tone::Danger), 5);
     }
     if change.after.is_some() {
-        rows.extend(side("   + ", after, Tone::Good));
+        rows.hung(side("   + ", after, Tone::Good), 5);
     }
-    rows
 }
 
 /// Adds foreign text. The space at which it is parted from what follows is no odd space at the end of something.
@@ -199,7 +203,7 @@ fn alike(one: &str, other: &str) -> (usize, usize) {
     (bytes(&one[..head]), bytes(&one[one.len() - tail..]))
 }
 
-fn stands_again(row: Row, rules: &[String], of: &str) -> Row {
+fn applies_again(row: Row, rules: &[String], of: &str) -> Row {
     if rules.is_empty() {
         return row.and(Tone::Quiet, format!("No allow rule names {of}, so the policy decides as before."));
     }

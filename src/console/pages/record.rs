@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::{caption, entry, foreign, grouped, ours};
+use super::{Entries, grouped};
 use crate::console::card::nearest;
 use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
+use crate::console::plain::visible;
 use crate::console::record_row::sentence;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -21,25 +22,25 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
-    let mut rows = Vec::new();
+    let mut rows = Entries::new(width);
     if let Err(why) = &opened.link {
-        rows.extend(entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width));
+        rows.says("BROKEN", Tone::Danger, format!("✗ {why}"));
     }
-    rows.extend(entry("what", sentence(line), width));
-    rows.extend(foreign("target", line.target.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("tool", line.tool.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("server", &line.server, width));
+    rows.entry("what", sentence(line));
+    rows.foreign("target", line.target.as_deref().unwrap_or_default());
+    rows.foreign("tool", line.tool.as_deref().unwrap_or_default());
+    rows.foreign("server", &line.server);
     if let Some(at) = line.time {
-        rows.extend(ours("when", time::date(at, model.settings.offset), width));
+        rows.ours("when", time::date(at, model.settings.offset));
     }
-    rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("rule", &rule(line, model), width));
-    rows.extend(story(opened, model, width));
-    rows.push(steps(line, width));
-    rows.extend(rules_now(opened, width));
-    rows.extend(fields(&opened.record.body, width));
-    rows.extend(chain(opened, width));
-    rows
+    rows.foreign("ticket", line.ticket.as_deref().unwrap_or_default());
+    rows.foreign("rule", &rule(line, model));
+    story(opened, model, &mut rows);
+    rows.rows.push(steps(line, width));
+    rules_now(opened, &mut rows);
+    fields(&opened.record.body, &mut rows);
+    chain(opened, &mut rows);
+    rows.rows
 }
 
 /// The rule that decided. Each session counts its grants from one, so a grant's call is named where it is still live, else
@@ -75,101 +76,81 @@ fn steps(line: &Line, width: usize) -> Row {
 }
 
 /// What the rules say of it as they are written now.
-fn rules_now(opened: &Opened, width: usize) -> Vec<Row> {
-    let Some(explained) = &opened.explained else { return Vec::new() };
-    let mut rows = vec![caption("rules", "as they are written now", width)];
+fn rules_now(opened: &Opened, rows: &mut Entries) {
+    let Some(explained) = &opened.explained else { return };
+    rows.caption("rules", "as they are written now");
     let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
-    rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
-    rows.extend(nearest(&explained.near, width));
+    rows.entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason));
+    nearest(&explained.near, rows);
     if explained.near.is_empty() && explained.ruling.rule.is_none() {
-        rows.extend(entry("", Row::of(Tone::Quiet, "no rule covers this tool"), width));
+        rows.says("", Tone::Quiet, "no rule covers this tool");
     }
     if explained.certain == Certain::Perhaps {
-        let words = "not certain: secrets and long texts of the arguments are not in the log";
-        rows.extend(entry("", Row::of(Tone::Warn, words), width));
+        rows.says("", Tone::Warn, "not certain: secrets and long texts of the arguments are not in the log");
     }
-    rows
 }
 
 /// Its place in the chain, and whether its link holds.
-fn chain(opened: &Opened, width: usize) -> Vec<Row> {
+fn chain(opened: &Opened, rows: &mut Entries) {
     let line = &opened.line;
-    let mut rows = vec![caption("chain", "", width)];
-    let place = format!("record {} of {}", grouped(line.seq), grouped(opened.newest));
-    rows.extend(ours("place", place, width));
-    rows.extend(foreign("session", &line.session, width));
-    let link = match &opened.record.link {
-        Some(link) => link.to_string(),
-        None => "is not in the form of a link".to_owned(),
-    };
-    rows.extend(ours("link", link, width));
+    rows.caption("chain", "");
+    rows.ours("place", format!("record {} of {}", grouped(line.seq), grouped(opened.newest)));
+    rows.foreign("session", &line.session);
+    let link = opened.record.link.as_ref();
+    rows.ours("link", link.map_or_else(|| "is not in the form of a link".to_owned(), ToString::to_string));
     if opened.link.is_ok() {
         let holds = match line.seq {
             1 => "✓ it is the first, and its link follows from its own bytes".to_owned(),
             seq => format!("✓ its link follows from record {} and from its own bytes", grouped(seq - 1)),
         };
-        rows.extend(entry("holds", Row::of(Tone::Good, holds), width));
+        rows.says("holds", Tone::Good, holds);
     }
-    rows
 }
 
 /// What happened to the call, in order: asked, decided, forwarded, answered. Nothing where the record is of no call.
-fn story(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
+fn story(opened: &Opened, model: &Model, rows: &mut Entries) {
     if opened.line.ticket.is_none() {
-        return Vec::new();
+        return;
     }
     let mut lines: Vec<&Line> = opened.beside.iter().chain([&opened.line]).collect();
     lines.sort_by_key(|line| line.seq);
-    let mut rows = vec![caption("the whole call", "", width)];
+    rows.caption("the whole call", "");
     for line in lines {
         let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
         let mark = if line.seq == opened.line.seq { " ▸ " } else { "   " };
-        let row = Row::of(Tone::Key, mark).and(Tone::Quiet, format!("{when}  ")).joined(sentence(line));
-        rows.extend(row.hung(width, 5));
+        rows.hung(Row::of(Tone::Key, mark).and(Tone::Quiet, format!("{when}  ")).joined(sentence(line)), 5);
     }
-    rows
 }
 
 /// Every field of the body but those above: objects and lists one level deep.
-fn fields(body: &str, width: usize) -> Vec<Row> {
+fn fields(body: &str, rows: &mut Entries) {
     const SHOWN: [&str; 7] = ["time", "server", "session", "ticket", "tool", "target", "rule"];
     let Ok(Value::Object(fields)) = serde_json::from_str(body) else {
-        let mut rows = vec![caption("body", "it cannot be read as a record", width)];
-        rows.extend(Row::default().and_foreign(Tone::Foreign, body).wrapped(width));
-        return rows;
+        rows.caption("body", "it cannot be read as a record");
+        return rows.hung(Row::default().and_foreign(Tone::Foreign, body), 0);
     };
-    let mut rows = vec![caption("record", "as it is in the log", width)];
+    rows.caption("record", "as it is in the log");
     for (name, value) in &fields {
         match value {
             Value::Null => {}
             _ if SHOWN.contains(&name.as_str()) => {}
             Value::Object(inner) if inner.is_empty() => {}
             Value::Object(inner) => {
-                rows.extend(entry(name, Row::default(), width));
-                for (name, value) in inner {
-                    rows.extend(nested(name, value, width));
-                }
+                rows.entry(name, Row::default());
+                inner.iter().for_each(|(name, value)| nested(name, value, rows));
             }
-            _ => rows.extend(foreign(&label(name), &text(value), width)),
+            // A name of ours stays as it is; another one may be anything.
+            _ => rows.foreign(&visible(name), &text(value)),
         }
     }
-    rows
 }
 
-fn nested(name: &str, value: &Value, width: usize) -> Vec<Row> {
-    let line = |name: &str, value: &Value| {
+fn nested(name: &str, value: &Value, rows: &mut Entries) {
+    let values = if let Value::Array(list) = value { list.as_slice() } else { std::slice::from_ref(value) };
+    for value in values {
         let row = Row::of(Tone::Ours, "   ").and_foreign(Tone::Quiet, name).and(Tone::Quiet, "  ");
-        row.and_foreign(Tone::Foreign, &text(value)).hung(width, 5)
-    };
-    match value {
-        Value::Array(list) => list.iter().flat_map(|value| line(name, value)).collect(),
-        _ => line(name, value),
+        rows.hung(row.and_foreign(Tone::Foreign, &text(value)), 5);
     }
-}
-
-/// A name of ours stays as it is; another one may be anything.
-fn label(name: &str) -> String {
-    crate::console::plain::visible(name)
 }
 
 fn text(value: &Value) -> String {

@@ -1,11 +1,12 @@
 //! The Rules screen: each rule with its file, what it decided by the log, its end and its warnings.
 
-use super::{NARROW, caption, entry, foreign, grouped, ours};
+use super::{Entries, NARROW, grouped};
 use crate::console::card::counted;
 use crate::console::columns::{Columns, Want, cell, fitted, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
+use crate::console::record_row::ruling;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::tried::SuggestedRule;
@@ -55,7 +56,7 @@ pub(super) fn heading(model: &Model) -> Row {
     }
     let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
-        row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
+        row = row.and_foreign(Tone::Quiet, &file.display().to_string()).and(Tone::Quiet, "  ");
     }
     row
 }
@@ -71,7 +72,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
             Row::default().and_foreign(Tone::Ours, broken),
         ];
     }
-    let file = book.files.first().map(|file| file.path.display().to_string()).unwrap_or_default();
+    let file = book.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     vec![
         Row::of(Tone::Strong, "There are no rules yet."),
         Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
@@ -183,7 +184,7 @@ fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> 
         match rule {
             Some(rule) if rule.disabled => Row::of(Tone::Quiet, "off"),
             Some(rule) if waits(model, &rule.id) => Row::of(Tone::Danger, "waits"),
-            Some(rule) => decision(rule.decision),
+            Some(rule) => ruling(rule.decision),
             None => Row::of(Tone::Quiet, "gone"),
         },
         cell(Tone::Strong, &line.id),
@@ -227,14 +228,6 @@ fn expiry(end: i64, model: &Model) -> Row {
     }
 }
 
-fn decision(decision: Decision) -> Row {
-    match decision {
-        Decision::Allow => Row::of(Tone::Good, "allow"),
-        Decision::Ask => Row::of(Tone::Warn, "ask"),
-        Decision::Deny => Row::of(Tone::Danger, "deny"),
-    }
-}
-
 fn selects(rule: &RuleLine) -> Row {
     if rule.selects.is_empty() {
         return Row::of(Tone::Warn, "every call");
@@ -248,120 +241,104 @@ fn selects(rule: &RuleLine) -> Row {
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
-    let Some(line) = model.browse.rule_lines.get(at) else {
-        return vec![Row::of(Tone::Quiet, " This rule is in no file, and the log does not name it.")];
-    };
-    let line = match line {
-        RuleEntry::Rule(line) => line,
-        RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
+    let mut rows = Entries::new(width);
+    match model.browse.rule_lines.get(at) {
+        None => rows.hung(Row::of(Tone::Quiet, " This rule is in no file, and the log does not name it."), 1),
+        Some(RuleEntry::Rule(line)) => rule_sheet(model, line, &mut rows),
+        Some(RuleEntry::Grant { server, card, .. }) => grant_sheet(model, server, card, &mut rows),
         // Enter shows these as a review; what is beside the list is the gist of it.
-        RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
-        RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
-    };
-    let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
-    match rule(model, line) {
+        Some(RuleEntry::Waits { pending, .. }) => waits_sheet(pending, &mut rows),
+        Some(RuleEntry::Suggested(rule)) => suggested_sheet(rule, &mut rows),
+    }
+    rows.rows
+}
+
+fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
+    let date = |at: i64| time::date(at, model.settings.offset);
+    rows.entry("rule", Row::default().and_foreign(Tone::Strong, &line.id));
+    let rule = rule(model, line);
+    match rule {
         None => {
             let words = "is in no file that this console reads; it decided before, or for a wrapper with --policy";
-            rows.extend(ours("gone", words, width));
+            rows.ours("gone", words);
         }
         Some(rule) => {
-            rows.extend(entry("decision", decision(rule.decision), width));
+            rows.entry("decision", ruling(rule.decision));
             if rule.disabled {
-                let words = "off: it decides nothing until it is switched on";
-                rows.extend(entry("", Row::of(Tone::Warn, words), width));
+                rows.says("", Tone::Warn, "off: it decides nothing until it is switched on");
             }
             if waits(model, &rule.id) {
                 let words = "▲ it waits to be accepted, and decides nothing until then: Enter on the line Δ above";
-                rows.extend(entry("", Row::of(Tone::Danger, words), width));
+                rows.says("", Tone::Danger, words);
             }
             let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
-            let file = file.map(|file| format!("{}:{}", file.path.display(), rule.line)).unwrap_or_default();
-            rows.extend(foreign("file", &file, width));
+            let file = file.map(|file| format!("{}:{}", file.display(), rule.line)).unwrap_or_default();
+            rows.foreign("file", &file);
             for (name, value) in &rule.selects {
-                rows.extend(foreign(name, value, width));
+                rows.foreign(name, value);
             }
             if rule.selects.is_empty() {
-                rows.extend(ours("matches", "every call", width));
+                rows.ours("matches", "every call");
             }
             if let Some(end) = rule.expires {
-                let until = Row::of(Tone::Ours, time::date(end, model.settings.offset)).and(Tone::Quiet, " · ");
-                rows.extend(entry("expires", until.joined(expiry(end, model)), width));
+                let until = Row::of(Tone::Ours, date(end)).and(Tone::Quiet, " · ");
+                rows.entry("expires", until.joined(expiry(end, model)));
             }
-            rows.extend(foreign("note", rule.note.as_deref().unwrap_or_default(), width));
+            rows.foreign("note", rule.note.as_deref().unwrap_or_default());
             for warning in &rule.warnings {
                 let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, &warning.what);
-                rows.extend(entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.hint), width));
+                rows.entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.hint));
             }
         }
     }
-    rows.push(caption("what it decided", "from the log", width));
-    rows.extend(ours("hits", grouped(line.hits), width));
-    let last = line.last.map_or_else(|| "never".to_owned(), |at| time::date(at, model.settings.offset));
-    rows.extend(ours("last", last, width));
-    if rule(model, line).is_some_and(|rule| rule.decision == Decision::Ask) {
-        rows.extend(ours("", "an ask counts only where no operator answered: then the rule denied", width));
+    rows.caption("what it decided", "from the log");
+    rows.ours("hits", grouped(line.hits));
+    rows.ours("last", line.last.map_or_else(|| "never".to_owned(), date));
+    if rule.is_some_and(|rule| rule.decision == Decision::Ask) {
+        rows.ours("", "an ask counts only where no operator answered: then the rule denied");
     }
-    rows.push(Row::default());
-    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ");
-    let keys = match rule(model, line) {
+    match rule {
         Some(rule) => {
-            let keys = keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  ").and(Tone::Key, "t");
-            keys.and(Tone::Quiet, if rule.disabled { " on  " } else { " off  " })
+            let switch = ("t", if rule.disabled { "on" } else { "off" });
+            rows.keys(&[("3", "its calls"), ("x", "removes it"), switch, ("Esc", "back")]);
         }
-        None => keys,
-    };
-    rows.push(keys.and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
-    rows
+        None => rows.keys(&[("3", "its calls"), ("Esc", "back")]),
+    }
 }
 
-fn waits_sheet(pending: &Pending, width: usize) -> Vec<Row> {
-    let mut rows = foreign("file", &pending.file, width);
+fn waits_sheet(pending: &Pending, rows: &mut Entries) {
+    rows.foreign("file", &pending.file);
     for (at, line) in pending.loosens.iter().enumerate() {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, line);
-        rows.extend(entry(if at == 0 { "loosens" } else { "" }, row, width));
+        rows.entry(if at == 0 { "loosens" } else { "" }, row);
     }
-    rows.push(Row::default());
-    let row =
-        Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the change, and what it would change of past rulings");
-    rows.extend(row.hung(width, 1));
-    rows
+    rows.keys(&[("Enter", "shows the change, and what it would change of past rulings")]);
 }
 
-fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
-    let mut rows = entry("would allow", rule.covers(), width);
-    rows.extend(foreign("server", rules_name(&rule.server), width));
-    let saves =
-        format!("{}: all ran, approved or observed; no call it covers was denied", counted(rule.saves, "question"));
-    rows.extend(ours("saves", saves, width));
+fn suggested_sheet(rule: &SuggestedRule, rows: &mut Entries) {
+    rows.entry("would allow", rule.covers());
+    rows.foreign("server", rules_name(&rule.server));
+    let saves = counted(rule.saves, "question");
+    rows.ours("saves", format!("{saves}: all ran, approved or observed; no call it covers was denied"));
     for call in rule.lines.iter().take(3) {
-        rows.extend(foreign("", &call.target, width));
+        rows.foreign("", &call.target);
     }
-    rows.push(Row::default());
-    let row = Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the rule and its calls, to be written  ");
-    rows.extend(row.and(Tone::Key, "x").and(Tone::Quiet, " drops it").hung(width, 1));
-    rows
+    rows.keys(&[("Enter", "shows the rule and its calls, to be written"), ("x", "drops it")]);
 }
 
-fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> Vec<Row> {
-    let mut rows = entry("grant", Row::default().and_foreign(Tone::Strong, &card.id), width);
-    rows.extend(foreign("server", server, width));
-    rows.extend(foreign("tool", &card.tool, width));
-    rows.extend(entry("covers", grants::covers(card), width));
-    rows.extend(entry("left", Row::of(Tone::Warn, grants::left(card, model.now)), width));
+fn grant_sheet(model: &Model, server: &str, card: &GrantCard, rows: &mut Entries) {
+    let date = |at: i64| time::date(at, model.settings.offset);
+    rows.entry("grant", Row::default().and_foreign(Tone::Strong, &card.id));
+    rows.foreign("server", server);
+    rows.foreign("tool", &card.tool);
+    rows.entry("covers", grants::covers(card));
+    rows.says("left", Tone::Warn, grants::left(card, model.now));
     if let Some(until) = card.until {
-        rows.extend(ours("ends", time::date(until, model.settings.offset), width));
+        rows.ours("ends", date(until));
     }
-    let ends = "with this server's session, or once the tool's definition changes";
-    rows.extend(ours("ends also", ends, width));
-    let given = Row::of(Tone::Ours, time::date(card.given, model.settings.offset))
-        .and(Tone::Quiet, " by ")
-        .and_foreign(Tone::Ours, &card.who)
-        .and(Tone::Quiet, ", with ")
-        .and_foreign(Tone::Ours, &card.ticket);
-    rows.extend(entry("given", given, width));
-    rows.extend(ours("approved", counted(card.used, "call"), width));
-    rows.push(Row::default());
-    let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
-    rows.push(keys.and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
-    rows
+    rows.ours("ends also", "with this server's session, or once the tool's definition changes");
+    let given = Row::of(Tone::Ours, date(card.given)).and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &card.who);
+    rows.entry("given", given.and(Tone::Quiet, ", with ").and_foreign(Tone::Ours, &card.ticket));
+    rows.ours("approved", counted(card.used, "call"));
+    rows.keys(&[("x", "ends it now"), ("3", "its calls"), ("Esc", "back")]);
 }

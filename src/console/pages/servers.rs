@@ -1,6 +1,6 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
-use super::{caption, entry, foreign, grouped, ours};
+use super::{Entries, grouped};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
@@ -38,11 +38,42 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
+/// A line with what is known of its server now.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    Running(&'a Connected),
+    /// And when it ended.
+    Ended(&'a Connected, i64),
+    Unwrapped(&'a Unwrapped),
+    /// By its session.
+    Past(&'a str, &'a SessionTally),
+}
+
+impl<'a> Shown<'a> {
+    fn of(model: &'a Model, line: &'a ServerLine) -> Option<Self> {
+        Some(match line {
+            ServerLine::Running(at) => Self::Running(model.wrappers.get(*at)?),
+            ServerLine::Ended(at) => model.browse.ended.get(*at).map(|(one, when)| Self::Ended(one, *when))?,
+            ServerLine::Unwrapped(at) => Self::Unwrapped(model.browse.unwrapped.get(*at)?),
+            ServerLine::Past(session, tally) => Self::Past(session, tally),
+        })
+    }
+
+    fn server(self) -> &'a str {
+        match self {
+            Self::Running(one) | Self::Ended(one, _) => &one.wrapper.server,
+            Self::Unwrapped(one) => &one.server,
+            Self::Past(_, session) => &session.server,
+        }
+    }
+}
+
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let shown = || model.browse.server_lines.iter().take(200);
-    let most = |of: fn(&Model, &ServerLine) -> Row| shown().map(|line| of(model, line).width()).max().unwrap_or(0);
+    let of = |line| Shown::of(model, line);
+    let first = || model.browse.server_lines.iter().take(200).filter_map(of);
+    let most = |cell: fn(&Model, Shown<'_>) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
     let want = |gap, wants, least| Want { gap, wants, least };
-    let names = || shown().map(|line| server(model, line));
+    let names = || first().map(Shown::server);
     let name = NameColumn::of(names(), 12).width;
     let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
@@ -59,65 +90,39 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
     let columns = columns.right(1, failed, "").left(2, bars, "").left(2, about, "");
     let names = NameColumn::within(names(), name);
-    let shown = range.filter_map(|at| model.browse.server_lines.get(at));
+    let shown = range.filter_map(|at| model.browse.server_lines.get(at)).filter_map(of);
     shown.map(|line| row(model, line, &columns, (names, bars))).collect()
 }
 
-fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
-    match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map_or("", |one| &one.wrapper.server),
-        ServerLine::Ended(at) => model.browse.ended.get(*at).map_or("", |(one, _)| &one.wrapper.server),
-        ServerLine::Unwrapped(at) => model.browse.unwrapped.get(*at).map_or("", |one| &one.server),
-        ServerLine::Past(_, session) => &session.server,
-    }
-}
-
-fn row(model: &Model, line: &ServerLine, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
-    let (mark, tone) = match line {
-        ServerLine::Running(at) => (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong),
-        ServerLine::Ended(_) | ServerLine::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet),
-        ServerLine::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger),
+fn row(model: &Model, line: Shown<'_>, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
+    let (mark, tone, bars) = match line {
+        Shown::Running(one) => (mark(one), Tone::Strong, spark(model, one, bars)),
+        Shown::Ended(..) | Shown::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet, Row::default()),
+        Shown::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger, Row::default()),
     };
-    let running = if let ServerLine::Running(at) = line { model.wrappers.get(*at) } else { None };
-    columns.row([
-        mark,
-        names.cell(tone, server(model, line)),
-        state(model, line),
-        calls(model, line),
-        failed(model, line),
-        running.map_or_else(Row::default, |one| spark(model, one, bars)),
-        about(model, line),
-    ])
+    let name = names.cell(tone, line.server());
+    columns.row([mark, name, state(model, line), calls(model, line), failed(model, line), bars, about(model, line)])
 }
 
 /// Its host, or the part of its tools that the scope leaves.
-fn about(model: &Model, line: &ServerLine) -> Row {
+fn about(_: &Model, line: Shown<'_>) -> Row {
     match line {
-        ServerLine::Running(at) => match model.wrappers.get(*at).map(|one| &one.status) {
-            Some(status) if status.scope.is_empty() => {
-                cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet"))
-            }
-            Some(status) => cell(Tone::Warn, &status.scope),
-            None => Row::default(),
-        },
-        ServerLine::Unwrapped(at) => {
-            cell(Tone::Quiet, model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str()))
-        }
-        ServerLine::Ended(_) | ServerLine::Past(..) => Row::default(),
+        Shown::Running(one) if !one.status.scope.is_empty() => cell(Tone::Warn, &one.status.scope),
+        Shown::Running(one) => cell(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet")),
+        Shown::Unwrapped(one) => cell(Tone::Quiet, &one.host),
+        Shown::Ended(..) | Shown::Past(..) => Row::default(),
     }
 }
 
 /// Its state: what waits, or when it ended.
-fn state(model: &Model, line: &ServerLine) -> Row {
+fn state(model: &Model, line: Shown<'_>) -> Row {
     let ago = |word: &str, at: i64| Row::of(Tone::Quiet, format!("{word} {} ago", time::span(model.now - at)));
     match line {
-        ServerLine::Running(at) => match model.wrappers.get(*at).map_or(0, |one| one.status.waiting) {
-            0 => Row::default(),
-            waiting => Row::of(Tone::Warn, format!("{} waiting", grouped(waiting))),
-        },
-        ServerLine::Ended(at) => model.browse.ended.get(*at).map_or_else(Row::default, |(_, when)| ago("ended", *when)),
-        ServerLine::Unwrapped(_) => Row::of(Tone::Danger, "not wrapped"),
-        ServerLine::Past(_, session) => {
+        Shown::Running(one) if one.status.waiting == 0 => Row::default(),
+        Shown::Running(one) => Row::of(Tone::Warn, format!("{} waiting", grouped(one.status.waiting))),
+        Shown::Ended(_, when) => ago("ended", when),
+        Shown::Unwrapped(_) => Row::of(Tone::Danger, "not wrapped"),
+        Shown::Past(_, session) => {
             let word = if session.ended { "ended" } else { "seen" };
             session.last.map_or_else(|| Row::of(Tone::Quiet, word), |at| ago(word, at))
         }
@@ -125,29 +130,25 @@ fn state(model: &Model, line: &ServerLine) -> Row {
 }
 
 /// How many of its calls were decided, as on the other screens: those that wait are beside it.
-fn calls(model: &Model, line: &ServerLine) -> Row {
+fn calls(model: &Model, line: Shown<'_>) -> Row {
     let calls = match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| decided(&one.status)),
-        ServerLine::Ended(at) => model
-            .browse
-            .ended
-            .get(*at)
-            .map(|(one, _)| decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls))),
-        ServerLine::Past(_, session) => Some(session.calls),
-        ServerLine::Unwrapped(_) => None,
+        Shown::Running(one) => decided(&one.status),
+        Shown::Ended(one, _) => decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)),
+        Shown::Past(_, session) => session.calls,
+        Shown::Unwrapped(_) => return Row::default(),
     };
-    calls.map_or_else(Row::default, |calls| Row::of(Tone::Ours, format!("{} decided", grouped(calls))))
+    Row::of(Tone::Ours, format!("{} decided", grouped(calls)))
 }
 
 fn decided(status: &Status) -> u64 {
     status.approved_by_policy + status.approved_by_operator + status.denied
 }
 
-fn failed(model: &Model, line: &ServerLine) -> Row {
+fn failed(_: &Model, line: Shown<'_>) -> Row {
     let failed = match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map_or(0, |one| one.status.failed),
-        ServerLine::Past(_, session) => session.failed,
-        ServerLine::Ended(_) | ServerLine::Unwrapped(_) => 0,
+        Shown::Running(one) => one.status.failed,
+        Shown::Past(_, session) => session.failed,
+        Shown::Ended(..) | Shown::Unwrapped(_) => 0,
     };
     if failed == 0 { Row::default() } else { Row::of(Tone::Danger, format!("{} failed", grouped(failed))) }
 }
@@ -188,99 +189,72 @@ pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
-    let Some(line) = model.browse.server_lines.get(at) else {
+    let Some(line) = model.browse.server_lines.get(at).and_then(|line| Shown::of(model, line)) else {
         return vec![Row::of(Tone::Quiet, " This server is not known here.")];
     };
-    let mut rows = entry("server", Row::default().and_foreign(Tone::Strong, server(model, line)), width);
+    let date = |at: i64| time::date(at, model.settings.offset);
+    let mut rows = Entries::new(width);
+    rows.entry("server", Row::default().and_foreign(Tone::Strong, line.server()));
     match line {
-        ServerLine::Running(at) => {
-            if let Some(one) = model.wrappers.get(*at) {
-                rows.extend(wrapper(model, one, width));
+        Shown::Running(one) => wrapper(model, one, &mut rows),
+        Shown::Ended(one, when) => {
+            rows.ours("ended", date(when));
+            // Its last report may be older than its last call; the log has them all.
+            let mut one = one.clone();
+            if let Some(session) = logged(model, &one) {
+                let status = &mut one.status;
+                status.calls = status.calls.max(session.calls);
+                status.approved_by_policy += session.calls.saturating_sub(decided(status));
+                status.denied = status.denied.max(session.denied);
+                status.failed = status.failed.max(session.failed);
             }
+            wrapper(model, &one, &mut rows);
         }
-        ServerLine::Ended(at) => {
-            if let Some((one, when)) = model.browse.ended.get(*at) {
-                rows.extend(ours("ended", time::date(*when, model.settings.offset), width));
-                // Its last report may be older than its last call; the log has them all.
-                let mut one = one.clone();
-                if let Some(session) = logged(model, &one) {
-                    let status = &mut one.status;
-                    status.calls = status.calls.max(session.calls);
-                    status.approved_by_policy += session.calls.saturating_sub(decided(status));
-                    status.denied = status.denied.max(session.denied);
-                    status.failed = status.failed.max(session.failed);
-                }
-                rows.extend(wrapper(model, &one, width));
-            }
+        // A server that is no concern of ours yet.
+        Shown::Unwrapped(one) => {
+            let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
+            rows.says("not wrapped", Tone::Danger, words);
+            rows.foreign("host", &one.host);
+            rows.foreign("list", &one.list);
+            rows.entry("to fix", Row::of(Tone::Ours, "run ").and(Tone::Key, model.hint("mcp-approve install")));
+            return rows.rows;
         }
-        ServerLine::Unwrapped(at) => {
-            if let Some(one) = model.browse.unwrapped.get(*at) {
-                rows.extend(unwrapped(model, one, width));
-            }
-            return rows;
-        }
-        ServerLine::Past(name, session) => {
-            rows.extend(foreign("session", name, width));
-            let date = |at: Option<i64>| at.map(|at| time::date(at, model.settings.offset)).unwrap_or_default();
-            rows.extend(ours("first seen", date(session.first), width));
-            rows.extend(ours(if session.ended { "ended" } else { "last seen" }, date(session.last), width));
-            let counts = format!(
-                "{} decided, {} denied, {} answered with an error",
-                session.calls, session.denied, session.failed
-            );
-            rows.extend(ours("calls", counts, width));
+        Shown::Past(name, session) => {
+            rows.foreign("session", name);
+            rows.ours("first seen", session.first.map(date).unwrap_or_default());
+            rows.ours(if session.ended { "ended" } else { "last seen" }, session.last.map(date).unwrap_or_default());
+            let (calls, denied, failed) = (session.calls, session.denied, session.failed);
+            rows.ours("calls", format!("{calls} decided, {denied} denied, {failed} answered with an error"));
             if !session.ended {
-                rows.extend(ours("", "the log has no end of it: it was killed, or still runs elsewhere", width));
+                rows.ours("", "the log has no end of it: it was killed, or still runs elsewhere");
             }
         }
     }
-    rows.push(Row::default());
-    rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
-    );
-    rows
+    rows.keys(&[("3", "its calls"), ("Esc", "back")]);
+    rows.rows
 }
 
-/// A server that is no concern of ours yet.
-fn unwrapped(model: &Model, one: &Unwrapped, width: usize) -> Vec<Row> {
-    let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
-    let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
-    rows.extend(foreign("host", &one.host, width));
-    rows.extend(foreign("list", &one.list, width));
-    let hint = Row::of(Tone::Ours, "run ").and(Tone::Key, model.hint("mcp-approve install"));
-    rows.extend(entry("to fix", hint, width));
-    rows
-}
-
-fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
+fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     let (wrapper, status) = (&one.wrapper, &one.status);
-    let mut rows = foreign("command", &wrapper.command.join(" "), width);
-    rows.extend(foreign("host", status.host.as_deref().unwrap_or("did not say who it is"), width));
-    let era = match status.era.as_str() {
-        "" => "not known yet",
-        era => era,
-    };
-    rows.extend(foreign("era", era, width));
+    rows.foreign("command", &wrapper.command.join(" "));
+    rows.foreign("host", status.host.as_deref().unwrap_or("did not say who it is"));
+    rows.foreign("era", if status.era.is_empty() { "not known yet" } else { &status.era });
     let phase = match status.phase {
         None => "not known yet",
         Some(Phase::Opening) if !status.era.is_empty() => "stateless: each request is on its own",
         Some(phase) => phase.word(),
     };
-    rows.extend(ours("lifecycle", phase, width));
+    rows.ours("lifecycle", phase);
     let level = wrapper.assurance;
-    let assurance = Row::of(Tone::Ours, level.word()).and(Tone::Quiet, format!(": {}", promise(level)));
-    rows.extend(entry("assurance", assurance, width));
-    if !status.scope.is_empty() {
-        rows.extend(foreign("scope", &status.scope, width));
-    }
+    rows.entry("assurance", Row::of(Tone::Ours, level.word()).and(Tone::Quiet, format!(": {}", promise(level))));
+    rows.foreign("scope", &status.scope);
     if wrapper.observe {
-        rows.extend(entry("OBSERVE", Row::of(Tone::Danger, "every call passes, and is only recorded"), width));
+        rows.says("OBSERVE", Tone::Danger, "every call passes, and is only recorded");
     }
     if let Some(banner) = &status.banner {
-        rows.extend(entry("▲", Row::default().and_foreign(Tone::Warn, banner), width));
+        rows.entry("▲", Row::default().and_foreign(Tone::Warn, banner));
     }
-    rows.push(caption("calls", "since it started", width));
-    let policy = format!("{} by policy, {} by operator", status.approved_by_policy, status.approved_by_operator);
+    rows.caption("calls", "since it started");
     let (decided, waiting) = (decided(status), status.waiting);
     let mut calls = format!("{} decided, {} waiting", grouped(decided), grouped(waiting));
     // Withdrawn, or approved and on their way.
@@ -288,28 +262,22 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     if others > 0 {
         calls.push_str(&format!(", {} withdrawn or on their way", grouped(others)));
     }
-    rows.extend(ours("calls", calls, width));
-    rows.extend(ours("approved", policy, width));
-    rows.extend(ours("denied", grouped(status.denied), width));
-    let refused = counted(status.refused_lines, "line");
-    rows.extend(ours(
-        "errors",
-        format!("{} failed; {refused} of the host refused", counted(status.failed, "answer")),
-        width,
-    ));
+    rows.ours("calls", calls);
+    let (policy, operator) = (status.approved_by_policy, status.approved_by_operator);
+    rows.ours("approved", format!("{policy} by policy, {operator} by operator"));
+    rows.ours("denied", grouped(status.denied));
+    let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));
+    rows.ours("errors", format!("{failed} failed; {refused} of the host refused"));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let row = spark(model, one, width.saturating_sub(30).min(32))
-            .and(Tone::Quiet, format!(" last {}", time::latency(*last)));
-        rows.extend(entry("latency", row, width));
+        let bars = spark(model, one, rows.width().saturating_sub(30).min(32));
+        rows.entry("latency", bars.and(Tone::Quiet, format!(" last {}", time::latency(*last))));
     }
-    rows.push(caption("process", "", width));
-    rows.extend(ours("wrapper", format!("pid {}", wrapper.pid), width));
+    rows.caption("process", "");
+    rows.ours("wrapper", format!("pid {}", wrapper.pid));
     if let Some(bytes) = model.browse.footprints.get(&wrapper.pid) {
         let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
-        let words = format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10);
-        rows.extend(ours("memory", words, width));
+        rows.ours("memory", format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10));
     }
-    rows.extend(ours("started", time::date(wrapper.started, model.settings.offset), width));
-    rows.extend(foreign("session", &wrapper.session, width));
-    rows
+    rows.ours("started", time::date(wrapper.started, model.settings.offset));
+    rows.foreign("session", &wrapper.session);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{NARROW, caption, changed, entry, foreign, ours};
+use super::{Entries, NARROW, changed};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
@@ -134,13 +134,7 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
 }
 
 fn is_marked(model: &Model, line: &ToolLine) -> bool {
-    let book = model.browse.pins.as_deref();
-    match line.subject {
-        Subject::Pinned(at) => {
-            book.and_then(|book| book.tools.get(at)).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
-        }
-        Subject::Tool | Subject::Program(_) => false,
-    }
+    model.browse.pinned(line).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
 }
 
 /// Whether it needs a look: changed before disputed before hazards.
@@ -188,10 +182,10 @@ fn why(line: &ToolLine, room: usize) -> Row {
 }
 
 /// The state of the definition, and how to settle it.
-fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
+fn pin(line: &ToolLine, rows: &mut Entries) {
     let version = line.version.map(|version| format!("version {version}, ")).unwrap_or_default();
     let (tone, words) = match line.pin {
-        None => return Vec::new(),
+        None => return,
         Some(PinState::Trusted) => (Tone::Ours, format!("{version}the trusted definition")),
         Some(PinState::Changed { version, .. }) => {
             (Tone::Danger, format!("Δ version {version} is not the trusted definition: no allow rule covers it"))
@@ -202,102 +196,86 @@ fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
         }
         Some(PinState::Refused) => (Tone::Danger, format!("Δ {version}refused: its calls are denied")),
     };
-    let mut rows = entry("pin", Row::of(tone, words), width);
-    if line.wants_review() {
-        let row = match line.subject {
-            Subject::Pinned(_) => {
-                Row::of(Tone::Key, "Enter").and(Tone::Quiet, " reads what changed, to accept or refuse it")
-            }
-            Subject::Tool | Subject::Program(_) => Row::of(Tone::Quiet, "what changed is being read"),
-        };
-        rows.extend(entry("", row, width));
+    rows.says("pin", tone, words);
+    match line.subject {
+        _ if !line.wants_review() => {}
+        Subject::Pinned(_) => {
+            let row = Row::of(Tone::Key, "Enter").and(Tone::Quiet, " reads what changed, to accept or refuse it");
+            rows.entry("", row);
+        }
+        Subject::Tool | Subject::Program(_) => rows.says("", Tone::Quiet, "what changed is being read"),
     }
-    rows
 }
 
 /// The sheet of a server whose program changed.
 fn program_sheet(program: &PinnedProgram, width: usize) -> Vec<Row> {
-    let mut rows = entry("server", Row::default().and_foreign(Tone::Strong, &program.server), width);
-    let row = Row::of(Tone::Danger, "Δ ").and_foreign(Tone::Danger, &program.why);
-    rows.extend(entry("program", row, width));
-    let row = Row::of(Tone::Key, "Enter")
-        .and(Tone::Quiet, " reads what changed, to accept it; no allow rule covers its tools");
-    rows.extend(entry("", row, width));
-    rows.extend(foreign("runs", &program.command, width));
-    rows.push(Row::default());
-    rows.push(Row::of(Tone::Key, " Esc").and(Tone::Quiet, " back"));
-    rows
+    let mut rows = Entries::new(width);
+    rows.entry("server", Row::default().and_foreign(Tone::Strong, &program.server));
+    rows.entry("program", Row::of(Tone::Danger, "Δ ").and_foreign(Tone::Danger, &program.why));
+    let words = " reads what changed, to accept it; no allow rule covers its tools";
+    rows.entry("", Row::of(Tone::Key, "Enter").and(Tone::Quiet, words));
+    rows.foreign("runs", &program.command);
+    rows.keys(&[("Esc", "back")]);
+    rows.rows
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.tool_lines.get(at) else {
         return vec![Row::of(Tone::Quiet, " This tool is not known here.")];
     };
-    let book = model.browse.pins.as_deref();
     if let Subject::Program(at) = line.subject {
-        let program = book.and_then(|book| book.programs.get(at));
+        let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
         return program.map(|program| program_sheet(program, width)).unwrap_or_default();
     }
-    let mut rows = entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool), width);
-    rows.extend(foreign("server", &line.server, width));
-    let mut badge = badge(line);
-    badge = badge.and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
-    badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
-    rows.extend(entry("badge", badge, width));
-    rows.extend(pin(line, width));
+    let mut rows = Entries::new(width);
+    rows.entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool));
+    rows.foreign("server", &line.server);
+    let badge = badge(line).and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
+    rows.entry("badge", badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity));
+    pin(line, &mut rows);
     if line.wants_word() {
         let row = Row::of(Tone::Key, "space").and(Tone::Quiet, " marks it; then ").and(Tone::Key, "p");
         let row = row.and(Tone::Quiet, " it reads  ").and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
-        rows.extend(entry("your word", row, width));
+        rows.entry("your word", row);
     }
     if line.disputed {
         let words = "? the evidence contradicts itself: the more cautious reading counts";
-        rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
+        rows.says("disputed", Tone::Warn, words);
     }
     for (name, what) in &line.hazards {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, name).and(Tone::Quiet, ": ");
-        rows.extend(entry("hazard", row.and_foreign(Tone::Ours, what), width));
+        rows.hazard(name, what);
     }
-    let standing = match line.source {
+    let known = match line.source {
         ToolSource::Offered => "a running server describes it now",
         ToolSource::Remembered => "no running server describes it; it was seen before",
     };
-    rows.extend(ours("known", standing, width));
-    rows.extend(foreign("signature", line.signature.as_deref().unwrap_or_default(), width));
-    rows.extend(foreign("tags", &line.tags.join(", "), width));
-    if !line.effects.is_empty() {
-        rows.extend(ours("effects", line.effects.clone(), width));
-    }
-    rows.extend(foreign("definition", line.definition.as_deref().unwrap_or_default(), width));
+    rows.ours("known", known);
+    rows.foreign("signature", line.signature.as_deref().unwrap_or_default());
+    rows.foreign("tags", &line.tags.join(", "));
+    rows.foreign("effects", &line.effects);
+    rows.foreign("definition", line.definition.as_deref().unwrap_or_default());
     if !line.evidence.is_empty() {
-        rows.push(caption("evidence", &counted(line.evidence.len(), "reason"), width));
+        rows.caption("evidence", &counted(line.evidence.len(), "reason"));
         for evidence in &line.evidence {
             let (source, says) = evidence.split_once(' ').unwrap_or(("", evidence));
             let row = Row::of(Tone::Ours, " ")
                 .joined(cell(Tone::Quiet, source).clipped(super::LABEL).padded(super::LABEL))
                 .and(Tone::Ours, " ");
-            rows.extend(row.and_foreign(Tone::Foreign, says).hung(width, if width >= 60 { 13 } else { 3 }));
+            rows.hung(row.and_foreign(Tone::Foreign, says), if width >= 60 { 13 } else { 3 });
         }
     }
-    rows.push(caption("calls", "from the log", width));
-    let counts = format!("{} decided, {} denied, {} answered with an error", line.calls, line.denied, line.failed);
-    rows.extend(ours("calls", counts, width));
-    if let (Some(p50), Some(p95)) = (line.p50, line.p95) {
-        let words =
-            format!("the server answers half within {}, 95 % within {}", time::latency(p50), time::latency(p95));
-        rows.extend(ours("latency", words, width));
+    rows.caption("calls", "from the log");
+    let (calls, denied, failed) = (line.calls, line.denied, line.failed);
+    rows.ours("calls", format!("{calls} decided, {denied} denied, {failed} answered with an error"));
+    if let (Some(p50), Some(p95)) = (line.p50.map(time::latency), line.p95.map(time::latency)) {
+        rows.ours("latency", format!("the server answers half within {p50}, 95 % within {p95}"));
     }
     if let Some(last) = line.last {
-        rows.extend(ours("last call", time::date(last, model.settings.offset), width));
+        rows.ours("last call", time::date(last, model.settings.offset));
     }
-    if let Subject::Pinned(at) = line.subject
-        && let Some(pinned) = book.and_then(|book| book.tools.get(at)).filter(|pinned| pinned.waits())
-    {
-        rows.extend(changed::glimpse(pinned, width));
+    if let Some(pinned) = model.browse.pinned(line).filter(|pinned| pinned.waits()) {
+        changed::glimpse(pinned, &mut rows);
     }
-    rows.push(Row::default());
-    rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its calls  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
-    );
-    rows
+    rows.keys(&[("3", "its calls"), ("Esc", "back")]);
+    rows.rows
 }

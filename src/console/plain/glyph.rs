@@ -98,20 +98,7 @@ pub(super) fn is_double(c: char) -> bool {
 
 /// Characters drawn like a slash, a dot or a colon, which cut a path or a host where no one sees it.
 pub(super) fn is_false_separator(c: char) -> bool {
-    matches!(
-        c,
-        '\u{2044}'
-            | '\u{2215}'
-            | '\u{29F8}'
-            | '\u{FF0F}'
-            | '\u{FF3C}'
-            | '\u{29F5}'
-            | '\u{2216}'
-            | '\u{2024}'
-            | '\u{FF0E}'
-            | '\u{3002}'
-            | '\u{FF1A}'
-            | '\u{A789}'
-            | '\u{2236}'
-    )
+    const FALSE: &str =
+        "\u{2044}\u{2215}\u{29F8}\u{FF0F}\u{FF3C}\u{29F5}\u{2216}\u{2024}\u{FF0E}\u{3002}\u{FF1A}\u{A789}\u{2236}";
+    FALSE.contains(c)
 }

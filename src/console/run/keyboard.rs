@@ -1,11 +1,11 @@
 //! Reads the terminal on a thread of its own, one event at a time, so that an editor can have the terminal in between.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind, poll, read};
 
-use super::{Focus, Inbox, Input};
+use super::{Focus, Input};
 use crate::console::keymap::Key;
 use crate::console::update::{Msg, Turn};
 
@@ -15,8 +15,7 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Starts reading.
-    pub(super) fn start(inbox: Inbox) -> Self {
+    pub(super) fn start(inbox: Sender<Input>) -> Self {
         let (permission, granted) = sync_channel(1);
         std::thread::spawn(move || {
             loop {

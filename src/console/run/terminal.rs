@@ -2,6 +2,7 @@
 
 use std::io::{self, Stdout, Write, stdout};
 use std::sync::Once;
+use std::sync::mpsc::Sender;
 
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
@@ -10,7 +11,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::{Inbox, Input};
+use super::Input;
 use crate::console::settings::{Notice, Pointer};
 
 /// The console's hold on the terminal; given back when dropped.
@@ -155,7 +156,7 @@ fn restore_after_panics() {
 }
 
 /// Ends the console on SIGTERM and SIGHUP by its own way out, so that the terminal is given back.
-pub(super) fn end_with_signals(inbox: Inbox) {
+pub(super) fn end_with_signals(inbox: Sender<Input>) {
     use tokio::signal::unix::{SignalKind, signal};
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -2,30 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, decide, moves, note};
+use super::{Command, answer, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{
     Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
 };
+use crate::console::record_row::verdict;
 use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
-    let Some(group) = model.selected.as_ref().and_then(|key| model.group_of(key)) else {
+    let Some(group) = model.selected_group() else {
         return note(model, Tone::Warn, "Nothing is selected.");
     };
-    let keys: Vec<CallKey> =
-        group.members().filter(|held| !super::is_over(held)).map(|held| held.key.clone()).collect();
-    if keys.iter().all(|key| model.marked.contains(key)) {
-        keys.iter().for_each(|key| {
-            model.marked.remove(key);
-        });
-    } else {
-        model.marked.extend(keys);
-    }
+    let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
+    turn(model, keys);
     moves::go(model, crate::console::keymap::Action::Down);
 }
 
@@ -37,6 +31,11 @@ pub(super) fn mark_alike(model: &mut Model) {
     let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
     let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
     let keys: Vec<CallKey> = alike.map(|held| held.key.clone()).collect();
+    turn(model, keys);
+}
+
+/// Marks these calls; takes their marks back where all have one.
+fn turn(model: &mut Model, keys: Vec<CallKey>) {
     if keys.iter().all(|key| model.marked.contains(key)) {
         model.marked.retain(|key| !keys.contains(key));
     } else {
@@ -115,12 +114,10 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            note(model, Tone::Warn, "The list has just come up: look at it first.");
-            return Vec::new();
+            return answer(model, Tone::Warn, "The list has just come up: look at it first.");
         }
         Err(Unlisted::Unread) => {
-            note(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
-            return Vec::new();
+            return answer(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;
@@ -137,17 +134,14 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,
         };
-        commands.push(decide::send_one(model, armed, word, verdict, took));
+        commands.push(decide::send_one(model, armed, verdict, took));
         model.marked.remove(armed.key());
     }
     if let Some(next) = batch.members.first().map(|armed| moves::next_waiting(model, armed.key())) {
         moves::select(model, next);
     }
     model.screen = Screen::Queue;
-    let done = match word {
-        VerdictWord::Approve => "approved",
-        VerdictWord::Deny => "denied",
-    };
+    let (_, done) = verdict(Some(word), "");
     let left = match all - alive {
         0 => String::new(),
         _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),

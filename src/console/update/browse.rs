@@ -1,5 +1,7 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
+use std::mem::discriminant;
+
 use super::{Command, note};
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
@@ -10,7 +12,7 @@ use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLi
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
-use crate::console::tried::{Attempt, Trial};
+use crate::console::tried::Trial;
 use crate::policy::question::rules_name;
 
 /// Records of one page.
@@ -39,18 +41,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
         return;
     }
     let Some(list) = model.browse.list_mut(screen) else { return };
-    list.at = match action {
-        Action::Down => list.at + 1,
-        Action::Up => list.at.saturating_sub(1),
-        Action::PageDown => list.at + page,
-        Action::PageUp => list.at.saturating_sub(page),
-        Action::HalfDown => list.at + (page / 2).max(1),
-        Action::HalfUp => list.at.saturating_sub((page / 2).max(1)),
-        Action::Top => 0,
-        Action::Bottom => last,
-        _ => list.at,
-    }
-    .min(last);
+    list.at = super::moves::stepped(list.at, action, (page, page / 2), last);
     let newest = list.at == last;
     if screen == Screen::Activity {
         model.following = if newest { Following::Newest } else { Following::Stays };
@@ -247,59 +238,43 @@ pub(super) fn settle(model: &mut Model) {
 /// What the log reader is to look up for what is on screen now.
 pub(super) fn wants(model: &mut Model) -> Vec<Command> {
     let mut tasks = Vec::new();
-    let now = model.now;
-    let due = |at: Option<i64>, every: i64| at.is_none_or(|at| now - at >= every || now < at);
-    let asked = |model: &mut Model, what: &'static str| !model.browse.asked.insert(what);
     match model.screen {
         Screen::Queue | Screen::Detail => {}
-        Screen::Activity => {
-            if !asked(model, "recent") {
-                tasks.push(Task::Recent);
-            }
-        }
+        Screen::Activity => tasks.extend(due(model, Task::Recent, None)),
         Screen::Log => {
             tasks.extend(page(model));
             tasks.extend(record(model));
         }
-        Screen::Tools => {
-            if due(model.browse.recalled, 2 * AGAIN) {
-                model.browse.recalled = Some(now);
-                tasks.push(Task::Pins);
-            }
-        }
+        Screen::Tools => tasks.extend(due(model, Task::Pins, Some(2 * AGAIN))),
         Screen::Rules => {
-            if due(model.browse.read, 3 * AGAIN) {
-                model.browse.read = Some(now);
-                tasks.push(Task::Rules);
-            }
+            tasks.extend(due(model, Task::Rules, Some(3 * AGAIN)));
             let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
             // Sooner where calls came since: what is said of them counts them.
             let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
-            if due(model.browse.suggesting, every) {
-                (model.browse.suggesting, model.browse.suggested_upto) = (Some(now), newest);
+            let id = model.browse.trials + 1;
+            if let Some(task) = due(model, Task::Try(Trial::Suggestions { id }), Some(every)) {
+                (model.browse.trials, model.browse.suggested_upto) = (id, newest);
                 // What was found last stays until something newer is.
-                let id = model.browse.next_trial();
-                model.browse.suggested = Attempt { id, ..model.browse.suggested.clone() };
-                tasks.push(Task::Try(Trial::Suggestions { id }));
+                model.browse.suggested.id = id;
+                tasks.push(task);
             }
         }
         Screen::Servers => {
-            if due(model.browse.listed, 10 * AGAIN) {
-                model.browse.listed = Some(now);
-                tasks.push(Task::Hosts);
-            }
-            if due(model.browse.measured, 2 * AGAIN) {
-                model.browse.measured = Some(now);
-                tasks.push(Task::Footprints(model.wrappers.iter().map(|one| one.wrapper.pid).collect()));
-            }
+            tasks.extend(due(model, Task::Hosts, Some(10 * AGAIN)));
+            let pids = model.wrappers.iter().map(|one| one.wrapper.pid).collect();
+            tasks.extend(due(model, Task::Footprints(pids), Some(2 * AGAIN)));
         }
     }
-    let counts = matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers);
-    if counts && due(model.browse.counted, 3 * AGAIN) {
-        model.browse.counted = Some(now);
-        tasks.push(Task::Count);
+    if matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) {
+        tasks.extend(due(model, Task::Count, Some(3 * AGAIN)));
     }
     tasks.into_iter().map(Command::Look).collect()
+}
+
+/// The task, where it is due; that it is asked for is noted.
+fn due(model: &mut Model, task: Task, every: Option<i64>) -> Option<Task> {
+    let due = model.browse.is_due(&task, model.now, every);
+    due.then(|| model.browse.asked.insert(discriminant(&task), model.now)).map(|_| task)
 }
 
 fn page(model: &mut Model) -> Option<Task> {

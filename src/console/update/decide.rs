@@ -1,9 +1,9 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
-use super::{Command, batch, find_mut, moves, note};
+use super::{Command, answer, batch, find_mut, moves, note};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted};
-use crate::console::keymap::{Action, Key};
+use crate::console::keymap::Action;
 use crate::console::model::figures::Decision;
 use crate::console::model::{
     ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Unarmed,
@@ -11,6 +11,7 @@ use crate::console::model::{
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
+use crate::wire::digest::Digest;
 
 /// `a`: approves what was read; asks once more when it is dangerous.
 pub(super) fn approve(model: &mut Model) -> Vec<Command> {
@@ -35,17 +36,11 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
         return false;
     }
     let why = match model.card.as_ref().map_or(0, Card::folded) {
-        0 => {
-            "Not read yet: PgDn reads on, End skips to the end of the arguments. Then a. A approves unread.".to_owned()
-        }
-        1 => "Not read yet: a part is folded. Z unfolds it, PgDn reads on, then a. A approves unread.".to_owned(),
-        folded => {
-            format!(
-                "Not read yet: {folded} parts are folded. Z unfolds them, PgDn reads on, then a. A approves unread."
-            )
-        }
+        0 => "PgDn reads on, End skips to the end of the arguments. Then a.".to_owned(),
+        1 => "a part is folded. Z unfolds it, PgDn reads on, then a.".to_owned(),
+        folded => format!("{folded} parts are folded. Z unfolds them, PgDn reads on, then a."),
     };
-    note(model, Tone::Warn, why);
+    note(model, Tone::Warn, format!("Not read yet: {why} A approves unread."));
     true
 }
 
@@ -99,12 +94,11 @@ fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) -> Vec<Command>
     let Some(verdict) = model.still(armed).map(|held| approval(held, reading)) else {
         return too_late(model);
     };
-    send(model, armed, VerdictWord::Approve, verdict)
+    send(model, armed, verdict)
 }
 
 fn too_late(model: &mut Model) -> Vec<Command> {
-    note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.");
-    Vec::new()
+    answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.")
 }
 
 /// `d`: asks for the reason, for the marked calls or the selected row.
@@ -118,24 +112,8 @@ pub(super) fn deny(model: &mut Model) -> Vec<Command> {
     Vec::new()
 }
 
-/// A key that is text, while the reason is written.
-pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
-    if let Some(Overlay::Reason { text, .. } | Overlay::Find { text } | Overlay::Word { text, .. }) = &mut model.overlay
-    {
-        match key {
-            Key::Char(c) => text.push(c),
-            Key::Backspace => {
-                text.pop();
-            }
-            Key::Ctrl('u') => text.clear(),
-            _ => {}
-        }
-    }
-    approve_by_word(model)
-}
-
 /// The word's last letter approves, once the question itself was on screen. No Enter does: Enter never approves.
-fn approve_by_word(model: &mut Model) -> Vec<Command> {
+pub(super) fn approve_by_word(model: &mut Model) -> Vec<Command> {
     let Some(Overlay::Word { armed, reading, text }) = &model.overlay else {
         return Vec::new();
     };
@@ -189,11 +167,9 @@ pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
         }
     };
     if model.waits(armed).is_none() {
-        let words = "Too late: the call no longer waits as it was shown. Nothing was sent.";
-        note(model, Tone::Warn, words);
-        return Vec::new();
+        return answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
-    send(model, armed, VerdictWord::Deny, OperatorVerdict::Deny { reason })
+    send(model, armed, OperatorVerdict::Deny { reason })
 }
 
 fn remember(model: &mut Model, reason: &str) {
@@ -224,7 +200,7 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // A call that was over before an operator decided it does not hold the keys: they go to the next one that waits, which nothing decides
     // until it was on screen. One that another operator decided stays until its card was left: it says who.
     let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
-    let ended = model.selection().filter(|held| super::is_over(held) && !decided(held)).map(|held| held.key.clone());
+    let ended = model.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
     let next = ended.and_then(|key| moves::next_waiting(model, &key));
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);
@@ -251,7 +227,7 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command
         }
         Some(held) => {
             let verdict = approval(held, reading);
-            send(model, &armed, VerdictWord::Approve, verdict)
+            send(model, &armed, verdict)
         }
         None => Vec::new(),
     }
@@ -263,62 +239,60 @@ pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
-fn send(model: &mut Model, armed: &Armed, word: VerdictWord, verdict: OperatorVerdict) -> Vec<Command> {
-    let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
-    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
-    send_shown(model, armed, word, message, took)
+fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) -> Vec<Command> {
+    let (took, word) = (on_screen(model), verdict.word());
+    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
 }
 
 /// Approves exactly the bytes that were shown, and says that their tool reads.
 pub(super) fn send_reads(model: &mut Model, armed: &Armed) -> Vec<Command> {
-    let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
-    let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
-    send_shown(model, armed, VerdictWord::Approve, FromConsole::Pin { ticket, digest, word: ToolWord::Reads }, took)
+    let (took, word) = (on_screen(model), ToolWord::Reads);
+    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Pin { ticket, digest, word })
 }
 
 /// Approves exactly the bytes that were shown, and calls like it on these terms.
 pub(super) fn send_grant(model: &mut Model, armed: &Armed, terms: GrantTerms, took: i64) -> Vec<Command> {
-    let message = FromConsole::Grant { ticket: armed.key().ticket.clone(), digest: armed.digest(), terms };
-    send_shown(model, armed, VerdictWord::Approve, message, took)
+    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Grant { ticket, digest, terms })
 }
 
-fn send_shown(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Vec<Command> {
-    let next = moves::next_waiting(model, armed.key());
-    let command = sent(model, armed, word, message, took);
-    model.confirming = Some(armed.key().clone());
-    model.marked.remove(armed.key());
-    moves::select(model, next);
-    vec![command, Command::Drain]
+/// How long the card has been on screen, in milliseconds.
+fn on_screen(model: &Model) -> i64 {
+    model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since)
 }
 
-/// One verdict on exactly the bytes that were shown; it counts in the operator's figures.
-pub(super) fn send_one(
+fn send_shown(
     model: &mut Model,
     armed: &Armed,
     word: VerdictWord,
-    verdict: OperatorVerdict,
     took: i64,
-) -> Command {
-    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
-    sent(model, armed, word, message, took)
+    message: impl FnOnce(String, Digest) -> FromConsole,
+) -> Vec<Command> {
+    let next = moves::next_waiting(model, armed.key());
+    counts(model, armed, word, took);
+    model.confirming = Some(armed.key().clone());
+    model.marked.remove(armed.key());
+    moves::select(model, next);
+    vec![super::send(armed, message), Command::Drain]
 }
 
-fn sent(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Command {
+/// One verdict of several on exactly the bytes that were shown.
+pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) -> Command {
+    counts(model, armed, verdict.word(), took);
+    super::send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
+}
+
+/// Takes note that a verdict is sent: it counts in the operator's figures.
+fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
     let at = model.now;
-    if let Some(held) = find_mut(model, armed.key()) {
-        held.state = CallState::Sent(word);
-        let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
-        let often = {
-            model.decisions.took(Decision { at, verdict: word, took, server: server.clone(), tool: tool.clone() });
-            model.decisions.offer(&server, &tool)
-        };
-        if let (Some(times), VerdictWord::Approve) = (often, word) {
-            let row = Row::default().and_foreign(Tone::Strong, &tool);
-            let words = format!(
-                " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
-            );
-            model.note = Some(row.and(Tone::Ours, words));
-        }
+    let Some(held) = find_mut(model, armed.key()) else { return };
+    held.state = CallState::Sent(verdict);
+    let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
+    model.decisions.took(Decision { at, verdict, took, server: server.clone(), tool: tool.clone() });
+    let often = model.decisions.offer(&server, &tool).filter(|_| verdict == VerdictWord::Approve);
+    if let Some(times) = often {
+        let words = format!(
+            " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
+        );
+        model.note = Some(Row::default().and_foreign(Tone::Strong, &tool).and(Tone::Ours, words));
     }
-    Command::Send { session: armed.key().session.clone(), message }
 }

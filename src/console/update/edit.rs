@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Command, Edit, decide, find_mut, note};
+use super::{Command, Edit, answer, decide, find_mut};
 use crate::console::card::size;
 use crate::console::model::{Armed, CallState, Model, Overlay};
 use crate::console::plain;
@@ -23,10 +23,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     let text = model.still(&armed).and_then(|held| for_editor(&held.snapshot.arguments));
     match text {
         Some(text) => vec![Command::OpenEditor { armed, text }],
-        None => {
-            note(model, Tone::Warn, "These arguments cannot be read as JSON, so they cannot be edited.");
-            Vec::new()
-        }
+        None => answer(model, Tone::Warn, "These arguments cannot be read as JSON, so they cannot be edited."),
     }
 }
 
@@ -35,19 +32,17 @@ pub(super) fn copy(model: &mut Model) -> Vec<Command> {
     /// Terminals take no more at once.
     const LONGEST: usize = 70_000;
     let Some(held) = model.selection() else {
-        note(model, Tone::Warn, "Nothing is selected.");
-        return Vec::new();
+        return answer(model, Tone::Warn, "Nothing is selected.");
     };
     let arguments = &held.snapshot.arguments;
     let value = serde_json::from_str::<Value>(arguments).ok().and_then(|value| serde_json::to_string(&value).ok());
     let text = escaped(value.as_deref().unwrap_or(arguments));
     if text.len() > LONGEST {
-        note(
+        return answer(
             model,
             Tone::Warn,
             "These arguments are too long for a terminal's clipboard; e opens them in your editor.",
         );
-        return Vec::new();
     }
     let words = format!("{} copied, where the terminal allows it.", size(text.len()));
     super::passing_note(model, Tone::Ours, words);
@@ -58,24 +53,20 @@ pub(super) fn copy(model: &mut Model) -> Vec<Command> {
 pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Command> {
     let text = match outcome {
         Edit::Unchanged => {
-            note(model, Tone::Ours, "Nothing was changed.");
-            return Vec::new();
+            return answer(model, Tone::Ours, "Nothing was changed.");
         }
         Edit::Failed(why) => {
-            note(model, Tone::Warn, why);
-            return Vec::new();
+            return answer(model, Tone::Warn, why);
         }
         Edit::Text(text) => text,
     };
     // The edit gets a card of its own.
     let Some(held) = model.waits(&armed) else {
-        note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
-        return Vec::new();
+        return answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
     };
     // The same value with other white space is no edit.
     if for_editor(&held.snapshot.arguments) == for_editor(&text) {
-        note(model, Tone::Ours, "Nothing was changed.");
-        return Vec::new();
+        return answer(model, Tone::Ours, "Nothing was changed.");
     }
     if let Err(problem) = object(&text) {
         model.overlay = Some(Overlay::Unreadable { armed, text, problem });
@@ -84,13 +75,8 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Comm
     if let Some(held) = find_mut(model, armed.key()) {
         held.state = CallState::EditSent;
     }
-    let message = FromConsole::Edit {
-        ticket: armed.key().ticket.clone(),
-        digest: armed.digest(),
-        arguments: text.trim().to_owned(),
-    };
-    let session = armed.key().session.clone();
-    vec![Command::Send { session, message }, Command::Drain]
+    let arguments = text.trim().to_owned();
+    vec![super::send(&armed, |ticket, digest| FromConsole::Edit { ticket, digest, arguments }), Command::Drain]
 }
 
 /// Arguments must be one JSON object.

@@ -53,7 +53,7 @@ fn go(model: &mut Model, action: Action, from: usize) {
         Action::PreviousHit => card.find_before(&model.sought, from),
         _ => card.find_from(&model.sought, from),
     };
-    let (last, rows) = (card.rows().saturating_sub(model.card_rows().max(1)), card.rows());
+    let (last, rows) = (card.rows.saturating_sub(model.card_rows().max(1)), card.rows);
     model.found = found;
     let Some(row) = found else {
         return note(model, Tone::Warn, "No matches on the card.");
@@ -71,36 +71,22 @@ fn go(model: &mut Model, action: Action, from: usize) {
 impl Card {
     /// The first row from `from` on that has the words, around the end.
     pub fn find_from(&self, words: &str, from: usize) -> Option<usize> {
-        self.search(words, from, self.rows()).or_else(|| self.search(words, 0, from))
+        self.search(words, from, self.rows).or_else(|| self.search(words, 0, from))
     }
 
     /// The last row before `from` that has the words, around the beginning.
     pub fn find_before(&self, words: &str, from: usize) -> Option<usize> {
-        self.search_back(words, 0, from).or_else(|| self.search_back(words, from, self.rows()))
+        self.search_back(words, 0, from).or_else(|| self.search_back(words, from, self.rows))
     }
 
     fn search(&self, words: &str, from: usize, to: usize) -> Option<usize> {
-        let mut at = from;
-        while at < to {
-            let count = CHUNK.min(to - at);
-            if let Some(i) = self.hits(words, at, count).first() {
-                return Some(at + i);
-            }
-            at += count;
-        }
-        None
+        let first = |at: usize| Some(at + self.hits(words, at, CHUNK.min(to - at)).first()?);
+        (from..to).step_by(CHUNK).find_map(first)
     }
 
     fn search_back(&self, words: &str, from: usize, to: usize) -> Option<usize> {
-        let mut end = to;
-        while end > from {
-            let count = CHUNK.min(end - from);
-            if let Some(i) = self.hits(words, end - count, count).last() {
-                return Some(end - count + i);
-            }
-            end -= count;
-        }
-        None
+        let last = |at: usize| Some(at + self.hits(words, at, CHUNK.min(to - at)).last()?);
+        (from..to).step_by(CHUNK).rev().find_map(last)
     }
 
     /// The rows of a window that have the words, or begin them where the row is wrapped.

@@ -248,18 +248,13 @@ pub(super) fn rebuild(model: &mut Model) {
 
 fn servers(model: &Model) -> Vec<ServerLine> {
     let search = &model.browse.servers.search;
-    let wanted = |server: &str, session: &str, last: Option<i64>, text: &str| {
-        let of = |field| match field {
-            Field::Server => Some(server),
-            Field::Session => Some(session),
-            _ => None,
-        };
-        search.is_empty() || search.wants(last, of, text.as_bytes())
+    let wanted = |server: &str, session: &str, last: Option<i64>, more: &str| {
+        let fields = [(Field::Server, Some(server)), (Field::Session, Some(session))];
+        search.wants(last, &fields, || format!("{server} {session} {more}"))
     };
     let of = |one: &crate::console::model::Connected, last: Option<i64>| {
         let wrapper = &one.wrapper;
-        let text = format!("{} {} {}", wrapper.server, wrapper.session, wrapper.command.join(" "));
-        wanted(&wrapper.server, &wrapper.session, last, &text)
+        wanted(&wrapper.server, &wrapper.session, last, &wrapper.command.join(" "))
     };
     let mut lines: Vec<ServerLine> = Vec::new();
     for (at, one) in model.wrappers.iter().enumerate() {
@@ -273,8 +268,7 @@ fn servers(model: &Model) -> Vec<ServerLine> {
     };
     lines.sort_by(|one, other| name(one).cmp(&name(other)));
     for (at, one) in model.browse.unwrapped.iter().enumerate() {
-        let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
-        if wanted(&one.server, "", None, &text) {
+        if wanted(&one.server, "", None, &format!("{} {} not wrapped", one.host, one.list)) {
             lines.push(ServerLine::Unwrapped(at));
         }
     }
@@ -288,11 +282,8 @@ fn servers(model: &Model) -> Vec<ServerLine> {
         wrappers.any(|one| one.wrapper.session == session)
     };
     let sessions = model.browse.counts.iter().flat_map(|counts| &counts.sessions.0);
-    let mut past: Vec<_> = sessions
-        .filter(|(session, one)| {
-            !here(session) && wanted(&one.server, session, one.last, &format!("{} {session}", one.server))
-        })
-        .collect();
+    let mut past: Vec<_> =
+        sessions.filter(|(session, one)| !here(session) && wanted(&one.server, session, one.last, "")).collect();
     past.sort_by_key(|(_, one)| std::cmp::Reverse(one.last));
     let past =
         past.into_iter().take(PAST).map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone())));

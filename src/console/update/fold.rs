@@ -13,7 +13,7 @@ pub(super) fn turn(model: &mut Model) {
     let Some(anchor) = model.fold_cursor() else {
         return note(model, Tone::Ours, "Nothing on screen folds here: Tab goes to the next part that does.");
     };
-    let mut folds = model.card.as_ref().map(Card::folds).cloned().unwrap_or_default();
+    let mut folds = model.card.as_ref().map(|card| card.folds.clone()).unwrap_or_default();
     folds.turn(anchor.at);
     model.fold_at = Some(anchor.at);
     lay(model, folds, anchor.row);
@@ -37,7 +37,7 @@ pub(super) fn turn_all(model: &mut Model) {
 /// Unfolds everything.
 pub(super) fn unfold_all(model: &mut Model) {
     let is_folded = |anchor: &Anchor| anchor.fold == Fold::Closed;
-    let first = model.card.as_ref().and_then(|card| card.anchors(0, card.rows()).into_iter().find(is_folded));
+    let first = model.card.as_ref().and_then(|card| card.anchors(0, card.rows).into_iter().find(is_folded));
     lay(model, Folds::open(), first.map_or(0, |anchor| anchor.row));
 }
 
@@ -49,7 +49,7 @@ pub(super) fn next(model: &mut Model) {
     let first = |from: usize, to: usize| {
         (from..to).step_by(CHUNK).find_map(|at| card.anchors(at, CHUNK.min(to - at)).first().copied())
     };
-    let Some(anchor) = first(from, card.rows()).or_else(|| first(0, from)) else {
+    let Some(anchor) = first(from, card.rows).or_else(|| first(0, from)) else {
         return note(model, Tone::Ours, "Nothing in these arguments folds.");
     };
     model.fold_at = Some(anchor.at);
@@ -72,7 +72,7 @@ pub(super) fn click(model: &mut Model, row: usize) {
 /// The same card, folded otherwise, from the same row on. Its rows before `changed` are the same.
 fn lay(model: &mut Model, folds: Folds, changed: usize) {
     let Some(card) = &model.card else { return };
-    let card = Card::folded_as(card.snapshot(), card.width(), model.settings.offset, folds, card.details());
+    let card = Card::folded_as(&card.snapshot, card.width, model.settings.offset, folds, card.details);
     model.card = Some(card);
     model.shown.keep_before(changed);
     moves::settle(model);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Command, find_mut, is_over};
+use super::{Command, find_mut};
 use crate::audit::record::By;
 use crate::console::card::{Card, Details};
 use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
+use crate::console::model::{Batch, CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::panel;
 use crate::console::row::Tone;
 use crate::console::screen::content_rows;
@@ -17,28 +17,21 @@ use crate::link::message::FromConsole;
 
 /// Moves by a line, a page, or to an end.
 pub(super) fn go(model: &mut Model, action: Action) {
-    if let Some(Overlay::Help { top }) = &model.overlay {
-        let top = moved(
-            *top,
-            action,
-            content_rows(model.areas().body),
-            view::help::rows(&model.settings.keys, usize::from(model.size.0)).len(),
-        );
-        model.overlay = Some(Overlay::Help { top });
-        return;
-    }
-    if let Some(Overlay::Batch(batch)) = &model.overlay {
-        let top = moved(batch.top, action, model.list_rows(), batch.members.len());
-        if let Some(Overlay::Batch(batch)) = &mut model.overlay {
-            batch.top = top;
+    match &model.overlay {
+        Some(Overlay::Help { top }) => {
+            let rows = view::help::rows(&model.settings.keys, usize::from(model.size.0)).len();
+            let top = moved(*top, action, content_rows(model.areas().body), rows);
+            model.overlay = Some(Overlay::Help { top });
+            return;
         }
-        return;
-    }
-    if matches!(model.overlay, Some(Overlay::Review(_))) {
-        return super::review::go(model, action);
-    }
-    if matches!(model.overlay, Some(Overlay::Rule(_))) {
-        return super::rule::choose(model, action);
+        Some(Overlay::Batch(batch)) => {
+            let top = moved(batch.top, action, model.list_rows(), batch.members.len());
+            model.overlay = Some(Overlay::Batch(Batch { top, ..batch.clone() }));
+            return;
+        }
+        Some(Overlay::Review(_)) => return super::review::go(model, action),
+        Some(Overlay::Rule(_)) => return super::rule::choose(model, action),
+        _ => {}
     }
     match model.screen {
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
@@ -51,10 +44,10 @@ pub(super) fn go(model: &mut Model, action: Action) {
 
 /// Moves the card.
 pub(super) fn scroll(model: &mut Model, action: Action) {
-    let rows = model.card.as_ref().map_or(0, Card::rows);
+    let rows = model.card.as_ref().map_or(0, |card| card.rows);
     model.scroll = match (action, &model.card) {
-        (Action::Bottom, Some(card)) if model.scroll + model.card_rows() < card.arguments_end() => {
-            card.arguments_end().saturating_sub(model.card_rows())
+        (Action::Bottom, Some(card)) if model.scroll + model.card_rows() < card.arguments_end => {
+            card.arguments_end.saturating_sub(model.card_rows())
         }
         _ => moved(model.scroll, action, model.card_rows(), rows),
     };
@@ -65,16 +58,21 @@ pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usi
     let last = rows.saturating_sub(page.max(1));
     // One row of the last page stays on screen, so that the eye finds its place.
     let leap = page.saturating_sub(1).max(1);
+    stepped(top, action, (leap, page / 2), last)
+}
+
+/// Where a move leads from `at`: by a line, by a page or half of it, to the first line or the last.
+pub(super) fn stepped(at: usize, action: Action, (page, half): (usize, usize), last: usize) -> usize {
     match action {
-        Action::Down => top + 1,
-        Action::Up => top.saturating_sub(1),
-        Action::PageDown => top + leap,
-        Action::PageUp => top.saturating_sub(leap),
-        Action::HalfDown => top + (page / 2).max(1),
-        Action::HalfUp => top.saturating_sub((page / 2).max(1)),
+        Action::Down => at + 1,
+        Action::Up => at.saturating_sub(1),
+        Action::PageDown => at + page,
+        Action::PageUp => at.saturating_sub(page),
+        Action::HalfDown => at + half.max(1),
+        Action::HalfUp => at.saturating_sub(half.max(1)),
         Action::Top => 0,
         Action::Bottom => last,
-        _ => top,
+        _ => at,
     }
     .min(last)
 }
@@ -82,31 +80,29 @@ pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usi
 /// To the first or last call, or by half a page of the queue.
 pub(super) fn leap(model: &mut Model, action: Action) {
     let rows = model.rows();
-    let at = model.selected.as_ref().and_then(|here| model.row_of(&rows, here)).unwrap_or(0);
+    let (at, last) = (model.selected_row(&rows).unwrap_or(0), rows.len().saturating_sub(1));
+    drop(rows);
     let half = usize::from(model.areas().queue.height / 2).max(1);
-    let last = rows.len().saturating_sub(1);
     let row = match action {
         Action::First => 0,
         Action::HalfDown => (at + half).min(last),
         Action::HalfUp => at.saturating_sub(half),
         _ => last,
     };
-    let key = model.group(&rows, row).map(|group| group.lead.key.clone());
-    drop(rows);
-    if key.is_some() {
-        select(model, key);
-    }
+    select_row(model, row);
+}
+
+/// Selects the first call of a row of the queue, where there is such a row.
+pub(super) fn select_row(model: &mut Model, row: usize) -> Option<()> {
+    let key = model.group(&model.rows(), row)?.lead.key.clone();
+    select(model, Some(key));
+    Some(())
 }
 
 /// `[` and `]`: to the first call of another server, where the queue goes by server.
 pub(super) fn leap_server(model: &mut Model, action: Action) {
-    let rows = model.rows();
-    let row = model.lines(&rows).neighbour(action == Action::NextServer);
-    let key = row.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
-    drop(rows);
-    if key.is_some() {
-        select(model, key);
-    } else if model.sort != Sort::Server {
+    let row = model.lines(&model.rows()).neighbour(action == Action::NextServer);
+    if row.and_then(|row| select_row(model, row)).is_none() && model.sort != Sort::Server {
         super::note(model, Tone::Ours, "s sorts the queue by server first.");
     }
 }
@@ -114,13 +110,7 @@ pub(super) fn leap_server(model: &mut Model, action: Action) {
 /// `t`: asks for more time for the call on screen. Its wrapper knows how long its host waits.
 pub(super) fn extend(model: &mut Model) -> Vec<Command> {
     match model.chosen() {
-        Ok(armed) => {
-            let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
-            vec![Command::Send {
-                session: armed.key().session.clone(),
-                message: FromConsole::Extend { ticket, digest },
-            }]
-        }
+        Ok(armed) => vec![super::send(&armed, |ticket, digest| FromConsole::Extend { ticket, digest })],
         Err(why) => {
             super::decide::tell_unarmed(model, why);
             Vec::new()
@@ -130,22 +120,21 @@ pub(super) fn extend(model: &mut Model) -> Vec<Command> {
 
 /// To the next or previous call; leaving a settled one lets it go.
 fn step(model: &mut Model, action: Action) {
-    let rows = model.rows();
-    let at = model.selected.as_ref().and_then(|here| model.row_of(&rows, here));
-    let goal = match (at, action) {
+    let goal = match (model.selected_row(&model.rows()), action) {
         (None, _) => Some(0),
         (Some(at), Action::Down) => Some(at + 1),
         (Some(at), _) => at.checked_sub(1),
     };
-    let next = goal.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
-    drop(rows);
-    match next {
-        Some(key) => select(model, Some(key)),
-        None if model.selection().is_some_and(is_over) => {
-            let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
-            select(model, next);
-        }
-        None => {}
+    if goal.and_then(|row| select_row(model, row)).is_none() {
+        leave_ended(model);
+    }
+}
+
+/// Goes on from a selected call that is over.
+fn leave_ended(model: &mut Model) {
+    if let Some(key) = model.selection().filter(|held| held.is_over()).map(|held| held.key.clone()) {
+        let next = neighbour(model, &key, |_| true);
+        select(model, next);
     }
 }
 
@@ -156,7 +145,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     }
     model.leave();
     let left = std::mem::replace(&mut model.selected, key);
-    model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
+    model.calls.retain(|held| Some(&held.key) != left.as_ref() || !held.is_over());
     model.scroll = 0;
     model.fold_at = None;
     model.shown = Shown::default();
@@ -168,14 +157,14 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
 
 /// The next call after this one that waits, else the one before it.
 pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
-    neighbour(model, key, |state| *state == CallState::Waiting)
+    neighbour(model, key, Held::waits)
 }
 
-fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&CallState) -> bool) -> Option<CallKey> {
+fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Held) -> bool) -> Option<CallKey> {
     let queue = model.queue();
     let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
     let (before, after) = queue.split_at(at);
-    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(&held.state)).map(|held| held.key.clone())
+    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(held)).map(|held| held.key.clone())
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
@@ -202,15 +191,12 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
     }
     if panel::shows_tour(model) {
         // It says that Esc hides it.
-        model.tour = Tour::Dismissed;
+        model.settings.tour = Tour::Dismissed;
         return vec![Command::Look(Task::TourSeen)];
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
-        Screen::Queue if model.selection().is_some_and(is_over) => {
-            let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
-            select(model, next);
-        }
+        Screen::Queue if model.selection().is_some_and(Held::is_over) => leave_ended(model),
         Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
         Screen::Queue if !model.browse.queue.find.is_empty() => super::browse::search(model, Screen::Queue, ""),
         Screen::Queue => {}
@@ -221,12 +207,8 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
 
 /// The queue's filter has changed: what it leaves out is not selected.
 pub(super) fn filtered(model: &mut Model) {
-    let rows = model.rows();
-    let here = model.selected.as_ref().and_then(|here| model.row_of(&rows, here));
-    let first = model.group(&rows, 0).map(|group| group.lead.key.clone());
-    drop(rows);
-    if here.is_none() {
-        select(model, first);
+    if model.selected_row(&model.rows()).is_none() && select_row(model, 0).is_none() {
+        select(model, None);
     }
 }
 
@@ -238,7 +220,7 @@ pub(super) fn details(model: &mut Model) {
     };
     lay_card(model);
     if let (Details::Shown, Some(card)) = (model.details, &model.card) {
-        model.scroll = card.arguments_end();
+        model.scroll = card.arguments_end;
     }
 }
 
@@ -254,13 +236,13 @@ pub(super) fn sort(model: &mut Model) {
 /// Brings card, scrolling and queue into line with whatever has just changed.
 pub(super) fn settle(model: &mut Model) {
     if model.selection().is_none() {
-        let first = model.queue().iter().find(|held| held.state == CallState::Waiting).map(|held| held.key.clone());
+        let first = model.queue().iter().find(|held| held.waits()).map(|held| held.key.clone());
         if first.is_some() || model.selected.is_some() {
             select(model, first);
         }
     }
     lay_card(model);
-    let rows = model.card.as_ref().map_or(0, Card::rows);
+    let rows = model.card.as_ref().map_or(0, |card| card.rows);
     model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
 }
 
@@ -273,21 +255,21 @@ fn lay_card(model: &mut Model) {
     let snapshot = held.snapshot.clone();
     let width = model.areas().card.width;
     let laid = model.card.as_ref();
-    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
-    let same_width = laid.is_some_and(|card| card.width() == width);
-    if same_call && same_width && laid.is_some_and(|card| card.details() == model.details) || width == 0 {
+    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(&card.snapshot, &snapshot));
+    let same_width = laid.is_some_and(|card| card.width == width);
+    if same_call && same_width && laid.is_some_and(|card| card.details == model.details) || width == 0 {
         return;
     }
     if !same_call {
         model.scroll = 0;
         model.fold_at = None;
     }
-    let folds = laid.filter(|_| same_call).map(Card::folds).cloned().unwrap_or_default();
-    let old_rows = laid.map_or(0, Card::rows).max(1);
+    let folds = laid.filter(|_| same_call).map(|card| card.folds.clone()).unwrap_or_default();
+    let old_rows = laid.map_or(0, |card| card.rows).max(1);
     let card = Card::folded_as(&snapshot, width, model.settings.offset, folds, model.details);
     if !(same_call && same_width) {
         // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
-        model.scroll = model.scroll * card.rows() / old_rows;
+        model.scroll = model.scroll * card.rows / old_rows;
         model.shown = Shown::default();
     }
     model.card = Some(card);
@@ -295,10 +277,10 @@ fn lay_card(model: &mut Model) {
 
 /// A card that says the same of a call whose deadline has changed: what was read of it stays read.
 pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>) {
-    let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(card.snapshot(), old)) else { return };
+    let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.call(key) else { return };
-    let (folds, details) = (card.folds().clone(), card.details());
-    model.card = Some(Card::folded_as(&held.snapshot, card.width(), model.settings.offset, folds, details));
+    let (folds, details) = (card.folds.clone(), card.details);
+    model.card = Some(Card::folded_as(&held.snapshot, card.width, model.settings.offset, folds, details));
 }
 
 /// How often what a card on screen would touch is looked at again, in milliseconds.
@@ -308,17 +290,15 @@ const REFRESH_BUSY: i64 = 30_000;
 
 /// Asks whether what the call on screen would touch is still as its card shows it.
 pub(super) fn refresh(model: &mut Model) -> Vec<Command> {
-    let shown = model.drawn.as_ref().map(|drawn| drawn.armed.clone());
-    let Some(held) = shown.as_ref().and_then(|armed| model.still(armed)) else { return Vec::new() };
+    let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return Vec::new() };
+    let Some(held) = model.still(&armed) else { return Vec::new() };
     let pause = if held.snapshot.asked_again.is_some() { REFRESH_BUSY } else { REFRESH };
     let since = model.drawn.as_ref().map_or(0, |drawn| drawn.since).max(model.looked_at);
     if held.snapshot.facts.is_empty() || model.now - since < pause {
         return Vec::new();
     }
-    let (ticket, digest) = (held.key.ticket.clone(), held.snapshot.digest);
-    let session = held.key.session.clone();
     model.looked_at = model.now;
-    vec![Command::Send { session, message: FromConsole::Look { ticket, digest } }]
+    vec![super::send(&armed, |ticket, digest| FromConsole::Look { ticket, digest })]
 }
 
 /// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view

@@ -1,12 +1,11 @@
 //! `r` on a record: the call of it is looked up, and becomes a rule for the calls to come. It decides nothing that waits.
 
-use super::{Command, is_over, note};
+use super::{Command, answer};
 use crate::console::found::Task;
 use crate::console::maker;
 use crate::console::model::rule::Origin;
 use crate::console::model::{Model, Screen};
-use crate::console::row::{Row, Tone};
-use crate::gate::data::snapshot::Snapshot;
+use crate::console::row::Tone;
 use crate::policy::past::PastCall;
 use crate::policy::under::Roots;
 
@@ -18,14 +17,11 @@ pub(super) fn ask(model: &mut Model) -> Vec<Command> {
             model.browse.rule_from = Some(seq);
             vec![Command::Look(Task::PastCall { seq })]
         }
-        None => {
-            note(
-                model,
-                Tone::Ours,
-                "A rule is made from a call, and this record is not about one. /kind:decision lists them.",
-            );
-            Vec::new()
-        }
+        None => answer(
+            model,
+            Tone::Ours,
+            "A rule is made from a call, and this record is not about one. /kind:decision lists them.",
+        ),
     }
 }
 
@@ -36,19 +32,13 @@ pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, Str
     if model.browse.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
         return Vec::new();
     }
-    let waiting: Vec<&Snapshot> =
-        model.calls.iter().filter(|held| !is_over(held)).map(|held| &*held.snapshot).collect();
     let roots = Roots { home: model.settings.home.clone(), ..Roots::default() };
-    let made = call.and_then(|call| Ok((maker::of_past(&call, &waiting, &roots, model.now)?, call)));
+    let made = call.and_then(|call| Ok((maker::of_past(&call, &super::live(model), &roots, model.now)?, call)));
     match made {
         Ok((choices, call)) => {
             let PastCall { ticket, server, tool, .. } = *call;
             super::rule::show(model, Origin::Past { ticket }, (server, tool, roots), Vec::new(), choices, None)
         }
-        Err(why) => {
-            model.note =
-                Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, &why));
-            Vec::new()
-        }
+        Err(why) => super::rule::none(model, &why),
     }
 }

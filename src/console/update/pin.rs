@@ -44,9 +44,7 @@ fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {
         ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
     };
     note(model, Tone::Ours, words);
-    let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
-    let message = FromConsole::Pin { ticket, digest, word };
-    vec![Command::Send { session: armed.key().session.clone(), message }, Command::Drain]
+    vec![super::send(armed, |ticket, digest| FromConsole::Pin { ticket, digest, word }), Command::Drain]
 }
 
 /// The armed call with what its card offers.

@@ -24,10 +24,9 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
             Some(QueueLine::Server(rows)) => Some(rows.start),
             None => None,
         };
-        let key = row.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
         drop(rows);
-        if key.is_some() {
-            moves::select(model, key);
+        if let Some(row) = row {
+            moves::select_row(model, row);
         }
         return;
     }

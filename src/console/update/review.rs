@@ -4,20 +4,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Edit, is_over, moves, note};
+use super::{Command, Edit, answer, moves, note};
 use crate::console::found::{RuleLine, Task};
 use crate::console::keymap::Action;
 use crate::console::maker;
-use crate::console::model::review::{Change, Review};
-use crate::console::model::rule::RuleStage;
-use crate::console::model::{ARMING, Model, Overlay, RuleEntry};
+use crate::console::model::{ARMING, Change, Model, Overlay, Review, RuleEntry, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
-use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
@@ -40,9 +37,9 @@ pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
             Some(try_on_the_log(model, Change::Policy { session, pending: *pending }, which))
         }
         RuleEntry::Suggested(mut rule) => {
-            let waiting: Vec<&Snapshot> =
-                model.calls.iter().filter(|held| !is_over(held)).map(|held| &*held.snapshot).collect();
-            if let Some(warning) = maker::passing(&rule.toml, &waiting, model.settings.home.as_deref(), model.now) {
+            if let Some(warning) =
+                maker::passing(&rule.toml, &super::live(model), model.settings.home.as_deref(), model.now)
+            {
                 Arc::make_mut(&mut rule).warnings.push(warning);
             }
             model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
@@ -79,17 +76,14 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     }
     let now = model.now;
     let Some(Overlay::Review(review)) = &mut model.overlay else { return Vec::new() };
-    let since = if let RuleStage::Sure { since } = review.stage { since } else { review.opened };
+    let since = review.stage.since(review.opened);
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
-        Change::Written => {
-            note(
-                model,
-                Tone::Ours,
-                "There is nothing to accept here: what is written applies already, or waits above.",
-            );
-            Vec::new()
-        }
+        Change::Written => answer(
+            model,
+            Tone::Ours,
+            "There is nothing to accept here: what is written applies already, or waits above.",
+        ),
         // Of a change the first Enter only asks.
         ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
             super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
@@ -105,8 +99,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         }
         Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
-            note(model, Tone::Warn, words);
-            Vec::new()
+            answer(model, Tone::Warn, words)
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
@@ -129,12 +122,14 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
 
 /// `e` in Rules: the selected rule's text in the editor.
 pub(super) fn edit(model: &mut Model) -> Vec<Command> {
+    of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file })
+}
+
+/// What is made of the selected rule and its file; else why nothing is.
+fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) -> Vec<Command> {
     match selected(model) {
-        Ok((rule, file)) => vec![Command::EditRule { id: rule.id.clone(), file }],
-        Err(why) => {
-            note(model, Tone::Ours, why);
-            Vec::new()
-        }
+        Ok((rule, file)) => vec![make(rule, file)],
+        Err(why) => answer(model, Tone::Ours, why),
     }
 }
 
@@ -157,7 +152,7 @@ fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
         return Err("Only a rule in a file can be changed; Enter shows what this is.");
     };
     let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.path.clone())));
+    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone())));
     found.ok_or("This rule is in no file any more; only the log names it.")
 }
 
@@ -175,27 +170,19 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             note(model, Tone::Ours, words);
             vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
         }
-        Some(RuleEntry::Rule(_)) => match selected(model) {
-            Ok((rule, file)) => vec![Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file })],
-            Err(why) => {
-                note(model, Tone::Ours, why);
-                Vec::new()
-            }
-        },
-        Some(RuleEntry::Waits { .. }) => {
-            note(
-                model,
-                Tone::Ours,
-                "A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u.",
-            );
-            Vec::new()
+        Some(RuleEntry::Rule(_)) => {
+            of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }))
         }
+        Some(RuleEntry::Waits { .. }) => answer(
+            model,
+            Tone::Ours,
+            "A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u.",
+        ),
         Some(RuleEntry::Suggested(rule)) => {
             let rule = Arc::clone(rule);
             model.browse.declined.push(rule);
             super::findings::rebuild(model);
-            note(model, Tone::Ours, "Put aside until the next console; nothing was written.");
-            Vec::new()
+            answer(model, Tone::Ours, "Put aside until the next console; nothing was written.")
         }
         None => Vec::new(),
     }
@@ -212,21 +199,15 @@ fn beside(model: &Model, session: &str, ended: &GrantCard) -> Vec<String> {
 
 /// `t` in Rules: switches the selected rule on or off.
 pub(super) fn switch(model: &mut Model) -> Vec<Command> {
-    match selected(model) {
-        Ok((rule, file)) => {
-            let to = if rule.disabled { Switch::On } else { Switch::Off };
-            vec![Command::ChangeRules(RuleChange::Switch { id: rule.id.clone(), file, to })]
-        }
-        Err(why) => {
-            note(model, Tone::Ours, why);
-            Vec::new()
-        }
-    }
+    of_selected(model, |rule, file| {
+        let to = if rule.disabled { Switch::On } else { Switch::Off };
+        Command::ChangeRules(RuleChange::Switch { id: rule.id.clone(), file, to })
+    })
 }
 
 /// What became of a removal or an undo: what was done, or why it was not.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
-    (model.browse.read, model.browse.suggesting) = (None, None);
+    model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(what) => Row::default().and_foreign(Tone::Good, &what),
         Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),

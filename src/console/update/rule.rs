@@ -3,7 +3,7 @@
 //! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
 //! comes with a warning takes Enter twice.
 
-use super::{Command, decide, is_over, moves, note};
+use super::{Command, answer, decide, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
@@ -13,7 +13,6 @@ use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
-use crate::gate::data::snapshot::Snapshot;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 
@@ -28,19 +27,14 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
         }
     };
     let Some(held) = model.still(&armed) else { return Vec::new() };
-    let others: Vec<&Held> = model.calls.iter().filter(|held| !is_over(held)).collect();
-    let waiting: Vec<&Snapshot> = others.iter().map(|held| &*held.snapshot).collect();
+    let others: Vec<&Held> = model.calls.iter().filter(|held| !held.is_over()).collect();
     let home = model.settings.home.as_deref();
-    let rules = maker::choices(&held.snapshot, &waiting, home, model.now);
+    let rules = maker::choices(&held.snapshot, &super::live(model), home, model.now);
     let no_grant = crate::console::grants::refusal(&held.snapshot);
     let grants = if no_grant.is_none() { maker::grants(held, &others, home) } else { Vec::new() };
     let choices = match rules {
         Ok(choices) => choices,
-        Err(why) if grants.is_empty() => {
-            model.note =
-                Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, &why));
-            return Vec::new();
-        }
+        Err(why) if grants.is_empty() => return none(model, &why),
         Err(_) => Vec::new(),
     };
     let origin = Origin::Waiting(armed);
@@ -48,6 +42,12 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     // A card that only flashed by was not read.
     model.leave();
     show(model, origin, about, grants, choices, no_grant)
+}
+
+/// Says why the call becomes no rule.
+pub(super) fn none(model: &mut Model, why: &str) -> Vec<Command> {
+    model.note = Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, why));
+    Vec::new()
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
@@ -122,7 +122,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         return Vec::new();
     };
     let Some(offer) = rule.offer().cloned() else { return Vec::new() };
-    let since = if let RuleStage::Sure { since } = rule.stage { since } else { rule.shown };
+    let since = rule.stage.since(rule.shown);
     let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
@@ -130,8 +130,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         return Vec::new();
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        note(model, Tone::Warn, why);
-        return Vec::new();
+        return answer(model, Tone::Warn, why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {
@@ -156,7 +155,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
 /// What keeps an offer from letting the call run: it must wait as it was shown, and have been read. A rule for the next
 /// ones may be written once the call is over.
 fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> {
-    let over = model.call(armed.key()).is_none_or(is_over);
+    let over = model.call(armed.key()).is_none_or(Held::is_over);
     match (offer, model.still(armed)) {
         (Offer::Rule(choice), _) if choice.decision != Decision::Allow => None,
         (Offer::Rule(_), None) if over => None,
@@ -172,7 +171,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
 
 /// What became of a rule.
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
-    (model.browse.read, model.browse.suggesting) = (None, None);
+    model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(path) => Row::of(Tone::Good, "The rule was added to ")
             .and_foreign(Tone::Strong, &path)

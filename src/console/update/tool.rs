@@ -1,12 +1,11 @@
 //! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! taking back. What is on show is what is settled.
 
-use super::{Command, note};
+use super::{Command, answer, note};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::review::{Change, Review};
-use crate::console::model::{ARMING, Model, Overlay, Subject};
-use crate::console::pinned::{PinnedProgram, PinnedTool, Settled, Settling, Shown};
+use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
+use crate::console::pinned::{PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
 use crate::console::row::{Row, Tone};
 
 /// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
@@ -17,11 +16,8 @@ pub(super) fn open(model: &mut Model) -> bool {
         return false;
     };
     let change = match line.subject {
-        Subject::Pinned(at) => {
-            book.tools.get(at).filter(|one| one.waits()).cloned().map(Box::new).map(Change::Definition)
-        }
         Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(Change::Program),
-        Subject::Tool => None,
+        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(Change::Definition),
     };
     let Some(change) = change else { return false };
     model.overlay = Some(Overlay::Review(Review::of(change, 0, model.now)));
@@ -32,10 +28,10 @@ pub(super) fn open(model: &mut Model) -> bool {
 pub(super) fn accepted(change: Change) -> Option<Settling> {
     match change {
         Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
-        Change::Definition(tool) => Some(Settling::Accept(tool.shown())),
+        Change::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
         Change::Program(program) => {
             let PinnedProgram { fingerprint, server, program, .. } = *program;
-            Some(Settling::AcceptProgram { fingerprint, server, program })
+            Some(Settling::Program { fingerprint, server, program, word: ProgramWord::Accepted })
         }
     }
 }
@@ -52,25 +48,19 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
         Change::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
-            vec![Command::Settle(Settling::Refuse(shown))]
+            vec![Command::Settle(Settling::Tools(vec![(shown, Word::Refused)]))]
         }
-        Change::Program(_) => {
-            note(
-                model,
-                Tone::Ours,
-                "A program cannot be refused: until it is accepted, no allow rule covers its tools.",
-            );
-            Vec::new()
-        }
+        Change::Program(_) => answer(
+            model,
+            Tone::Ours,
+            "A program cannot be refused: until it is accepted, no allow rule covers its tools.",
+        ),
         Change::Written | Change::Suggested(_) => Vec::new(),
-        Change::Policy { .. } => {
-            note(
-                model,
-                Tone::Ours,
-                "A change that waits allows nothing yet. Take it out of the file by hand, or with u.",
-            );
-            Vec::new()
-        }
+        Change::Policy { .. } => answer(
+            model,
+            Tone::Ours,
+            "A change that waits allows nothing yet. Take it out of the file by hand, or with u.",
+        ),
     }
 }
 
@@ -99,48 +89,40 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
         // What looks like a change is no read by one key: `tools pin` says so for those who have looked.
         tools.retain(|tool| tool.identity.mutability == Mutability::Pure);
     }
-    let shown: Vec<Shown> = tools.into_iter().map(PinnedTool::shown).collect();
-    if shown.is_empty() {
+    let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), Word::Is(mutability))).collect();
+    if words.is_empty() {
         let words = match mutability {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
             Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
         };
-        note(model, Tone::Ours, words);
-        return Vec::new();
+        return answer(model, Tone::Ours, words);
     }
     model.browse.marked.clear();
-    vec![Command::Settle(Settling::Say { shown, mutability })]
+    vec![Command::Settle(Settling::Tools(words))]
 }
 
 /// The tool of the selected line, as it is remembered.
 fn selected(model: &Model) -> Option<&PinnedTool> {
-    let line = model.browse.tool_lines.get(model.browse.tools.at)?;
-    match line.subject {
-        Subject::Pinned(at) => model.browse.pins.as_ref()?.tools.get(at),
-        Subject::Tool | Subject::Program(_) => None,
-    }
+    model.browse.pinned(model.browse.tool_lines.get(model.browse.tools.at)?)
 }
 
 /// `u` on Tools: the last review made here is taken back.
 pub(super) fn take_back(model: &mut Model) -> Vec<Command> {
-    match model.browse.former.clone() {
-        Some(former) => vec![Command::Settle(Settling::TakeBack(former))],
-        None => {
-            note(model, Tone::Ours, "No review was made in this console that could be taken back.");
-            Vec::new()
-        }
+    match model.browse.undo.clone() {
+        Some(undo) => vec![Command::Settle(undo)],
+        None => answer(model, Tone::Ours, "No review was made in this console that could be taken back."),
     }
 }
 
 /// What became of it.
 pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) -> Vec<Command> {
     // What is remembered is read again at once.
-    model.browse.recalled = None;
+    model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(Settled { says, former }) => {
+        Ok(Settled { says, undo }) => {
             let row = Row::default().and_foreign(Tone::Good, &says);
-            model.browse.former = former;
-            match model.browse.former {
+            model.browse.undo = undo;
+            match model.browse.undo {
                 Some(_) => row.and(Tone::Ours, " ").and(Tone::Key, "u").and(Tone::Quiet, " takes it back."),
                 None => row,
             }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::findings;
-use crate::console::model::rule::RuleStage;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Model, Overlay, RuleStage};
 use crate::console::tried::{Attempt, Progress, Reach, Tried};
 
 /// Takes what was found out.

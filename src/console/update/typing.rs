@@ -1,6 +1,6 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
-use super::{Command, act, browse, note};
+use super::{Command, act, answer, browse, decide, note};
 use crate::console::found::Task;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
@@ -28,36 +28,22 @@ pub(super) fn palette(model: &mut Model) {
     model.overlay = Some(Overlay::Palette { text: String::new(), at: 0 });
 }
 
-/// A key that is text.
-pub(super) fn typed(model: &mut Model, key: Key) {
-    let now_in = match &mut model.overlay {
-        Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) => text,
-        _ => return,
-    };
+/// A key that is text, where something is being written.
+pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
+    let Some(text) = model.overlay.as_mut().and_then(Overlay::text_mut) else { return Vec::new() };
     match key {
-        Key::Char(c) => now_in.push(c),
-        Key::Backspace => {
-            now_in.pop();
-        }
-        Key::Ctrl('u') => now_in.clear(),
-        Key::Ctrl('w') => {
-            let end = now_in.trim_end().rfind(' ').map_or(0, |at| at + 1);
-            now_in.truncate(end);
-        }
+        Key::Char(c) => text.push(c),
+        Key::Backspace => drop(text.pop()),
+        Key::Ctrl('u') => text.clear(),
+        Key::Ctrl('w') => text.truncate(text.trim_end().rfind(' ').map_or(0, |at| at + 1)),
         _ => {}
     }
     changed(model, key);
+    decide::approve_by_word(model)
 }
 
-/// Text that came at once.
-pub(super) fn pasted(model: &mut Model, pasted: &str) {
-    if let Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) = &mut model.overlay {
-        text.extend(pasted.chars().map(|c| if c.is_control() { ' ' } else { c }));
-        changed(model, Key::Char(' '));
-    }
-}
-
-fn changed(model: &mut Model, key: Key) {
+/// Applies what is written so far, where that shows at once.
+pub(super) fn changed(model: &mut Model, key: Key) {
     match model.overlay.clone() {
         Some(Overlay::Search { text, .. }) => browse::search(model, model.screen, &text),
         Some(Overlay::Palette { text, at }) => {
@@ -78,10 +64,7 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
     match model.overlay.take() {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
             Some(entry) => obey(model, entry.order),
-            None => {
-                note(model, Tone::Warn, "No matches.");
-                Vec::new()
-            }
+            None => answer(model, Tone::Warn, "No matches."),
         },
         // One that cannot be meant stays open, with what is wrong with it: the list would not be what its title says.
         Some(open @ Overlay::Search { .. }) => {
@@ -103,11 +86,11 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             note(model, Tone::Warn, format!("Only its own key does that, on the call itself: {name}."));
         }
         Order::Quiet => {
-            model.manner = match model.manner {
+            model.settings.manner = match model.settings.manner {
                 Manner::Rings => Manner::Quiet,
                 Manner::Quiet => Manner::Rings,
             };
-            let words = match model.manner {
+            let words = match model.settings.manner {
                 Manner::Quiet => "Quiet: no bell and no notice. The number waiting stays in the title.",
                 Manner::Rings => "The bell rings again when a call waits.",
             };
@@ -132,7 +115,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             return vec![Command::Look(Task::Verify)];
         }
         Order::Tour => {
-            model.tour = Tour::Shown;
+            model.settings.tour = Tour::Shown;
             model.screen = crate::console::model::Screen::Queue;
         }
         Order::Search(screen, text) => {

@@ -7,6 +7,7 @@ use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
     CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
 };
+use crate::console::record_row::verdict;
 use crate::console::row::{Row, Tone};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
@@ -48,12 +49,8 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
 }
 
 fn gone(model: &mut Model, session: &str) {
-    let (ended, running) =
-        std::mem::take(&mut model.wrappers).into_iter().partition(|one| one.wrapper.session == session);
-    model.wrappers = running;
     let now = model.now;
-    let ended: Vec<Connected> = ended;
-    for mut one in ended {
+    for mut one in model.wrappers.extract_if(.., |one| one.wrapper.session == session) {
         // Its last report may be from before its end.
         one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
@@ -66,13 +63,8 @@ fn gone(model: &mut Model, session: &str) {
     findings::rebuild(model);
     // One we could not talk to has no session; the link tells its name.
     model.incompatible.retain(|other| other.name != session);
-    let keys: Vec<CallKey> = model
-        .calls
-        .iter()
-        .filter(|held| held.key.session == session && !super::is_over(held))
-        .map(|held| held.key.clone())
-        .collect();
-    for key in keys {
+    let of_it = model.calls.iter().filter(|held| held.key.session == session && !held.is_over());
+    for key in of_it.map(|held| held.key.clone()).collect::<Vec<_>>() {
         moves::end(model, &key, CallState::Gone);
     }
 }
@@ -115,17 +107,11 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
     model.confirming = None;
     let Some(held) = model.call(key) else { return };
     let CallState::Sent(word) = held.state else { return };
-    let (tone, words) = match (settled.by, settled.verdict) {
-        (By::Operator, Some(VerdictWord::Approve)) if word == VerdictWord::Approve => {
-            (Tone::Good, "Approved: ".to_owned())
-        }
-        (By::Operator, Some(VerdictWord::Deny)) if word == VerdictWord::Deny => (Tone::Good, "Denied: ".to_owned()),
-        (by, verdict) => {
-            let was = match verdict {
-                Some(VerdictWord::Approve) => "approved",
-                Some(VerdictWord::Deny) => "denied",
-                None => "withdrawn",
-            };
+    let (tone, words) = match (settled.by, word) {
+        (By::Operator, VerdictWord::Approve) if settled.verdict == Some(word) => (Tone::Good, "Approved: ".to_owned()),
+        (By::Operator, VerdictWord::Deny) if settled.verdict == Some(word) => (Tone::Good, "Denied: ".to_owned()),
+        (by, _) => {
+            let (_, was) = verdict(settled.verdict, "withdrawn");
             (Tone::Warn, format!("Too late, it was {was} {}: ", view::by(by)))
         }
     };
@@ -143,9 +129,9 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
-        let first = !model.calls.iter().any(|held| held.state == CallState::Waiting);
+        let first = !model.calls.iter().any(|held| held.waits());
         // Its like was read already, so there is nothing new to read in it.
-        let alike = |held: &&Held| held.class == class && held.state == CallState::Waiting;
+        let alike = |held: &&Held| held.class == class && held.waits();
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
         let older = model.picked == Picked::ByArrival
@@ -156,7 +142,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         if older {
             moves::select(model, Some(key));
         }
-        let rings = first && model.manner == Manner::Rings;
+        let rings = first && model.settings.manner == Manner::Rings;
         return if rings { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {
@@ -172,14 +158,8 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         return Vec::new();
     }
     let changed = snapshot.asked_again.clone();
-    *known = Held {
-        key: key.clone(),
-        snapshot: Arc::new(snapshot),
-        state: CallState::Waiting,
-        seen: Seen::default(),
-        class,
-        likeness,
-    };
+    let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
+    *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
     model.marked.remove(&key);
     if model.selected.as_ref() != Some(&key) {
         return Vec::new();
@@ -201,7 +181,7 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = row.and(Tone::Warn, if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
     let key = CallKey { session, ticket };
-    let Some(held) = find_mut(model, &key).filter(|held| !super::is_over(held)) else { return };
+    let Some(held) = find_mut(model, &key).filter(|held| !held.is_over()) else { return };
     let was = std::mem::replace(&mut held.state, CallState::Waiting);
     let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
     if let CallState::Sent(word) = was {
@@ -215,11 +195,8 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
 }
 
 fn passed(model: &mut Model, session: &str, activity: Activity) {
-    let server = model
-        .wrappers
-        .iter()
-        .find(|known| known.wrapper.session == session)
-        .map_or_else(String::new, |known| known.wrapper.server.clone());
+    let known = model.wrappers.iter().find(|known| known.wrapper.session == session);
+    let server = known.map(|known| known.wrapper.server.clone()).unwrap_or_default();
     if let (ActivityKind::Outcome, Some(latency)) = (activity.kind, activity.latency_us) {
         let latencies = model.browse.latencies.entry(session.to_owned()).or_default();
         latencies.push_back(latency);

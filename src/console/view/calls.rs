@@ -2,6 +2,7 @@
 
 use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
+use crate::console::record_row::ruling;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::tried::{Attempt, Matched, PastLine, Progress, Reach, Replayed};
@@ -66,8 +67,8 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     };
     rows.extend(Row::of(tone, words).hung(width, 1));
     for (from, to, count) in &found.counts {
-        let row = Row::of(Tone::Ours, format!(" {:>7}  ", grouped(*count))).and(word(*from), from.word());
-        rows.push(row.and(Tone::Quiet, " → ").and(word(*to), to.word()));
+        let row = Row::of(Tone::Ours, format!(" {:>7}  ", grouped(*count))).joined(ruling(*from));
+        rows.push(row.and(Tone::Quiet, " → ").joined(ruling(*to)));
     }
     if found.untold > 0 {
         let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.untold));
@@ -76,7 +77,7 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     for (call, now, by) in found.changes.iter().take(most) {
         let row = line(model, call, width);
         rows.push(row);
-        let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).and(word(*now), now.word());
+        let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).joined(ruling(*now));
         let by = match by.as_str() {
             "" => now.and(Tone::Quiet, " by policy"),
             rule => now.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
@@ -111,12 +112,4 @@ fn ended(call: &PastLine) -> Row {
         Ended::Unanswered => Tone::Quiet,
     };
     Row::of(tone, format!("{:<11}", call.ended.word()))
-}
-
-fn word(decision: Decision) -> Tone {
-    match decision {
-        Decision::Allow => Tone::Good,
-        Decision::Ask => Tone::Warn,
-        Decision::Deny => Tone::Danger,
-    }
 }

@@ -6,28 +6,26 @@ use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
 use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
+use crate::console::record_row::verdict;
 use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
 use crate::link::message::Settled;
 
-/// Draws the card.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let (Some(held), Some(card)) = (model.selection(), &model.card) else {
         return;
     };
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let mut rows = vec![title(model, held, width)];
     let window = card.window(model.scroll, room).into_iter();
-    rows.extend(window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }));
-    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row + 1 - model.scroll)) {
+    let mut rows: Vec<Row> =
+        window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }).collect();
+    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row - model.scroll)) {
         point_at(row);
     }
-    rows.resize(room + 1, Row::default());
-    let below = card.arguments_end().saturating_sub(model.scroll + room);
-    rows.push(last(model, held, below, width));
-    paint.rows(area, rows);
+    let below = card.arguments_end.saturating_sub(model.scroll + room);
+    paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
 }
 
 /// The sign of the part that the next key folds or unfolds stands out.
@@ -42,7 +40,7 @@ fn point_at(row: &mut Row) {
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
     let mut left = Row::of(Tone::Border, "━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
-    let alike = model.group_of(&held.key).map_or(1, |group| group.len());
+    let alike = model.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
     }
@@ -54,15 +52,13 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
         CallState::Settled(settled) => left = left.joined(ended(settled)),
         CallState::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
     }
-    if held.state != CallState::Waiting {
+    if !held.waits() {
         return left.and(Tone::Quiet, " · j goes on").clipped(width);
     }
     let age = time::span(now - held.snapshot.arrived);
     let mut right = Row::of(Tone::Quiet, format!("waits {age}"));
     if let Some(deadline) = held.snapshot.deadline {
-        let all = (deadline - held.snapshot.arrived).max(1);
-        let left = (deadline - now).clamp(0, all);
-        let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+        let (left, all, tone) = queue::left_of(held, deadline, now);
         right.push(tone, format!(" · {} left ", time::left(left)));
         right.push(tone, queue::bar(left, all, 8));
     }
@@ -71,11 +67,7 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
 
 /// Who settled a call, and how.
 fn ended(settled: &Settled) -> Row {
-    let (tone, verdict) = match settled.verdict {
-        Some(VerdictWord::Approve) => (Tone::Good, "approved"),
-        Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
-        None => (Tone::Warn, "withdrawn"),
-    };
+    let (tone, verdict) = verdict(settled.verdict, "withdrawn");
     let by = by(settled.by);
     let row = Row::of(Tone::Quiet, " · settled: ").and(tone, verdict).and(Tone::Ours, format!(" {by}"));
     if settled.who.is_empty() {
@@ -85,7 +77,7 @@ fn ended(settled: &Settled) -> Row {
 }
 
 /// Who or what decided, as the end of a sentence.
-pub(super) fn by(by: By) -> &'static str {
+pub(in crate::console) fn by(by: By) -> &'static str {
     match by {
         By::Default => "by policy",
         By::Rule => "by a rule",

@@ -7,7 +7,6 @@ use crate::console::card::counted;
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
-/// Draws the empty state.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
     let rows = if model.wrappers.is_empty() { unwrapped(model) } else { idle(model) };

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
-use crate::console::keymap::{Action, BINDINGS, Keys, Place};
-use crate::console::model::review::Change;
-use crate::console::model::{CallState, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
+use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::Sides;
@@ -24,7 +23,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) && !LISTS.contains(&place) => Tone::Quiet,
+        Err(_) if decides(action) && action != Action::DenyServer && CARDS.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS
@@ -38,7 +37,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::ApproveUnread || is_unread(model))
                 && (binding.action != Action::Refuse || on_a_definition(model))
                 && (!offers(binding.action, place) || is_offered(model, binding.action, place))
-                && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
+                && (binding.action != Action::Undo || place != Place::Tools || model.browse.undo.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
                 && (!is_ended(model, place) || !needs_a_waiting_call(binding.action))
         })
@@ -74,7 +73,7 @@ fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'stati
         (Action::Approve | Action::ApproveUnread | Action::Deny, Place::Queue | Place::Detail) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
             let unread = if action == Action::ApproveUnread { " unread" } else { "" };
-            let alike = || model.selected.as_ref().and_then(|key| model.group_of(key)).map_or(1, |group| group.len());
+            let alike = || model.selected_group().map_or(1, |group| group.count());
             match (model.marked_calls().len(), alike()) {
                 (0, 1) => None,
                 (0, all) => Some(Some(format!("{verb} all {all}{unread}").into())),
@@ -163,8 +162,8 @@ fn screens(keys: &Keys) -> Row {
 
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
-    let card = model.card.as_ref().filter(|_| matches!(place, Place::Queue | Place::Detail))?;
-    let below = card.arguments_end() > model.scroll + model.card_rows();
+    let card = model.card.as_ref().filter(|_| CARDS.contains(&place))?;
+    let below = card.arguments_end > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
     Some(hint(model.settings.keys.shown(end), name, Tone::Key))
@@ -193,6 +192,9 @@ fn only_read(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
 }
 
+/// Where a key is about the call on screen.
+const CARDS: [Place; 2] = [Place::Queue, Place::Detail];
+
 /// Lists need no word on how to move.
 const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
 
@@ -204,27 +206,14 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
     Row::of(tone, key).and(Tone::Quiet, format!(" {name}  "))
 }
 
-fn decides(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Approve
-            | Action::ApproveUnread
-            | Action::Deny
-            | Action::Edit
-            | Action::Reads
-            | Action::Changes
-            | Action::PlainText
-    )
-}
-
 /// Whether the selected call no longer waits, and no marked one does.
 fn is_ended(model: &Model, place: Place) -> bool {
-    let waits = model.selection().is_none_or(|held| held.state == CallState::Waiting);
-    matches!(place, Place::Queue | Place::Detail) && !waits && model.marked_calls().is_empty()
+    let waits = model.selection().is_none_or(Held::waits);
+    CARDS.contains(&place) && !waits && model.marked_calls().is_empty()
 }
 
 fn needs_a_waiting_call(action: Action) -> bool {
-    decides(action) || matches!(action, Action::Rule | Action::Mark | Action::DenyServer)
+    decides(action) || matches!(action, Action::Rule | Action::Mark)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {

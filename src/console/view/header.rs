@@ -43,7 +43,7 @@ pub(super) const LEVELS: [(&str, &str); 4] = [
 ];
 
 /// What a level that wrappers have does and does not do.
-pub(super) fn promise(level: Assurance) -> &'static str {
+pub(in crate::console) fn promise(level: Assurance) -> &'static str {
     match level {
         Assurance::L0 => LEVELS[0].1,
     }

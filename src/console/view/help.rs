@@ -2,8 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, header};
-use crate::console::card::counted;
+use super::{Paint, below, header};
 use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
@@ -11,16 +10,8 @@ use crate::console::screen::content_rows;
 /// Draws the rows from `top` on.
 pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
     let all = rows(keys, usize::from(area.width));
-    let room = content_rows(area);
-    let below = all.len().saturating_sub(top + room);
-    let mut shown = vec![Row::of(Tone::Strong, " Keys")];
-    shown.extend(all.into_iter().skip(top).take(room));
-    shown.resize(room + 1, Row::default());
-    if below > 0 {
-        let lines = counted(below, "more line");
-        shown.push(Row::of(Tone::Warn, format!(" … {lines} below")).and(Tone::Quiet, " · j PgDn"));
-    }
-    paint.rows(area, shown);
+    let last = below(all.len().saturating_sub(top + content_rows(area)));
+    paint.framed(area, Row::of(Tone::Strong, " Keys"), all.into_iter().skip(top), last);
 }
 
 /// The screens in the order of help: a key is listed under the first whose places all have it.

@@ -11,17 +11,13 @@ use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 
-/// Draws the list with its question.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let mut rows = vec![title(model, batch, width)];
     let shown = || batch.members.iter().skip(batch.top).take(room);
     let tickets = NameColumn::of(shown().map(|armed| armed.key().ticket.as_str()), WIDEST);
-    rows.extend(shown().map(|armed| member(model, batch, armed, (width, tickets))));
-    rows.resize(room + 1, Row::default());
-    rows.push(last(model, batch, room, width));
-    paint.rows(area, rows);
+    let rows = shown().map(|armed| member(model, batch, armed, (width, tickets)));
+    paint.framed(area, title(model, batch, width), rows, last(model, batch, room, width));
 }
 
 fn title(model: &Model, batch: &Batch, width: usize) -> Row {

@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
-use crate::console::model::rule::{Choice, RuleMaker, RuleStage};
-use crate::console::model::{Model, Offer, Overlay};
+use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::policy::rule::Decision;
@@ -14,10 +13,9 @@ use crate::policy::rule::Decision;
 /// Past calls that the offers make room for.
 const FEW: usize = 3;
 
-/// Draws the panel.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area: Rect) {
-    let room = content_rows(area);
-    let all = rows(model, maker, usize::from(area.width), room);
+    let (width, room) = (usize::from(area.width), content_rows(area));
+    let all = rows(model, maker, width, room);
     let unread = all.must.saturating_sub(maker.top + room);
     let below = all.rows.len().saturating_sub(maker.top + room);
     let (words, more_like_it, hint) = match maker.offer() {
@@ -27,19 +25,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         _ => (" Make a rule from ", "", "a letter chooses how wide; it holds for what waits, too "),
     };
     let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket()).and(Tone::Strong, more_like_it);
-    let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
-    shown.extend(all.rows.into_iter().skip(maker.top).take(room));
-    shown.resize(room + 1, Row::default());
-    let row = last(model, maker, unread);
-    let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
-    shown.push(if unread == 0 && below > 0 { ends_at(row, more, usize::from(area.width)) } else { row });
-    paint.rows(area, shown);
-}
-
-/// A row with something at its right end, whatever that leaves of it.
-fn ends_at(row: Row, end: Row, width: usize) -> Row {
-    let room = width.saturating_sub(end.width());
-    ends(row.clipped(room.saturating_sub(1)), end, width)
+    let mut row = last(model, maker, unread);
+    if unread == 0 && below > 0 {
+        let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
+        row = ends(row.clipped(width.saturating_sub(more.width() + 1)), more, width);
+    }
+    let title = ends(ticket, Row::of(Tone::Quiet, hint), width);
+    paint.framed(area, title, all.rows.into_iter().skip(maker.top), row);
 }
 
 fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
@@ -68,17 +60,25 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         (RuleStage::Choosing, Some(Offer::Grant(_))) => {
             Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
         }
-        (RuleStage::Choosing, _) if maker.goes_at_once() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
-        }
-        (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
             Row::of(Tone::Danger, " Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
-        (RuleStage::Sure { .. }, _) => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
+        (stage, _) => writes(stage, maker.goes_at_once()),
     }
+}
+
+/// What Enter does with a rule on show.
+pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
+    let (tone, words) = match stage {
+        RuleStage::Choosing if at_once => {
+            (Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
+        }
+        RuleStage::Choosing => (Tone::Warn, " Enter, twice, adds this text to your policy file"),
+        RuleStage::Sure { .. } => {
+            (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
+        }
+    };
+    Row::of(tone, words)
 }
 
 /// How many rows that must be read are below the screen.
@@ -96,7 +96,6 @@ pub fn all_rows(model: &Model) -> usize {
     rows(model, maker, usize::from(area.width), content_rows(area)).rows.len()
 }
 
-/// The panel's rows.
 struct Rows {
     rows: Vec<Row>,
     /// So many of them must be on screen before anything is done; the past calls below may be read.
@@ -112,7 +111,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
             Some(held) => {
                 // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
-                barred(words, width)
+                words.into_iter().flat_map(|row| barred(row, width)).collect()
             }
         },
     };
@@ -196,23 +195,19 @@ fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     }
 }
 
-fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " ┃ ");
-    let lines = words.into_iter().flat_map(|row| row.hung(width.saturating_sub(3).max(1), 0));
-    lines.map(|row| bar.clone().joined(row)).collect()
+fn barred(row: Row, width: usize) -> Vec<Row> {
+    row.behind(&Row::of(Tone::Border, " ┃ "), width)
 }
 
 /// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
-    let bar = Row::of(Tone::Border, " ┃ ");
-    let mut rows = Vec::new();
-    for line in toml.lines() {
+    let line = |line: &str| {
         // The indent is ours.
         let bare = line.trim_start_matches(' ');
         let line = Row::of(Tone::Ours, &line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
-        rows.extend(line.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)));
-    }
-    rows
+        barred(line, width)
+    };
+    toml.lines().flat_map(line).collect()
 }
 
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {

@@ -3,8 +3,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
-use crate::console::card::counted;
+use super::{Paint, below, ends};
 use crate::console::model::{ListState, Model};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
@@ -20,8 +19,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
         (Sides::One(area), None) => list(paint, model, state, area),
         (Sides::Both { list: left, divider, sheet: right }, open) => {
             list(paint, model, state, left);
-            let bar = Row::of(Tone::Border, "│");
-            paint.rows(divider, vec![bar; usize::from(divider.height)]);
+            paint.divider(divider);
             let title = match open {
                 Some(_) => Row::of(Tone::Key, "▸ ").and(Tone::Quiet, "j k read on · Esc goes back to the list"),
                 None if pages::is_reviewed(model) => Row::of(Tone::Quiet, "Enter reviews this"),
@@ -41,17 +39,9 @@ fn title(model: &Model, width: usize) -> Row {
 }
 
 fn sheet(paint: &mut Paint<'_>, model: &Model, area: Rect, title: Row, top: usize) {
-    let room = content_rows(area);
     let sheet = pages::sheet(model, usize::from(area.width));
-    let below = sheet.len().saturating_sub(top + room);
-    let mut rows = vec![title];
-    rows.extend(sheet.into_iter().skip(top).take(room));
-    rows.resize(room + 1, Row::default());
-    if below > 0 {
-        let row = Row::of(Tone::Warn, format!(" … {} below", counted(below, "more line")));
-        rows.push(row.and(Tone::Quiet, " · j PgDn"));
-    }
-    paint.rows(area, rows);
+    let last = below(sheet.len().saturating_sub(top + content_rows(area)));
+    paint.framed(area, title, sheet.into_iter().skip(top), last);
 }
 
 fn list(paint: &mut Paint<'_>, model: &Model, state: &ListState, area: Rect) {

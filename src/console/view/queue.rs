@@ -15,7 +15,6 @@ use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
-/// Draws the list with its title.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {
         return;
@@ -31,7 +30,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         QueueLine::Server(_) => None,
     };
     let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
-    let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
+    let here = model.selected_row(&all);
     let width = usize::from(area.width);
     let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
@@ -83,8 +82,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
         left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
     }
-    let is_over = |held: &&Held| matches!(held.state, CallState::Settled(_) | CallState::Gone);
-    let ended = model.calls.iter().filter(is_over).count();
+    let ended = model.calls.iter().filter(|held| held.is_over()).count();
     if ended > 0 {
         left.push(Tone::Quiet, format!(" · {} ended", grouped(ended)));
     }
@@ -145,8 +143,9 @@ const LEAST: (usize, usize) = (12, 10);
 const MOST: (usize, usize) = (48, 28);
 /// From this width on there is room for more of a target.
 const WIDE: (usize, usize) = (90, 40);
-/// Less of a target tells nothing: then the other columns go.
+/// Less of a target tells little: then the other columns go. It is cut further where that keeps the tool.
 const TARGET: usize = 14;
+const CUT_TARGET: usize = 8;
 /// A server's name need not be shown whole beyond this.
 const SERVER: usize = 12;
 
@@ -184,8 +183,15 @@ impl Widths {
             Origin::Ticket => (0, 0),
             Origin::Server(_) => (first, least),
         };
+        let beside = |tool: usize| [least, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
+        let left = |tool: usize| room.saturating_sub(beside(tool));
+        // A target that is cut in any case gives way a little before the tool goes.
+        let least_about = match left(tool.min(least_tool)) {
+            left_beside @ CUT_TARGET..TARGET if about > left(0) => left_beside,
+            _ => TARGET,
+        };
         let wants = [
-            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
+            Want { gap: 0, wants: about.clamp(1, most), least: about.min(least_about) },
             Want { gap: 2, wants: first, least },
             Want { gap: 2, wants: tool, least: tool.min(least_tool) },
         ];
@@ -234,7 +240,7 @@ impl Widths {
 
 /// How many identical calls a row is, or how often its call came before.
 fn times(group: &Group<'_>, room: usize) -> Row {
-    match (group.len(), time::nth(group.lead.snapshot.occurrence)) {
+    match (group.count(), time::nth(group.lead.snapshot.occurrence)) {
         (1, None) => Row::default(),
         // `3rd` says enough where there is no room for more.
         (1, Some(nth)) if room < 30 => Row::of(Tone::Warn, nth.replace("time", "")),
@@ -276,9 +282,7 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
     let Some(deadline) = held.snapshot.deadline else {
         return Row::of(Tone::Quiet, format!("{:>1$} ", time::span(now - held.snapshot.arrived), width - 1));
     };
-    let all = (deadline - held.snapshot.arrived).max(1);
-    let left = (deadline - now).clamp(0, all);
-    let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+    let (left, all, tone) = left_of(held, deadline, now);
     let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
     let figures = format!("{bar} {:>5} ", time::left(left));
     Row::of(tone, format!("{figures:>width$}"))
@@ -294,6 +298,13 @@ fn word(held: &Held) -> Option<&'static str> {
         CallState::Settled(_) => Some("over"),
         CallState::Gone => Some("gone"),
     }
+}
+
+/// What is left until a call's deadline, of how much, and how that looks; in milliseconds.
+pub(super) fn left_of(held: &Held, deadline: i64, now: i64) -> (i64, i64, Tone) {
+    let all = (deadline - held.snapshot.arrived).max(1);
+    let left = (deadline - now).clamp(0, all);
+    (left, all, if left < 30_000 { Tone::Danger } else { Tone::Quiet })
 }
 
 /// What is left of a time, as a bar of so many cells; empty only when nothing is left.

@@ -6,9 +6,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::caption::caption;
 use crate::console::card::counted;
-use crate::console::model::review::{Change, Review};
-use crate::console::model::rule::RuleStage;
-use crate::console::model::{Model, Overlay};
+use crate::console::model::{Change, Model, Overlay, Review, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
@@ -18,7 +16,6 @@ use crate::policy::rule::Pending;
 /// Past calls that are listed before the change itself.
 const CALLS: usize = 6;
 
-/// Draws the review.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area);
@@ -46,11 +43,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
             (Row::of(Tone::Strong, " Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
         }
     };
-    let mut shown = vec![ends(title, Row::of(Tone::Quiet, hint), width)];
-    shown.extend(all.into_iter().skip(review.top).take(room));
-    shown.resize(room + 1, Row::default());
-    shown.push(if below == 0 { last(review) } else { more(below) });
-    paint.rows(area, shown);
+    let last = match below {
+        0 => last(review),
+        _ => Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line"))),
+    };
+    paint.framed(area, ends(title, Row::of(Tone::Quiet, hint), width), all.into_iter().skip(review.top), last);
 }
 
 fn last(review: &Review) -> Row {
@@ -68,20 +65,8 @@ fn last(review: &Review) -> Row {
         (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
-        (Change::Suggested(rule), RuleStage::Choosing) if rule.warnings.is_empty() => {
-            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
-        }
-        (Change::Suggested(_), RuleStage::Choosing) => {
-            Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file")
-        }
-        (Change::Suggested(_), RuleStage::Sure { .. }) => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
+        (Change::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
     }
-}
-
-fn more(below: usize) -> Row {
-    Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line")))
 }
 
 /// How many rows of the open review are below the screen.

@@ -40,7 +40,7 @@ impl Gate {
     /// The operator's verdict on exactly these bytes.
     pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict) {
         let Some((held, asking)) = self.take_asked(word) else {
-            return self.too_late(word, verdict.word());
+            return self.too_late(word, verdict.word().word());
         };
         match verdict {
             OperatorVerdict::Approve { unread } => self.operator_approves((held, asking), word, unread, None),

@@ -13,6 +13,7 @@ use crate::gate::data::terms::GrantCard;
 use crate::mcp::lifecycle::Phase;
 use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,20 +82,21 @@ pub enum Direction {
     ToHost,
 }
 
-/// What kind of thing passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ActivityKind {
-    /// A call was decided (approved or denied).
-    #[default]
-    Call,
-    /// A call's answer came.
-    Outcome,
-    Request,
-    Notification,
-    Response,
-    /// A line that was refused.
-    Refused,
+words! {
+    /// What kind of thing passed.
+    #[derive(Default)]
+    ActivityKind {
+        /// A call was decided (approved or denied).
+        #[default]
+        Call = "call",
+        /// A call's answer came.
+        Outcome = "outcome",
+        Request = "request",
+        Notification = "notification",
+        Response = "response",
+        /// A line that was refused.
+        Refused = "refused",
+    }
 }
 
 /// The state of a wrapper.
@@ -161,10 +163,10 @@ pub enum OperatorVerdict {
 
 impl OperatorVerdict {
     /// The word in records.
-    pub fn word(&self) -> &'static str {
+    pub fn word(&self) -> VerdictWord {
         match self {
-            Self::Approve { .. } => "approve",
-            Self::Deny { .. } => "deny",
+            Self::Approve { .. } => VerdictWord::Approve,
+            Self::Deny { .. } => VerdictWord::Deny,
         }
     }
 }

@@ -9,8 +9,7 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{
-    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleFile, RuleLine,
-    Task,
+    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleLine, Task,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
@@ -187,7 +186,7 @@ pub fn book() -> RuleBook {
     all.warnings =
         vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), hint: hint.into() }];
     RuleBook {
-        files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
+        files: vec![PathBuf::from("config/policy.toml")],
         rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],
         defaults: Defaults {
             pure: Decision::Allow,

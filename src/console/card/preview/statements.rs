@@ -1,7 +1,7 @@
 //! Statements and commands as the gate read them: one after the other, their words marked. Reads no text itself: what is
 //! shown here is what the badge, the queue and the log say, word by word.
 
-use super::{argument, bordered};
+use super::bordered;
 use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::caption::caption;
@@ -14,42 +14,23 @@ pub(super) fn rows(readings: &[Reading], width: usize) -> Vec<Row> {
 }
 
 fn of(reading: &Reading, width: usize) -> Vec<Row> {
-    let (name, one) = match reading.analysis.language {
-        Language::Shell => ("commands", "command"),
-        Language::Sql
-        | Language::GraphQl
-        | Language::Http
-        | Language::MongoDb
-        | Language::Redis
-        | Language::Cypher
-        | Language::Sparql
-        | Language::Kql
-        | Language::Elasticsearch
-        | Language::PromQl
-        | Language::InfluxQl
-        | Language::Jq
-        | Language::Filter
-        | Language::Other
-        | Language::Act
-        | Language::Unread => ("statements", "statement"),
-    };
-    let mut rows = vec![caption(name, &argument(&reading.analysis.argument), width)];
+    let is_shell = reading.analysis.language == Language::Shell;
+    let (name, one) = if is_shell { ("commands", "command") } else { ("statements", "statement") };
+    let mut rows = vec![caption(name, &format!("in {}", reading.analysis.argument), width)];
     if reading.parts.is_empty() {
         rows.extend(unread(reading, name, width));
         return rows;
     }
     let numbered = reading.parts.len() > 1;
     for (i, part) in reading.parts.iter().enumerate() {
-        let words = match reading.analysis.language {
-            Language::Shell => command(&reading.text, part),
-            _ => {
-                let number = if numbered { format!("{}. ", i + 1) } else { String::new() };
-                let says = Row::of(Tone::Quiet, number).and_foreign(tone(part.weight), &part.says);
-                rows.extend(bordered(says, width));
-                statement(&reading.text, part)
-            }
-        };
-        rows.extend(bordered(words, width));
+        if is_shell {
+            rows.extend(bordered(command(&reading.text, part), width));
+            continue;
+        }
+        let number = if numbered { format!("{}. ", i + 1) } else { String::new() };
+        let says = Row::of(Tone::Quiet, number).and_foreign(tone(part.weight), &part.says);
+        rows.extend(bordered(says, width));
+        rows.extend(bordered(statement(&reading.text, part), width));
     }
     if reading.more > 0 {
         let words = format!("… {} in the arguments below", counted(reading.more, &format!("more {one}")));

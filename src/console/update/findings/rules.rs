@@ -15,9 +15,7 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
                 matches!(line, RuleEntry::Waits { pending: known, .. }
                     if known.file == pending.file && known.digest == pending.digest)
             };
-            if !lines.iter().any(told)
-                && (search.is_empty() || search.wants(None, |_| None::<&str>, pending.file.as_bytes()))
-            {
+            if !lines.iter().any(told) && search.wants(None, &[], || pending.file.clone()) {
                 let session = one.wrapper.session.clone();
                 lines.push(RuleEntry::Waits { session, pending: Box::new(pending.clone()) });
             }
@@ -25,15 +23,14 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
     }
     for one in &model.wrappers {
         for card in &one.status.grants {
-            let of = |field| match field {
-                Field::Rule => Some(card.id.as_str()),
-                Field::Server => Some(one.wrapper.server.as_str()),
-                Field::Tool => Some(card.tool.as_str()),
-                Field::Session => Some(one.wrapper.session.as_str()),
-                _ => None,
-            };
-            let text = format!("{} {} {} {}", card.id, one.wrapper.server, card.tool, card.terms);
-            if search.is_empty() || search.wants(Some(card.given), of, text.as_bytes()) {
+            let fields = [
+                (Field::Rule, Some(card.id.as_str())),
+                (Field::Server, Some(one.wrapper.server.as_str())),
+                (Field::Tool, Some(card.tool.as_str())),
+                (Field::Session, Some(one.wrapper.session.as_str())),
+            ];
+            let text = || format!("{} {} {} {}", card.id, one.wrapper.server, card.tool, card.terms);
+            if search.wants(Some(card.given), &fields, text) {
                 let (session, server) = (one.wrapper.session.clone(), one.wrapper.server.clone());
                 lines.push(RuleEntry::Grant { session, server, card: Box::new(card.clone()) });
             }
@@ -42,13 +39,9 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
     lines.extend(written(model).into_iter().map(RuleEntry::Rule));
     let suggested = model.browse.suggested.found.iter().flat_map(|found| &found.rules);
     let wanted = suggested.filter(|rule| {
-        let of = |field| match field {
-            Field::Server => Some(rule.server.as_str()),
-            Field::Tool => Some(rule.tool.as_str()),
-            _ => None,
-        };
+        let fields = [(Field::Server, Some(rule.server.as_str())), (Field::Tool, Some(rule.tool.as_str()))];
         let put_aside = model.browse.declined.iter().any(|other| other.is_like(rule));
-        !put_aside && (search.is_empty() || search.wants(None, of, rule.toml.as_bytes()))
+        !put_aside && search.wants(None, &fields, || rule.toml.clone())
     });
     lines.extend(wanted.map(|rule| RuleEntry::Suggested(Arc::clone(rule))));
     lines
@@ -76,18 +69,15 @@ fn written(model: &Model) -> Vec<RuleHits> {
     let search = &model.browse.rules.search;
     lines.retain(|line| {
         let rule = line.at.and_then(|at| book?.rules.get(at));
-        let of = |field| match field {
-            Field::Rule => Some(line.id.as_str()),
-            Field::Ruling => rule.map(|rule| rule.decision.word()),
-            Field::Server | Field::Tool => {
-                let key = if field == Field::Tool { "tool" } else { "server" };
-                rule.and_then(|rule| rule.selects.iter().find(|(name, _)| *name == key))
-                    .map(|(_, value)| value.as_str())
-            }
-            _ => None,
-        };
-        let selects = rule.map(|rule| format!("{:?} {:?}", rule.selects, rule.note)).unwrap_or_default();
-        search.is_empty() || search.wants(line.last, of, format!("{} {selects}", line.id).as_bytes())
+        let select = |key| rule?.selects.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+        let fields = [
+            (Field::Rule, Some(line.id.as_str())),
+            (Field::Ruling, rule.map(|rule| rule.decision.word())),
+            (Field::Server, select("server")),
+            (Field::Tool, select("tool")),
+        ];
+        let selects = || rule.map(|rule| format!("{:?} {:?}", rule.selects, rule.note)).unwrap_or_default();
+        search.wants(line.last, &fields, || format!("{} {}", line.id, selects()))
     });
     lines
 }

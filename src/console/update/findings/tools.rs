@@ -61,13 +61,10 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
             ..ToolLine::default()
         }))
         .filter(|line| {
-            let of = |field| match field {
-                Field::Server => Some(line.server.as_str()),
-                Field::Tool => Some(line.tool.as_str()),
-                Field::Badge => line.badge.map(Badge::word),
-                _ => None,
-            };
-            search.is_empty() || search.wants(line.last, of, tool_text(line).as_bytes())
+            let (server, tool) = (line.server.as_str(), line.tool.as_str());
+            let badge = (Field::Badge, line.badge.map(Badge::word));
+            let fields = [(Field::Server, Some(server)), (Field::Tool, Some(tool)), badge];
+            search.wants(line.last, &fields, || tool_text(line))
         })
         .collect();
     lines.sort_by_cached_key(|line| {
