@@ -77,11 +77,12 @@
 //! | F5 | text past a budget, the 65th statement, JSON in JSON, a union type | `Unread` asks; nothing is dropped in silence |
 //! | F6 | method overrides in headers, query, body; other URL schemes; control characters in addresses | http(s) only, every spelling of an override, every header line and pair |
 //! | F7 | shell or template shapes in plain fields (`; rm`, `$(…)`, `{{…}}`) | not plain words: asks |
-//! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses and `$HOME`, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
+//! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses, `$HOME` and paths whose base another argument chooses, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
 //! | F9 | a continuation with another definition, other params, or poisoned responses | bound to the definition and all params; responses are judged and recorded |
 //! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
+//! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads | a hazard: the call asks, the card shows the member whole, the record has it |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 

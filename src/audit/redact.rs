@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::secrets;
+use crate::behavior::secrets;
 use crate::wire::digest::{Digest, Hasher};
 use crate::wire::plain_run;
 

@@ -51,6 +51,8 @@ words! {
         UnusableSchema = "unusable-schema",
         /// The arguments are more than is read.
         UnreadArguments = "unread-arguments",
+        /// A member beside the arguments that no revision of the protocol has.
+        UnknownPart = "unknown-part",
     }
 }
 

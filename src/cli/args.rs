@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use super::demo::{AgentArgs, ServerArgs};
+use super::demo::AgentArgs;
 use super::hosts_home::HostsHome;
 use super::install::options::{ChangeOptions, InstallOptions};
 use super::lattice::LatticeCommand;
@@ -151,7 +151,10 @@ In a file that has changed, it restores only the servers' command lines and keep
         words: Vec<String>,
     },
     #[command(hide = true)]
-    DemoServer(ServerArgs),
+    DemoServer {
+        /// The workspace that `demo` made.
+        dir: PathBuf,
+    },
     #[command(hide = true)]
     DemoAgent(AgentArgs),
     #[command(hide = true)]

@@ -12,7 +12,6 @@ mod error;
 mod folder;
 mod ledger;
 mod operator;
-mod scripted;
 mod server;
 mod stage;
 mod story;
@@ -20,12 +19,14 @@ mod summary;
 mod tools;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::error::Error;
+use super::person;
 use chain::Chain;
-pub use error::DemoError;
+use ledger::Chained;
 use stage::Stage;
 
 /// Who decides in the demo.
@@ -35,17 +36,6 @@ pub enum Operator {
     Person,
     /// A scripted one, attached to the wrapper as a console is; needs no terminal.
     Automatic,
-}
-
-/// Arguments of the hidden command `demo-server`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct ServerArgs {
-    /// The workspace that `demo` made.
-    #[arg(required_unless_present = "script")]
-    pub dir: Option<PathBuf>,
-    /// Plays this JSON script instead, for tests.
-    #[arg(long, conflicts_with = "dir")]
-    pub script: Option<PathBuf>,
 }
 
 /// Arguments of the hidden command `demo-agent`.
@@ -64,40 +54,36 @@ pub struct AgentArgs {
 ///
 /// # Errors
 /// What kept it from playing. A play that went wrong is no error: it says what, and returns exit code 1.
-pub fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
+pub fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let around = home.map_or_else(std::env::temp_dir, Path::to_path_buf);
     match operator {
-        Operator::Person if !(io::stdin().is_terminal() && io::stdout().is_terminal()) => Err(DemoError::NoTerminal),
+        Operator::Person if !person::is_here() => Err(Error::Wrong {
+            what: "the demo needs a terminal for its console".to_owned(),
+            hint: "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`".to_owned(),
+        }),
         Operator::Person => with_person(&Stage::set(&around)?, out),
         Operator::Automatic => automatically(Stage::set(&around)?, out),
     }
 }
 
-/// Runs the demo's server on this process's stdin and stdout.
+/// Runs the demo's server over the workspace `dir`, on this process's stdin and stdout.
 ///
 /// # Errors
-/// A workspace or script that cannot be read; a broken pipe.
-pub fn serve(args: &ServerArgs) -> Result<ExitCode, DemoError> {
-    let (input, output) = (io::stdin().lock(), io::stdout());
-    match (&args.script, &args.dir) {
-        (Some(script), _) => scripted::serve(script, input, output),
-        (None, Some(dir)) => {
-            server::serve(input, output, &tools::Tools::over(dir)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        (None, None) => Err(DemoError::NoCommand),
-    }
+/// A workspace that cannot be read; a broken pipe.
+pub fn serve(dir: &Path) -> Result<ExitCode, Error> {
+    server::serve(io::stdin().lock(), io::stdout(), &tools::Tools::over(dir)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs the scripted agent over the wrapped command in `args`.
 ///
 /// # Errors
 /// A command that cannot be run, a diary that cannot be written, a pipe that broke.
-pub fn agent(args: &AgentArgs) -> Result<ExitCode, DemoError> {
+pub fn agent(args: &AgentArgs) -> Result<ExitCode, Error> {
     agent::run(args)
 }
 
-fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
+fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let before = effects::State::of(&stage.work())?;
     let chain = Chain::start(stage)?;
     let shown = chain::console(stage);
@@ -109,12 +95,12 @@ fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError
     writeln!(out, "\nAll of it stays in {} until you remove it:", stage.root().display())?;
     writeln!(out, "    {log}\n{}", summary::NEXT)?;
     Ok(match found {
-        summary::Log::Verifies if shown.success() => ExitCode::SUCCESS,
-        summary::Log::Verifies | summary::Log::Broken => ExitCode::FAILURE,
+        Chained::Verifies if shown.success() => ExitCode::SUCCESS,
+        Chained::Verifies | Chained::Broken => ExitCode::FAILURE,
     })
 }
 
-fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
+fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let before = effects::State::of(&stage.work())?;
     writeln!(out, "mcp-approve demo, played by an automatic operator\n")?;
     let mut chain = Chain::start(&stage)?;
@@ -125,8 +111,8 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
     let mut wrong = play.close()?;
     wrong.extend(left.err().map(|error| error.to_string()));
     match summary::write(&stage, &before, out) {
-        Ok(summary::Log::Verifies) => {}
-        Ok(summary::Log::Broken) => wrong.push("the log does not verify".into()),
+        Ok(Chained::Verifies) => {}
+        Ok(Chained::Broken) => wrong.push("the log does not verify".into()),
         Err(error) => wrong.push(error.to_string()),
     }
     if wrong.is_empty() {

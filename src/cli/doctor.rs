@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::log::{self, LogError};
+use super::log;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::verified;
 use crate::cli::error::Error;
-use crate::cli::look::Look;
+use crate::cli::look::{Here, Look};
 use crate::console::columns::{Columns, cell};
 use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
@@ -97,7 +97,7 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(|check| row(check, options, places)).collect::<Value>())?;
     } else {
-        let look = Look::here(0, places);
+        let look = Look::here(Here { places, now: 0 });
         for (at, check) in checks.iter().enumerate() {
             // What one command fixes at several places is said once, at the last of them.
             let again = check.fix.is_some() && checks.iter().skip(at + 1).any(|later| later.fix == check.fix);
@@ -244,7 +244,7 @@ fn audit_log(places: &Places) -> Check {
     }
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(&path);
-    let checked = || -> Result<Check, LogError> {
+    let checked = || -> Result<Check, Error> {
         let Some(reader) = log::named::open(&path)? else {
             return Ok(good("audit log", format!("none yet at {}", path.display())));
         };
@@ -264,7 +264,7 @@ fn audit_log(places: &Places) -> Check {
             None => good("audit log", format!("{log}, the chain holds")),
         })
     };
-    checked().unwrap_or_else(|error| broken("audit log", error.to_string(), Some(error.hint().to_owned())))
+    checked().unwrap_or_else(|error| broken("audit log", error.to_string(), error.hint()))
 }
 
 fn run_folder(places: &Places) -> Check {

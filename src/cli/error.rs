@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::audit::search::Meaningless;
+use crate::audit::store::StoreError;
 use crate::console::plain::block;
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
@@ -44,6 +46,16 @@ pub enum Error {
     Record(#[from] RecordError),
     #[error(transparent)]
     Pins(#[from] PinsError),
+    #[error(transparent)]
+    Log(#[from] StoreError),
+    #[error("there is no audit log yet at {0}")]
+    NoLog(PathBuf),
+    #[error("the audit log {0} is missing: the note of its head beside it says that there was one")]
+    LogGone(PathBuf),
+    #[error(transparent)]
+    Search(#[from] Meaningless),
+    #[error("nothing in the audit log is called {0}")]
+    NotInLog(String),
     /// The wrapped server's program.
     #[error(transparent)]
     CannotRun(SpawnError),
@@ -77,6 +89,15 @@ impl Error {
             Self::Change(error) => Some(error.hint()),
             Self::Record(error) => Some(error.hint()),
             Self::Pins(error) => Some(error.hint()),
+            Self::Log(error) => Some(error.hint().to_owned()),
+            Self::NoLog(_) => Some(
+                "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or --audit-db".to_owned(),
+            ),
+            Self::LogGone(_) => Some(
+                "`mcp-approve log verify` says what is missing; put the log back, or name its place with --audit-db".to_owned(),
+            ),
+            Self::Search(_) => Some("`mcp-approve log list --help` lists the fields of a search".to_owned()),
+            Self::NotInLog(_) => Some("`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too".to_owned()),
             Self::NoBridge(_) => Some(
                 "a server behind a URL is reached through mcp-remote, which needs Node.js: install it, and see that `npx` is on the PATH that the host gives".to_owned(),
             ),

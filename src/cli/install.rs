@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::error::Error;
+use super::look::Here;
 use super::print::{pretty, visible};
-use crate::home::places::Places;
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
 use crate::hosts::{Found, Pass, REMOTE, Remote, Wrap, lists};
-use choose::{Choice, Way};
+use choose::{Change, Choice, Way};
 use options::{ChangeOptions, InstallOptions};
 
 /// A file, and what became of it.
@@ -30,35 +30,36 @@ struct FileEdit {
 ///
 /// # Errors
 /// The hosts' files cannot be found, or a choice matches none.
-pub fn install(options: &InstallOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let how = Wrap {
         program: program::path(options.program.as_deref())?,
-        home: places.root().map(program::text).transpose()?,
+        home: here.places.root().map(program::text).transpose()?,
         remote: if options.remote { Remote::Bridge } else { Remote::Leave },
         pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
     };
     let found = options.change.hosts.search()?.files();
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.wrap(chosen, &how);
-    change(&options.change, Way::In, found, places, now, &work, out)
+    Change { options: &options.change, way: Way::In, here }.make(found, &work, out)
 }
 
 /// Unwraps what is chosen; without a choice, lists what there is.
 ///
 /// # Errors
 /// As [`install`].
-pub fn uninstall(options: &ChangeOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let mut found = options.hosts.search()?.files();
     // Projects' files are found from any folder.
-    for one in remembered(&places.installed_dir()) {
+    let records = here.places.installed_dir();
+    for one in remembered(&records) {
         let known = |known: &Found| std::fs::canonicalize(&known.file).is_ok_and(|known| known == one.file);
         if !one.file.exists() {
-            forget_file(&places.installed_dir(), &one.file).map_err(cannot)?;
+            forget_file(&records, &one.file).map_err(cannot)?;
         } else if !found.iter().any(known) {
             found.push(one);
         }
     }
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.unwrap(chosen);
-    change(options, Way::Out, found, places, now, &work, out)
+    Change { options, way: Way::Out, here }.make(found, &work, out)
 }
 
 fn cannot(what: String) -> Error {
@@ -67,134 +68,126 @@ fn cannot(what: String) -> Error {
 
 type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, String>;
 
-fn change(
-    options: &ChangeOptions,
-    way: Way,
-    found: Vec<Found>,
-    places: &Places,
-    now: i64,
-    work: Work<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let records = places.installed_dir();
-    if !options.dry_run {
-        places.create_state()?;
-    }
-    let mut choice = Choice::given(options);
-    if matches!(choice, Choice::Nothing) {
-        match choose::pick(&lists(&found), way, options, places, now, out)? {
-            Some(picked) => choice = picked,
-            None => return Ok(ExitCode::SUCCESS),
+impl Change<'_> {
+    fn make(&self, found: Vec<Found>, work: Work<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let Self { options, here: Here { places, .. }, .. } = *self;
+        let records = places.installed_dir();
+        if !options.dry_run {
+            places.create_state()?;
         }
-    }
-    let writes = if options.dry_run { Writes::Never } else { Writes::Now };
-    let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
-    let told = wanted.map(|found| {
-        let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
-        let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
-        FileEdit { found, edited }
-    });
-    let told: Vec<FileEdit> = told.collect();
-    if !told.iter().any(FileEdit::is_worth_a_word) {
-        return nothing(&choice, way, options, places, out);
-    }
-    let shown = told.iter().filter(|told| told.is_worth_a_word());
-    if options.json {
-        let rows: Vec<Value> = shown.flat_map(|told| told.rows(options.dry_run)).collect();
-        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
-    } else {
-        for told in shown {
-            told.print(options.dry_run, out)?;
+        let mut choice = Choice::given(options);
+        if matches!(choice, Choice::Nothing) {
+            match choose::pick(&lists(&found), self, out)? {
+                Some(picked) => choice = picked,
+                None => return Ok(ExitCode::SUCCESS),
+            }
         }
-        closing(&told, way, options, places, out)?;
-    }
-    let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
-    let whole =
-        told.iter().all(|told| told.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Nothing matched.
-fn nothing(
-    choice: &Choice,
-    way: Way,
-    options: &ChangeOptions,
-    places: &Places,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let command = |words: &str| options.hosts.command(places, words);
-    if !matches!(choice, Choice::All) {
-        return Err(Error::Wrong {
-            what: "no server of a host matches that".to_owned(),
-            hint: match way {
-                Way::In => format!("`{}` lists them", command("install")),
-                Way::Out => format!("`{}` lists those that are wrapped", command("uninstall")),
-            },
+        let writes = if options.dry_run { Writes::Never } else { Writes::Now };
+        let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
+        let told = wanted.map(|found| {
+            let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
+            let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
+            FileEdit { found, edited }
         });
+        let told: Vec<FileEdit> = told.collect();
+        if !told.iter().any(FileEdit::is_worth_a_word) {
+            return self.nothing(&choice, out);
+        }
+        let shown = told.iter().filter(|told| told.is_worth_a_word());
+        if options.json {
+            let rows: Vec<Value> = shown.flat_map(|told| told.rows(options.dry_run)).collect();
+            writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+        } else {
+            for told in shown {
+                told.print(options.dry_run, out)?;
+            }
+            self.closing(&told, out)?;
+        }
+        let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
+        let whole =
+            told.iter().all(|told| told.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
+        Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
-    match (options.json, way) {
-        (true, _) => writeln!(out, "[]")?,
-        (false, Way::In) => writeln!(out, "No host on this machine lists a server.")?,
-        (false, Way::Out) => writeln!(out, "No server of a host is wrapped.")?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
 
-fn closing(
-    told: &[FileEdit],
-    way: Way,
-    options: &ChangeOptions,
-    places: &Places,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let command = |words: &str| visible(&options.hosts.command(places, words));
-    let all = || told.iter().filter_map(|told| told.edited.as_ref().ok().map(|edited| (told, edited)));
-    let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
-    let count: usize = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
-    if options.dry_run {
-        return Ok(writeln!(out, "Nothing was changed. Without --dry-run, this changes {count} {}.", servers(count))?);
+    /// Nothing matched.
+    fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Result<ExitCode, Error> {
+        let Self { options, way, .. } = *self;
+        if !matches!(choice, Choice::All) {
+            return Err(Error::Wrong {
+                what: "no server of a host matches that".to_owned(),
+                hint: match way {
+                    Way::In => format!("`{}` lists them", self.command("install")),
+                    Way::Out => format!("`{}` lists those that are wrapped", self.command("uninstall")),
+                },
+            });
+        }
+        match (options.json, way) {
+            (true, _) => writeln!(out, "[]")?,
+            (false, Way::In) => writeln!(out, "No host on this machine lists a server.")?,
+            (false, Way::Out) => writeln!(out, "No server of a host is wrapped.")?,
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    let remote = |one: &Outcome| one.done == Done::Left(REMOTE.to_owned());
-    let remote = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| remote(one)).count();
-    if remote > 0 && way == Way::In {
-        let them = if remote == 1 { "One server is" } else { "Some servers are" };
-        writeln!(out, "{them} reached over the network: --remote wraps that too, through mcp-remote (needs Node.js).")?;
-    }
-    if count == 0 {
-        return Ok(());
-    }
-    let quiet = |told: &&(&FileEdit, &Edited)| {
-        told.0.found.host.word == "codex" && !told.1.changed.text.contains("default_tools_approval_mode")
-    };
-    match way {
-        Way::In => {
+
+    fn closing(&self, told: &[FileEdit], out: &mut dyn Write) -> Result<(), Error> {
+        let Self { options, way, here: Here { places, .. } } = *self;
+        let command = |words: &str| visible(&self.command(words));
+        let all = || told.iter().filter_map(|told| told.edited.as_ref().ok().map(|edited| (told, edited)));
+        let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
+        let count: usize =
+            all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
+        if options.dry_run {
+            return Ok(writeln!(
+                out,
+                "Nothing was changed. Without --dry-run, this changes {count} {}.",
+                servers(count)
+            )?);
+        }
+        let remote = |one: &Outcome| one.done == Done::Left(REMOTE.to_owned());
+        let remote = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| remote(one)).count();
+        if remote > 0 && way == Way::In {
+            let them = if remote == 1 { "One server is" } else { "Some servers are" };
             writeln!(
                 out,
-                "Wrapped {count} {}. Restart the hosts, then open the console with `{}`.",
-                servers(count),
-                visible(&places.console())
+                "{them} reached over the network: --remote wraps that too, through mcp-remote (needs Node.js)."
             )?;
-            if all().find(|one| quiet(&one)).is_some() {
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let quiet = |told: &&(&FileEdit, &Edited)| {
+            told.0.found.host.word == "codex" && !told.1.changed.text.contains("default_tools_approval_mode")
+        };
+        match way {
+            Way::In => {
                 writeln!(
                     out,
-                    "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {}",
-                    command("uninstall --host codex")
+                    "Wrapped {count} {}. Restart the hosts, then open the console with `{}`.",
+                    servers(count),
+                    visible(&places.console())
                 )?;
-                writeln!(out, "  {}", command("install --host codex --codex-approve"))?;
+                if all().find(|one| quiet(&one)).is_some() {
+                    writeln!(
+                        out,
+                        "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {}",
+                        command("uninstall --host codex")
+                    )?;
+                    writeln!(out, "  {}", command("install --host codex --codex-approve"))?;
+                }
+                writeln!(
+                    out,
+                    "A host may ask for trust again for a project's servers. To undo all of this: {}",
+                    command("uninstall --all")
+                )?;
             }
-            writeln!(
+            Way::Out => writeln!(
                 out,
-                "A host may ask for trust again for a project's servers. To undo all of this: {}",
-                command("uninstall --all")
-            )?;
+                "Unwrapped {count} {}. Restart the hosts: mcp-approve then neither holds nor records their calls.",
+                servers(count)
+            )?,
         }
-        Way::Out => writeln!(
-            out,
-            "Unwrapped {count} {}. Restart the hosts: mcp-approve then neither holds nor records their calls.",
-            servers(count)
-        )?,
+        Ok(())
     }
-    Ok(())
 }
 
 fn servers(count: usize) -> &'static str {

@@ -15,9 +15,11 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::error::Error;
 use super::hosts_home::HostsHome;
+use super::look::Here;
 use super::manifest::Manifest;
 use crate::audit::moment::Since;
 use crate::capability::codegen::{self, Language};
+use crate::capability::set::Caps;
 use crate::home::places::{PlaceError, Places};
 use crate::policy::glob::Glob;
 
@@ -171,10 +173,10 @@ pub fn run(
             what: "--from-log reads the log, and no other source".to_owned(),
             hint: "leave the file or the command out".to_owned(),
         }),
-        LatticeCommand::Caps(options) if options.from_log => used::run(options, &places?, now, out),
+        LatticeCommand::Caps(options) if options.from_log => used::run(options, Here { places: &places?, now }, out),
         LatticeCommand::Caps(options) => caps::list(&options.source.manifest()?, options, out),
-        LatticeCommand::Meet(options) => caps::meet(options, out),
-        LatticeCommand::Join(options) => caps::join(options, out),
+        LatticeCommand::Meet(options) => caps::joined(options, Caps::meet, out),
+        LatticeCommand::Join(options) => caps::joined(options, Caps::join, out),
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
         LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
@@ -184,7 +186,9 @@ pub fn run(
                    WORKFLOW.toml` a workflow"
                 .to_owned(),
         }),
-        LatticeCommand::Check(options) => hosts::run(options.json, &options.hosts_home.search()?, &places?, now, out),
+        LatticeCommand::Check(options) => {
+            hosts::run(options.json, &options.hosts_home.search()?, Here { places: &places?, now }, out)
+        }
     }
 }
 

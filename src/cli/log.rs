@@ -9,7 +9,8 @@ pub mod stats;
 pub(super) mod verify;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::ExitCode;
 
 use super::error::Error;
 use super::look::{Look, LookOptions};
@@ -19,7 +20,7 @@ use crate::audit::moment::{Clock, Since};
 use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Meaningless, Search};
-use crate::audit::store::{Reader, StoreError};
+use crate::audit::store::Reader;
 use crate::console::row::{Row, Tone};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
@@ -107,16 +108,16 @@ impl Of {
 }
 
 /// Which records to list, and how.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListOptions {
     #[command(flatten)]
     pub of: Of,
     /// List every record, not one row a call: server starts, policy changes, forwards and answers too
     #[arg(long)]
     pub records: bool,
-    /// At most this many, the newest
-    #[arg(long, value_name = "N", default_value_t = LIMIT)]
-    pub limit: usize,
+    /// At most this many, the newest [default: 50]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     #[command(flatten)]
     pub look: LookOptions,
     /// Print one JSON array of records, as --records lists them
@@ -127,21 +128,8 @@ pub struct ListOptions {
     pub jsonl: bool,
 }
 
+/// As the help of `--limit` says.
 const LIMIT: usize = 50;
-
-impl Default for ListOptions {
-    /// What `mcp-approve log` alone lists.
-    fn default() -> Self {
-        Self {
-            of: Of::default(),
-            records: false,
-            limit: LIMIT,
-            look: LookOptions::default(),
-            json: false,
-            jsonl: false,
-        }
-    }
-}
 
 /// Which record to show.
 #[derive(Clone, Debug, clap::Args)]
@@ -173,67 +161,6 @@ pub struct VerifyOptions {
     pub json: bool,
 }
 
-/// Whether the thing asked about is so: exit code 0 or 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
-    So,
-    NotSo,
-}
-
-/// Why the log could not be reviewed.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("there is no audit log yet at {0}")]
-    NoLog(PathBuf),
-    #[error("the audit log {0} is missing: the note of its head beside it says that there was one")]
-    Gone(PathBuf),
-    #[error(transparent)]
-    Search(#[from] Meaningless),
-    #[error("nothing in the audit log is called {0}")]
-    Nothing(String),
-    /// Records were exported, and they may be untrue.
-    #[error("what was exported may be untrue: {0}")]
-    Untrue(String),
-    #[error("the output could not be written: {0}")]
-    Output(#[from] io::Error),
-}
-
-impl LogError {
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Store(error) => error.hint(),
-            Self::NoLog(_) => {
-                "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or \
-                 --audit-db"
-            }
-            Self::Gone(_) => {
-                "`mcp-approve log verify` says what is missing; put the log back, or name its place with --audit-db"
-            }
-            Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
-            Self::Nothing(_) => "`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too",
-            Self::Untrue(_) => "`mcp-approve log verify` says more of what was changed, removed or cut off",
-            Self::Output(_) => "look at where the output goes",
-        }
-    }
-}
-
-impl From<LogError> for Error {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::Output(cause) => cause.into(),
-            LogError::Untrue(_) => Self::Untrue { what: error.to_string(), hint: error.hint().to_owned() },
-            LogError::Store(_)
-            | LogError::NoLog(_)
-            | LogError::Gone(_)
-            | LogError::Search(_)
-            | LogError::Nothing(_) => Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() },
-        }
-    }
-}
-
 impl LogCommand {
     /// How its list is wanted; `None` for what is no list for people.
     pub(super) fn look(&self) -> Option<LookOptions> {
@@ -249,7 +176,7 @@ impl LogCommand {
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
@@ -263,7 +190,7 @@ pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write)
 ///
 /// # Errors
 /// As [`run`].
-pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
     // Whoever asks for a kind of record wants records.
@@ -273,12 +200,12 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         Some(reader) => {
             let index = if search.is_empty() { None } else { progress::index(db, reader)? };
             let last = if records { query::last } else { query::last_calls };
-            last(reader, index.as_ref(), &search, options.limit)?
+            last(reader, index.as_ref(), &search, options.limit.unwrap_or(LIMIT))?
         }
         None => Vec::new(),
     };
     // Whoever names a number knows that there may be more.
-    let may_be_more = found.len() == options.limit && options.limit == LIMIT;
+    let may_be_more = found.len() == LIMIT && options.limit.is_none();
     if may_be_more && (options.json || options.jsonl) {
         progress::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
     }
@@ -303,11 +230,11 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
             warn_of_changes(reader, &found, look, out)?;
         }
     }
-    Ok(Finding::So)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Says which of these records were changed after they were written, or follow from nothing: what they say may be untrue.
-fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), LogError> {
+fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), Error> {
     const MOST: usize = 3;
     let mut changed = Vec::new();
     for record in shown {
@@ -332,20 +259,20 @@ fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut 
 
 /// Says that there is no log yet, and how it begins.
 fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let missing = LogError::NoLog(db.to_path_buf());
-    writeln!(out, "{missing}: {}", look.hint(missing.hint()))
+    let missing = Error::NoLog(db.to_path_buf());
+    writeln!(out, "{missing}: {}", look.hint(&missing.hint().unwrap_or_default()))
 }
 
 /// Shows one record, or all of a ticket.
 ///
 /// # Errors
 /// As [`run`].
-pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let look = look.utc(options.utc).wide(options.look.wide);
     let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
-        return Ok(Finding::So);
+        return Ok(ExitCode::SUCCESS);
     }
     warn_of_changes(&reader, if call.is_empty() { &found } else { &call }, look, out)?;
     timeline(&call, look, out)?;
@@ -357,5 +284,5 @@ pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
             writeln!(out, "  {since}  --session {session}")?;
         }
     }
-    Ok(Finding::So)
+    Ok(ExitCode::SUCCESS)
 }

@@ -30,6 +30,14 @@ pub struct LookOptions {
     pub no_pager: bool,
 }
 
+/// Where and when a command runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Here<'p> {
+    pub places: &'p Places,
+    /// Milliseconds since 1970, UTC.
+    pub now: i64,
+}
+
 /// How a list looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look<'h> {
@@ -53,8 +61,8 @@ impl<'h> Look<'h> {
         Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None, home: None }
     }
 
-    /// As this terminal has it; `now` is milliseconds since 1970, UTC.
-    pub(super) fn here(now: i64, places: &'h Places) -> Self {
+    /// As this terminal has it.
+    pub(super) fn here(Here { places, now }: Here<'h>) -> Self {
         let columns = columns(&io::stdout());
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -13,14 +13,8 @@ const LONGEST: u64 = 64 << 20;
 
 /// A text that is no list of tools.
 #[derive(Debug, thiserror::Error)]
-pub enum NotTools {
-    #[error("this is not JSON: {0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
-    NotJson(#[from] serde_json::Error),
-    #[error(
-        "no list of tools in this JSON. Give the answer of tools/list, an object with `tools`, or an array of tools"
-    )]
-    NoList,
-}
+#[error("{0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
+pub struct NotTools(String);
 
 impl From<NotTools> for Error {
     fn from(error: NotTools) -> Self {
@@ -59,7 +53,8 @@ pub fn text(file: &Path) -> Result<String, Error> {
 /// # Errors
 /// [`NotTools`] when the text is none of these.
 pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools> {
-    let mut input: Value = serde_json::from_str(text)?;
+    let read = serde_json::from_str(text);
+    let mut input: Value = read.map_err(|error| NotTools(format!("this is not JSON: {error}")))?;
     if let Value::Array(list) = &mut input {
         return Ok((None, std::mem::take(list)));
     }
@@ -68,7 +63,7 @@ pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools>
     let holder = if input.get("result").is_some() { &mut input["result"] } else { &mut input };
     match holder.get_mut("tools") {
         Some(Value::Array(list)) => Ok((name, std::mem::take(list))),
-        _ => Err(NotTools::NoList),
+        _ => Err(NotTools("no list of tools in this JSON".to_owned())),
     }
 }
 

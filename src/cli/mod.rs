@@ -1,7 +1,6 @@
 //! One file per command; all wording of --help. Turns a command line into a command, and runs it.
 
 pub mod args;
-pub mod completions;
 pub mod console;
 pub mod demo;
 pub mod doctor;
@@ -10,6 +9,7 @@ pub mod help;
 pub mod hosts_home;
 pub mod install;
 pub mod lattice;
+mod lines;
 pub mod log;
 pub mod look;
 mod manifest;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::console::outside::Process;
 use crate::console::settings;
@@ -38,8 +38,8 @@ use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand};
 use error::Error;
 use lattice::LatticeCommand;
-use log::{Finding, LogCommand};
-use look::{First, Look, paged};
+use log::LogCommand;
+use look::{First, Here, Look, paged};
 use print::visible;
 use prose::Prose;
 use rules::options::RulesCommand;
@@ -51,8 +51,12 @@ use wrap::WrapOptions;
 /// Whatever keeps the command from its answer.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let args: Vec<OsString> = args.into_iter().collect();
-    let cli = match Cli::try_parse_from(&args) {
-        Ok(cli) => cli,
+    let parsed = Cli::command().try_get_matches_from(&args).and_then(|found| {
+        let cli = Cli::from_arg_matches(&found)?;
+        Ok((cli, WrapOptions::first_given(&found)))
+    });
+    let (cli, given) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             write!(out, "{}", error.render())?;
             return Ok(ExitCode::SUCCESS);
@@ -67,9 +71,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
     let columns = if cli.command.as_ref().is_some_and(keeps_lines) { None } else { look::columns(&io::stdout()) };
     let out = &mut Prose::new(out, columns);
     let ran = match cli.command {
-        None => places.map_err(Error::from).and_then(|places| without_command(&cli.wrap, &places)),
+        None if given.is_none() => places.map_err(Error::from).and_then(|places| open_console(&places)),
+        None => places.map_err(Error::from).and_then(|places| wrap::run(&cli.wrap, &places)),
         Some(command) => {
-            if let Some(option) = cli.wrap.first_given().or((!cli.wrap.command.is_empty()).then_some("-- CMD")) {
+            if let Some(option) = given {
                 return Err(Error::Wrong {
                     what: format!("{option} belongs to wrapping a server, not to a command"),
                     hint: "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD".to_owned(),
@@ -121,11 +126,8 @@ pub fn report(error: &Error) -> String {
     look::columns(&io::stderr()).map_or(text.clone(), |columns| prose::broken(&text, columns))
 }
 
-/// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
-fn without_command(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
-    if !options.command.is_empty() || options.first_given().is_some() {
-        return wrap::run(options, places);
-    }
+/// `mcp-approve` alone.
+fn open_console(places: &Places) -> Result<ExitCode, Error> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(Error::NoTerminal(""));
     }
@@ -140,7 +142,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo { auto } => {
             let operator = if auto { demo::Operator::Automatic } else { demo::Operator::Person };
-            Ok(demo::run(operator, places?.root(), out)?)
+            demo::run(operator, places?.root(), out)
         }
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
@@ -153,19 +155,22 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => waiting::run(options, &places?, now(), out),
-        Command::Install(options) => install::install(&options, &places?, now(), out),
-        Command::Uninstall(options) => install::uninstall(&options, &places?, now(), out),
+        Command::Install(options) => install::install(&options, Here { places: &places?, now: now() }, out),
+        Command::Uninstall(options) => install::uninstall(&options, Here { places: &places?, now: now() }, out),
         Command::Doctor(options) => doctor::run(&options, &places?, out),
         Command::Completions { shell } => {
-            completions::run(shell, out)?;
+            // clap_complete panics when its writer fails, so it writes into memory.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "mcp-approve", &mut script);
+            out.write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Help { words } => {
             help::run(&words, out)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::DemoServer(args) => Ok(demo::serve(&args)?),
-        Command::DemoAgent(args) => Ok(demo::agent(&args)?),
+        Command::DemoServer { dir } => demo::serve(&dir),
+        Command::DemoAgent(args) => demo::agent(&args),
         Command::DemoConsole => console::run(&places?, Process::Demo),
     }
 }
@@ -178,12 +183,7 @@ fn review(
 ) -> Result<ExitCode, Error> {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
-    let run = |out: &mut dyn Write| {
-        Ok(match log::run(&command, &db, Look::here(now(), places), out)? {
-            Finding::So => ExitCode::SUCCESS,
-            Finding::NotSo => ExitCode::FAILURE,
-        })
-    };
+    let run = |out: &mut dyn Write| log::run(&command, &db, Look::here(Here { places, now: now() }), out);
     match command.look() {
         Some(look) => {
             let first = if matches!(command, LogCommand::List(_)) { First::Newest } else { First::Top };

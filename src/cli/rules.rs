@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::error::Error;
-use crate::cli::look::{First, Look, LookOptions, paged};
+use crate::cli::look::{First, Here, Look, LookOptions, paged};
 use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -79,13 +79,14 @@ pub fn run(
         }
         _ => places.check_config()?,
     }
+    let here = Here { places, now };
     let folder = std::env::current_dir().ok();
     let mut layers = Layers::of(places, folder.as_deref(), &place);
     let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
     match command {
         RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
         RulesCommand::List(options) => {
-            let (policy, look) = (standing(&mut layers)?, Look::here(now, places).whole_in_a_pipe());
+            let (policy, look) = (standing(&mut layers)?, Look::here(here).whole_in_a_pipe());
             let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
             paged(pages, First::Top, out, |out| list::run(&policy, &layers, *options, look, out))
         }
@@ -95,7 +96,7 @@ pub fn run(
                 (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")), places)?,
             };
             let written = layers.as_written()?;
-            explain::run((&standing(&mut layers)?, &written), &call, *json, now, places, out)
+            explain::run((&standing(&mut layers)?, &written), &call, *json, here, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),

@@ -14,14 +14,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::args::{Output, ToolsCommand};
-use super::look::{First, Look, LookOptions, paged};
+use super::look::{First, Here, LookOptions, paged};
 use super::print::{json_array, json_lines};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
 use crate::cli::error::Error;
-use crate::home::places::Places;
+use crate::home::places::{PlaceError, Places};
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
 
@@ -31,25 +31,25 @@ use crate::pins::{Memory, PinsError};
 /// What is remembered, or the log, cannot be read; nothing of that name is known.
 pub(super) fn run(
     command: &ToolsCommand,
-    places: Result<Places, crate::home::places::PlaceError>,
+    places: Result<Places, PlaceError>,
     now: i64,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
+    if let ToolsCommand::Classify(options) = command {
+        return classify::run(options, places, out);
+    }
+    let here = Here { places: &places?, now };
     match command {
-        ToolsCommand::Classify(options) => classify::run(options, places, out),
+        ToolsCommand::Classify(_) => Ok(ExitCode::SUCCESS),
         ToolsCommand::List(options) => {
-            let places = places?;
-            let look = Look::here(now, &places).wide(options.look.wide);
-            paged(pages(options.look, options.output), First::Top, out, |out| list::run(options, &places, look, out))
+            paged(pages(options.look, options.output), First::Top, out, |out| list::run(options, here, out))
         }
-        ToolsCommand::Show(options) => show::run(options, &places?, out),
+        ToolsCommand::Show(options) => show::run(options, here.places, out),
         ToolsCommand::Search(options) => {
-            let places = places?;
-            let look = Look::here(now, &places).wide(options.look.wide);
-            paged(pages(options.look, options.output), First::Top, out, |out| search::run(options, &places, look, out))
+            paged(pages(options.look, options.output), First::Top, out, |out| search::run(options, here, out))
         }
-        ToolsCommand::Review(options) => review::run(options, &places?, now, out),
-        ToolsCommand::Pin(options) => review::pin(options, &places?, now, out),
+        ToolsCommand::Review(options) => review::run(options, here, out),
+        ToolsCommand::Pin(options) => review::pin(options, here, out),
     }
 }
 
@@ -103,11 +103,10 @@ const RECORDS: u64 = 200_000;
 
 /// How calls were answered lately; nothing where there is no log.
 fn answers(places: &Places) -> Result<Tally<Exact>, Error> {
-    let counted = || match Reader::open(&places.audit_db())? {
-        Some(reader) => query::answers(&reader, RECORDS),
+    match Reader::open(&places.audit_db())? {
+        Some(reader) => Ok(query::answers(&reader, RECORDS)?),
         None => Ok(Tally::default()),
-    };
-    Ok(counted().map_err(super::log::LogError::from)?)
+    }
 }
 
 /// Prints rows as JSON, or tells that there are none, or has `table` print them.

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, ValueEnum, ValueHint};
 
 use super::console;
-use super::log::LogError;
 use crate::audit::fields::{Field, Fields, JudgedDetail, Record};
 use crate::audit::index::Index;
 use crate::audit::query;
@@ -87,26 +87,14 @@ pub struct WrapOptions {
 }
 
 impl WrapOptions {
-    /// The first option that was given, as it is written; `None` when none was.
-    pub fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            (self.name.is_some(), "--name"),
-            (self.policy.is_some(), "--policy"),
-            (self.scope.is_some(), "--scope"),
-            (self.role.is_some(), "--role"),
-            (self.unattended.is_some(), "--unattended"),
-            (self.approval_timeout.is_some(), "--approval-timeout"),
-            (self.host_timeout.is_some(), "--host-timeout"),
-            (self.ordered, "--ordered"),
-            (self.tasks, "--tasks"),
-            (self.expect.is_some(), "--expect"),
-            (self.inline, "--inline"),
-            (self.observe, "--observe"),
-            (self.audit_db.is_some(), "--audit-db"),
-            (self.url.is_some(), "--url"),
-            (!self.header.is_empty(), "--header"),
-        ];
-        given.into_iter().find_map(|(given, option)| given.then_some(option))
+    /// The first option of these that a command line gives, as it is written; `None` where it gives none.
+    pub fn first_given(given: &ArgMatches) -> Option<String> {
+        let of_ours = Self::augment_args(Command::new(""));
+        let is_given = |one: &&Arg| given.value_source(one.get_id().as_str()) == Some(ValueSource::CommandLine);
+        of_ours.get_arguments().find(is_given).map(|one| match one.get_long() {
+            Some(option) => format!("--{option}"),
+            None => "-- CMD".to_owned(),
+        })
     }
 
     /// What they say, with whole paths: the wrapper's folder is not where `config.toml`'s paths start.
@@ -208,11 +196,10 @@ fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
         .with(Field::Session, Some(session))
         .with(Field::Kind, Some(Kind::Decision.word()))
         .with(Field::Verdict, Some(VerdictWord::Approve.word()));
-    let found = || match Reader::open(log)? {
-        Some(reader) => query::last(&reader, Index::open(log, &reader).as_ref(), &search, usize::MAX),
-        None => Ok(Vec::new()),
+    let found = match Reader::open(log)? {
+        Some(reader) => query::last(&reader, Index::open(log, &reader).as_ref(), &search, usize::MAX)?,
+        None => Vec::new(),
     };
-    let found = found().map_err(LogError::from)?;
     // The task's tools are meant, not what else the host asked of the server.
     let is_call = |fields: &Fields<'_>| fields.detail().is_none_or(|detail: JudgedDetail| detail.method.is_none());
     let is_approved = |fields: &Fields<'_>| fields.by() != Some(By::Observe) && is_call(fields);

@@ -8,9 +8,8 @@ use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
-use crate::gate::grants::{Reach, holds_every_path, may_be_outside, reach};
+use crate::gate::grants::{Reach, holds_argument, holds_every_path, may_be_outside, reach};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
-use crate::policy::holds::Holds;
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
 
@@ -88,9 +87,7 @@ fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
         Covers::Tool => true,
         Covers::ThisCall => arguments(one) == arguments(two),
         Covers::Under { argument, folder } => {
-            let arguments = arguments(two);
-            let path = arguments.get(argument).and_then(Value::as_str);
-            path.zip(Folder::new(folder)).is_some_and(|(path, folder)| folder.holds(path, roots) == Holds::Yes)
+            Folder::new(folder).is_some_and(|folder| holds_argument(&folder, &arguments(two), argument, roots))
         }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::base;
 use crate::behavior::arguments::named::{LeftOut, possible_paths};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -182,10 +183,12 @@ impl Grants {
             if let (Covers::Under { argument: name, .. }, Some(folder)) = (&grant.card.terms.covers, &grant.folder)
                 && let Some(path) = argument(asked.call.arguments, name)
             {
-                wanted.insert(path.to_owned());
+                wanted.extend(base::readings(asked.call.arguments, name, path).unwrap_or_default());
                 wanted.extend(folder.path(asked.roots));
                 if grant.reach == Reach::Outside {
-                    wanted.extend(possible_paths(asked.call.arguments).paths.into_iter().map(|(_, path)| path));
+                    let paths = possible_paths(asked.call.arguments).paths;
+                    let read = |(at, path): &(String, String)| base::readings(asked.call.arguments, at, path);
+                    wanted.extend(paths.iter().filter_map(read).flatten());
                 }
             }
         }
@@ -257,8 +260,7 @@ impl Grant {
             Covers::ThisCall => self.arguments == *asked.call.arguments,
             Covers::Tool => true,
             Covers::Under { argument: name, .. } => {
-                let path = argument(asked.call.arguments, name);
-                path.zip(folder).is_some_and(|(path, folder)| folder.holds(path, roots) == Holds::Yes)
+                folder.is_some_and(|folder| holds_argument(folder, asked.call.arguments, name, roots))
             }
         }
     }
@@ -289,7 +291,13 @@ pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
 /// Whether everything in a call that could be a path lies in a folder: what cannot be decided does not.
 pub fn holds_every_path(folder: &Folder, arguments: &Value, roots: &Roots) -> bool {
     let named = possible_paths(arguments);
-    named.left_out == LeftOut::None && named.paths.iter().all(|(_, path)| folder.holds(path, roots) == Holds::Yes)
+    let holds = |(at, path): &(String, String)| folder.holds_argument(path, at, arguments, roots) == Holds::Yes;
+    named.left_out == LeftOut::None && named.paths.iter().all(holds)
+}
+
+/// Whether an argument, a text, lies in a folder: what cannot be decided does not.
+pub fn holds_argument(folder: &Folder, arguments: &Value, name: &str, roots: &Roots) -> bool {
+    argument(arguments, name).is_some_and(|path| folder.holds_argument(path, name, arguments, roots) == Holds::Yes)
 }
 
 /// An argument that is a text, by its name, or by JSON Pointer where the name begins with `/`.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::places::Places;
-use super::policy_file::{Why, replace, text};
+use super::policy_file::{Why, replace, text_if_any};
 use crate::wire::digest::Digest;
 
 /// The text of the policy before a change (`None`: there was no file), and the one that was written.
@@ -54,11 +54,7 @@ impl Accepted {
     /// # Errors
     /// There is one, and it is not to be read or not to be trusted.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
-        match text(&self.copy(policy)) {
-            Ok(text) => Ok(Some(text)),
-            Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(why) => Err(why),
-        }
+        text_if_any(&self.copy(policy))
     }
 
     /// Changes a policy for the operator, and accepts the result where the text before it was accepted. Else all of it waits

@@ -9,11 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::accepted::{NotKept, Written};
 use super::places::{PlaceError, Places};
-use super::policy_file::{self, Broken, PolicyPlace, Why, replace};
+use super::policy_file::{self, Broken, PolicyPlace, replace};
 use super::record::{RecordError, record_if_begun};
 use super::{layers, user};
 use crate::audit::record::{Entry, Kind};
@@ -135,11 +135,7 @@ impl<'p> RuleFile<'p> {
     /// # Errors
     /// The file cannot be read or trusted.
     pub fn text(self) -> Result<Option<String>, Broken> {
-        match policy_file::text(self.place.path()) {
-            Ok(text) => Ok(Some(text)),
-            Err(Why::Unreadable(error)) if policy_file::is_absent(self.place, &error) => Ok(None),
-            Err(why) => Err(Broken { path: self.place.path().into(), why }),
-        }
+        policy_file::text_at(self.place)
     }
 
     /// Works out an edit of the policy, holding the lock from now on.
@@ -187,7 +183,8 @@ impl<'p> RuleFile<'p> {
         let _lock = lock(self.places)?;
         let path = self.place.path();
         let mut notes = notes(self.places)?.into_iter().rev();
-        let last = notes.find_map(|noted| Some((Note::read(&noted)?, noted)).filter(|(note, _)| note.file == path));
+        let last = notes
+            .find_map(|noted| Some((Note::read(&noted)?, noted)).filter(|(note, _)| Path::new(&note.file) == path));
         let Some((note, noted)) = last else {
             return Err(ChangeError::NothingToUndo(path.into()));
         };
@@ -227,7 +224,7 @@ impl Draft<'_> {
             return Err(ChangeError::Meanwhile(path.into()));
         }
         let note = Note {
-            file: path.to_path_buf(),
+            file: path.display().to_string(),
             what: what.to_owned(),
             time: now,
             before: self.before.clone(),
@@ -241,9 +238,9 @@ impl Draft<'_> {
 }
 
 /// How to take one change back.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    file: PathBuf,
+    file: String,
     what: String,
     /// Milliseconds since 1970, UTC.
     time: i64,
@@ -265,24 +262,13 @@ impl Note {
         let number = |path: &PathBuf| path.file_stem()?.to_str()?.parse::<u64>().ok();
         let next = all.last().and_then(number).unwrap_or_default() + 1;
         let path = folder.join(format!("{next:08}.json"));
-        let note = json!({
-            "file": self.file.display().to_string(), "what": self.what, "time": self.time, "before": self.before,
-            "after": self.after.to_string(),
-        });
+        let note = serde_json::to_string(self).map_err(|cause| unwritable(&path, cause.into()))?;
         write(&path, &format!("{note}\n"))?;
         Ok(path)
     }
 
     fn read(path: &Path) -> Option<Self> {
-        let value: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
-        Some(Self {
-            file: text("file")?.into(),
-            what: text("what")?,
-            time: value.get("time")?.as_i64()?,
-            before: text("before"),
-            after: text("after")?.parse().ok()?,
-        })
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 }
 

@@ -176,11 +176,7 @@ impl Layers {
         if !self.files.iter().any(|known| known.place.path() == file) {
             return Err(AcceptError::NotRead);
         }
-        let text = match policy_file::text(file) {
-            Ok(text) => Some(text),
-            Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(why) => return Err(AcceptError::Unusable(why)),
-        };
+        let text = policy_file::text_if_any(file).map_err(AcceptError::Unusable)?;
         if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
             return Err(AcceptError::Changed);
         }
@@ -205,16 +201,11 @@ impl Layers {
     fn state(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<FileState>, Broken> {
         let path = file.place.path();
         let broken = |why| Broken { path: path.into(), why };
-        let text = match policy_file::text(path) {
-            Ok(text) => Some(text),
-            Err(Why::Unreadable(error)) if policy_file::is_absent(&file.place, &error) => None,
-            Err(why) => {
-                if matches!(&why, Why::Unreadable(error) if error.kind() == io::ErrorKind::NotFound) {
-                    self.accept_absence(file, keeps);
-                }
-                return Err(broken(why));
+        let text = policy_file::text_at(&file.place).inspect_err(|broken| {
+            if matches!(&broken.why, Why::Unreadable(error) if error.kind() == io::ErrorKind::NotFound) {
+                self.accept_absence(file, keeps);
             }
-        };
+        })?;
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
         if file.layer == Layer::System {

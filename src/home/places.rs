@@ -183,16 +183,7 @@ impl Places {
     /// [`PlaceError`] when somebody else could change it.
     pub fn check_config(&self) -> Result<(), PlaceError> {
         for dir in self.root.iter().chain([&self.config]) {
-            match fs::metadata(dir) {
-                Ok(found) if found.is_dir() => check_owner(dir, &found)?,
-                Ok(_) => {
-                    return Err(PlaceError::NoFolder { path: dir.clone(), found: "it is a file" });
-                }
-                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
-                Err(cause) => {
-                    return Err(PlaceError::Io { path: dir.clone(), cause });
-                }
-            }
+            check_folder(dir, fs::metadata(dir))?;
         }
         Ok(())
     }

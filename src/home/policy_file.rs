@@ -106,10 +106,29 @@ fn counted(problems: &[Problem]) -> String {
 /// # Errors
 /// [`Broken`] when the file is not to be read, not to be trusted, or no policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
+    let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
+    read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
+}
+
+/// The text of the policy; `None` where the usual place has no file.
+///
+/// # Errors
+/// The file is not to be read or trusted.
+pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
-        Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
-        Ok(text) => read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
-        Err(why) => Err(Broken { path: place.path().into(), why }),
+        Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(None),
+        read => read.map(Some).map_err(|why| Broken { path: place.path().into(), why }),
+    }
+}
+
+/// The text of a file that may be missing.
+///
+/// # Errors
+/// As [`text`].
+pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
+    match text(path) {
+        Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }
 

@@ -1,15 +1,13 @@
 //! One entry in the operator's log, of what an operator decided outside of a wrapper. Nothing is settled without it.
 
 use super::config::{self, ConfigError};
-use super::places::{PlaceError, Places};
+use super::places::Places;
 use crate::audit::record::Entry;
 use crate::audit::recording::{Recording, RecordingError};
 
 /// Why an entry was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    #[error(transparent)]
-    Place(#[from] PlaceError),
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("nothing was changed, because it could not be recorded: {0}")]
@@ -20,7 +18,6 @@ impl RecordError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::Place(error) => error.hint(),
             Self::Config(error) => error.hint(),
             Self::Log(_) => "`mcp-approve doctor` says what is wrong with the log".to_owned(),
         }
@@ -32,7 +29,7 @@ impl RecordError {
 /// # Errors
 /// The log could not take it; then what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
-    places.create_state()?;
+    places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;
     Ok(Recording::open(&log, &places.redaction_key())?.record(&[(1, entry)])?)
 }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::audit::secrets;
+use crate::behavior::secrets;
 use crate::wire::digest::{Digest, Hasher, StreamHasher};
 
 /// How a server is started.

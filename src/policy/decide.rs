@@ -189,5 +189,6 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::SchemaMismatch => "arguments that do not fit the schema",
         HazardKind::UnusableSchema => "an unusable schema",
         HazardKind::UnreadArguments => "arguments that were not read",
+        HazardKind::UnknownPart => "a part that mcp-approve does not know",
     }
 }

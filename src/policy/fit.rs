@@ -143,8 +143,8 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
         if speaks.peek().is_none() || selectors(rule, server, question).is_some() {
             continue;
         }
-        for (path, folders) in speaks {
-            wanted.insert(path.to_owned());
+        for (paths, folders) in speaks {
+            wanted.extend(paths);
             wanted.extend(folders.iter().filter_map(|folder| folder.path(&policy.roots)));
         }
     }

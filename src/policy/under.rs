@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use super::holds::Holds;
 use super::paths::Paths;
+use crate::behavior::arguments::base;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +69,14 @@ impl Folder {
         };
         let leads = Holds::from(path.words.starts_with(&folder.words));
         if by_words == leads { leads } else { Holds::Undecided }
+    }
+
+    /// Whether an argument of a call lies in the folder, however the server may read it: where another argument may be its
+    /// base, below that as well.
+    pub fn holds_argument(&self, path: &str, name: &str, arguments: &Value, roots: &Roots) -> Holds {
+        let readings = base::readings(arguments, name, path).unwrap_or_default();
+        let all = readings.iter().map(|path| self.holds(path, roots));
+        all.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)
     }
 
     /// The folder as an absolute path; `None` while the home that it starts from is not known.

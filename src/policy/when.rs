@@ -11,7 +11,7 @@ use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
-use crate::behavior::arguments::path;
+use crate::behavior::arguments::{base, path};
 use crate::behavior::hazards::{Hazard, HazardKind};
 
 /// A longer text is not compared with globs: whether one matches stays undecided.
@@ -98,7 +98,7 @@ impl Predicate {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
                 let value = argument(shown.arguments, arg);
-                tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
+                tests.iter().map(|test| test.holds(arg, value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
                 // An unknown effect could be any of them.
@@ -123,8 +123,8 @@ impl Predicate {
 }
 
 impl Predicate {
-    /// The path and the folders that it compares, where it does that and the argument is a text.
-    pub fn under<'a>(&'a self, arguments: &'a Value) -> Option<(&'a str, &'a [Folder])> {
+    /// The paths and the folders that it compares, where it does that and the argument is a text.
+    pub fn under<'a>(&'a self, arguments: &'a Value) -> Option<(Vec<String>, &'a [Folder])> {
         let About::Argument { arg, tests } = &self.about else {
             return None;
         };
@@ -140,7 +140,8 @@ impl Predicate {
             | Test::Present
             | Test::Absent => None,
         })?;
-        Some((argument(arguments, arg)?.as_str()?, folders))
+        let path = argument(arguments, arg)?.as_str()?;
+        Some((base::readings(arguments, arg, path).unwrap_or_default(), folders))
     }
 }
 
@@ -161,7 +162,7 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
 }
 
 impl Test {
-    fn holds(&self, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
+    fn holds(&self, arg: &str, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
         let Some(value) = value else {
             return match self {
                 Self::Present => Holds::No,
@@ -192,7 +193,9 @@ impl Test {
                 matches => matches.into(),
             }),
             Self::Under(folders) => {
-                text.and_then(|text| folders.iter().map(|folder| folder.holds(text, shown.roots)).max())
+                let holds =
+                    |text| move |folder: &Folder| folder.holds_argument(text, arg, shown.arguments, shown.roots);
+                text.and_then(|text| folders.iter().map(holds(text)).max())
             }
             Self::Lt(limit) => number().map(|number| (number < *limit).into()),
             Self::Gt(limit) => number().map(|number| (number > *limit).into()),

@@ -4,12 +4,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::digest::{Digest, Hasher};
+use super::fold;
 use super::id::Id;
 use super::inputs::{Inputs, Question};
 use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
 use super::strict::{Kind, Reader};
+use super::task;
 
 /// A call: the line as received, and where its parts are in it. Only [`super::message`] makes one.
 #[derive(Clone, Debug)]
@@ -56,6 +60,8 @@ pub(super) struct Parts {
     pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
+    /// A call has a member that no revision of the protocol has.
+    pub(super) has_unknown: bool,
 }
 
 /// What the gate needs of a call's `_meta`. Texts are untrusted.
@@ -99,6 +105,7 @@ impl Call {
             answer_to: Some(answer_to),
             values,
             longest_key,
+            has_unknown: false,
         };
         Self::new(line, Origin::Answer, parts)
     }
@@ -207,15 +214,36 @@ impl Call {
         hasher.finish()
     }
 
+    /// The members of the message and of its `params` that no revision of the protocol gives a call, as one JSON object: each
+    /// under its JSON Pointer, its value as it is written. `None` where there are none.
+    pub fn unknown_parts(&self) -> Option<String> {
+        if !self.parts.has_unknown {
+            return None;
+        }
+        let known_above = |key: &str, _: &str| matches!(key, "jsonrpc" | "id" | "method" | "params");
+        let known = |key: &str, value: &str| match key {
+            "task" => task::is_known(value),
+            key => fold::CALL.contains(&key),
+        };
+        let above = members(self.line.content()).unwrap_or_default();
+        let above = above.into_iter().filter(|(key, value)| !known_above(key, value)).map(|one| ("", one));
+        let of_params = self.members().unwrap_or_default();
+        let of_params = of_params.into_iter().filter(|(key, value)| !known(key, value)).map(|one| ("/params", one));
+        let mut text = String::from("{");
+        for (place, (key, value)) in above.chain(of_params) {
+            let pointer = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            text.push_str(if text.len() > 1 { "," } else { "" });
+            text.push_str(&Value::from(pointer).to_string());
+            text.push(':');
+            text.push_str(value);
+        }
+        text.push('}');
+        Some(text)
+    }
+
     /// The members of `params`: each key decoded, its value as it is written.
     fn members(&self) -> Option<Vec<(Cow<'_, str>, &str)>> {
-        let mut reader = Reader::new(self.text(Some(&self.parts.params))?.as_bytes()).ok()?;
-        let (mut open, mut found) = (reader.enter().ok()?, Vec::new());
-        while let Some(key) = reader.member(&mut open).ok()? {
-            let value = reader.skip().ok()?;
-            found.push((reader.decoded(&key), reader.raw(value)));
-        }
-        Some(found)
+        members(self.text(Some(&self.parts.params))?.as_bytes())
     }
 
     /// Whether the request declares the stateless era.
@@ -274,6 +302,17 @@ impl Call {
     fn text(&self, span: Option<&Range<usize>>) -> Option<&str> {
         self.line.content().get(span?.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
+}
+
+/// The members of an object: each key decoded, its value as it is written.
+fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &str)>> {
+    let mut reader = Reader::new(object).ok()?;
+    let (mut open, mut found) = (reader.enter().ok()?, Vec::new());
+    while let Some(key) = reader.member(&mut open).ok()? {
+        let value = reader.skip().ok()?;
+        found.push((reader.decoded(&key), reader.raw(value)));
+    }
+    Some(found)
 }
 
 /// Whether the text is exactly one object, strictly read.

@@ -7,6 +7,7 @@ use super::call::Meta;
 use super::fold;
 use super::id::Id;
 use super::strict::{Fault, Kind, Reader};
+use super::task;
 
 /// A line, read: which members it has, and what they say.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(super) struct Envelope<'a> {
     pub(super) has_error: bool,
     /// A key that folds to a protocol key without being it.
     pub(super) shadowed: bool,
+    /// A key that no revision of the protocol has.
+    pub(super) has_unknown: bool,
     /// How many values it holds, each inside another too.
     pub(super) values: usize,
     /// Bytes of its longest key.
@@ -55,6 +58,8 @@ pub(super) struct Params<'a> {
     pub(super) shadowed_as_call: bool,
     /// A key that folds to one that any method has without being it.
     pub(super) shadowed: bool,
+    /// A member that a call has in no revision of the protocol.
+    pub(super) has_unknown: bool,
 }
 
 /// A member that should be a string.
@@ -142,6 +147,7 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
             other => {
                 found.has_result |= other == "result";
                 found.has_error |= other == "error";
+                found.has_unknown |= !matches!(other, "result" | "error");
                 found.shadowed |= fold::shadows(other, fold::ENVELOPE);
                 reader.skip()?;
             }
@@ -166,11 +172,19 @@ fn params<'a>(reader: &mut Reader<'a>) -> Result<Params<'a>, Fault> {
             "arguments" => found.arguments = value(reader)?,
             "requestState" => found.request_state = value(reader)?,
             "inputResponses" => found.input_responses = value(reader)?,
-            "requestId" => found.request_id = name(reader)?,
+            "requestId" => {
+                found.has_unknown = true;
+                found.request_id = name(reader)?;
+            }
             "_meta" => meta(reader, &mut found)?,
+            "task" => {
+                let span = reader.skip()?;
+                found.has_unknown |= !task::is_known(reader.raw(span));
+            }
             other => {
                 found.shadowed_as_call |= fold::shadows(other, fold::CALL);
                 found.shadowed |= fold::shadows(other, fold::PARAMS);
+                found.has_unknown = true;
                 reader.skip()?;
             }
         }

@@ -117,6 +117,7 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
+        has_unknown: message.has_unknown || params.has_unknown,
     })
 }
 
@@ -137,6 +138,7 @@ pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
         answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
+        has_unknown: false,
     })
 }
 

@@ -132,6 +132,15 @@ pub fn requested(task: &str) -> Option<u64> {
     task.as_object().map(|task| task.get("ttl").and_then(Value::as_u64).unwrap_or_default())
 }
 
+/// Whether a member `task` holds what the protocol has there, and nothing more.
+pub(super) fn is_known(task: &str) -> bool {
+    let is_time = |(key, value): (&String, &Value)| {
+        matches!(key.as_str(), "ttl" | "pollInterval") && (value.is_number() || value.is_null())
+    };
+    let task: Option<Value> = serde_json::from_str(task).ok();
+    task.is_some_and(|task| task.as_object().is_some_and(|task| task.iter().all(is_time)))
+}
+
 /// The answer to a call that became a task. `to_model` is for the model meanwhile.
 pub fn created(id: &Id, view: &View<'_>, to_model: &str) -> Line {
     let members = members(view);

@@ -16,7 +16,8 @@ const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 
 /// What one rule makes of a call of a tool that is not described.
 fn ruled(rule: &str, arguments: &Value) -> Decision {
-    let policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
+    let mut policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
+    policy.roots.folder = Some("/srv/work".to_owned());
     let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), arguments);
     let (server, tool) = ("s", "t");
     decide(&policy, &Question { method: None, server, tool, behavior: &behavior, arguments, now: 0, recent: None })
@@ -34,6 +35,9 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
     for (rule, covered) in [
         (sql.as_str(), json!({ "sql": by_id })),
         (under, json!({ "path": "/srv/a" })),
+        (under, json!({ "path": "/srv/a", "cwd": "/etc" })),
+        (under, json!({ "path": "a" })),
+        (under, json!({ "path": "a", "cwd": "/srv/b" })),
         (glob, json!({ "path": "/srv/a" })),
     ] {
         assert_eq!(ruled(rule, &covered), Decision::Allow, "{rule} {covered}");
@@ -47,12 +51,26 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
         (under, json!({ "path": "$HOME/.ssh/id" })),
         (under, json!({ "path": "file:///srv/a" })),
         (under, json!({ "path": "/srv/..\\etc" })),
+        // In the folder of the wrapper, which is below /srv here, and below another for the server.
+        (under, json!({ "path": "a", "repo_path": "/etc" })),
+        (under, json!({ "path": "a", "options": { "cwd": "~" } })),
+        (under, json!({ "path": "a", "cwd": "elsewhere" })),
+        (under, json!({ "path": "a", "directory": "elsewhere" })),
+        (under, json!({ "path": "../srv/a", "root": "/srv/b" })),
         (glob, json!({ "path": "/srv/../etc/passwd" })),
         (glob, json!({ "path": "/srv/%2e%2e/etc/passwd" })),
     ] {
         assert_eq!(ruled(rule, &beyond), Decision::Ask, "{rule} {beyond}");
     }
     // What asks or denies meets each statement, not the gravest alone.
+    let keys = "decision = 'deny'\nwhen = [{ arg = 'path', under = '/keys' }]";
+    for (arguments, decision) in [
+        (json!({ "path": "a", "cwd": "/keys" }), Decision::Deny),
+        (json!({ "path": "a", "cwd": "keys" }), Decision::Deny),
+        (json!({ "path": "a", "cwd": "/srv" }), Decision::Ask),
+    ] {
+        assert_eq!(ruled(keys, &arguments), decision, "{arguments}");
+    }
     let updates = "decision = 'deny'\naction = 'UPDATE'";
     assert_eq!(ruled(updates, &json!({ "sql": "UPDATE t SET a = 1; DROP TABLE t" })), Decision::Deny);
     assert_eq!(ruled(updates, &json!({ "sql": "DROP TABLE t" })), Decision::Ask);
@@ -254,4 +272,42 @@ fn f12_a_long_line_is_no_way_around() {
     world.deny("files-1", "no");
     assert!(!world.gate.keeps_back(&Gist::Unreadable), "nothing is held any more");
     world.finish();
+}
+
+/// What a laxer server makes of a member that no revision of the protocol has is its own affair: nothing of it goes unseen.
+#[test]
+fn f13_a_member_beside_the_arguments_that_no_revision_has_is_shown_recorded_and_asked_about() {
+    let read = r#"{"path":"/a"}"#;
+    let call = |above: &str, beside: &str| {
+        let params = format!(r#"{{"name":"read_file","arguments":{read}{beside}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call"{above},"params":{params}}}"#)
+    };
+    for known in ["", r#","_meta":{"progressToken":1,"x/y":{}}"#, r#","task":{"ttl":1000}"#, r#","task":{"ttl":null}"#]
+    {
+        let mut world = World::new().ready();
+        assert_eq!(world.host(&call("", known)), [Did::Forward(call("", known))], "{known}");
+        world.finish();
+    }
+    for (above, beside, parts) in [
+        ("", r#","arguments2":{"path":"/etc/shadow"}"#, r#"{"/params/arguments2":{"path":"/etc/shadow"}}"#),
+        ("", r#","a/b":1,"x":[2]"#, r#"{"/params/a~1b":1,"/params/x":[2]}"#),
+        ("", r#","task":{"ttl":1,"run":"rm"}"#, r#"{"/params/task":{"ttl":1,"run":"rm"}}"#),
+        ("", r#","task":["rm"]"#, r#"{"/params/task":["rm"]}"#),
+        ("", r#","requestId":"9""#, r#"{"/params/requestId":"9"}"#),
+        ("", r#","e\u001b[2J":1"#, r#"{"/params/e\u001b[2J":1}"#),
+        (r#","arguments":{"path":"/etc/shadow"}"#, "", r#"{"/arguments":{"path":"/etc/shadow"}}"#),
+    ] {
+        let mut world = World::new().ready();
+        let line = call(above, beside);
+        assert_eq!(world.host(&line), [Did::Ask("files-1".into())], "{line}");
+        let card = &world.cards["files-1"];
+        assert_eq!(card.unknown_parts.as_deref(), Some(parts));
+        let hazard = card.hazards.iter().find(|one| one.kind == HazardKind::UnknownPart).expect("a hazard");
+        assert!(hazard.what.starts_with("the call has a part that mcp-approve does not know: /"), "{}", hazard.what);
+        assert!(card.danger.is_some(), "it takes two keys");
+        let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a record");
+        let recorded = asked.detail.iter().find(|(name, _)| *name == "unknown_parts").expect("they are on record");
+        assert_eq!(recorded.1, serde_json::from_str::<Value>(parts).expect("JSON"));
+        world.finish();
+    }
 }

@@ -97,6 +97,30 @@ fn c20_what_a_call_brings_beside_its_arguments_is_not_approved_in_a_form_that_do
     }
 }
 
+/// A form is no card: what another program runs later, or is configured by, is read on one.
+#[test]
+fn c20_a_change_outside_of_the_servers_folder_or_of_a_hidden_file_is_not_put_in_a_form() {
+    for (path, forms) in [
+        ("/a", 1),
+        ("/notes/a.md", 1),
+        ("~/.bashrc", 0),
+        ("~/bin/git", 0),
+        ("$HOME/a", 0),
+        ("/.ssh/config", 0),
+        (".git/hooks/pre-commit", 0),
+        ("a/.vscode/tasks.json", 0),
+        ("../a", 0),
+        ("a/%2e%2e/%2e%2e/b", 0),
+        ("C:\\\\a", 0),
+    ] {
+        let config = Config { unattended: Unattended::Elicit, ..config() };
+        let mut world = World::with(config, "").ready_with(r#"{"elicitation":{}}"#);
+        world.call("7", "write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#));
+        assert_eq!((world.cards.len(), world.forms.len()), (1, forms), "{path}");
+        world.finish();
+    }
+}
+
 #[test]
 fn c20_a_server_does_not_learn_our_id_from_the_hosts_cancellation() {
     let mut world = asked();

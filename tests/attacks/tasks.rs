@@ -160,6 +160,31 @@ fn c21_tasks_are_bounded_in_number() {
     world.finish();
 }
 
+/// And so are the requests that wait for their ends: their bytes are bounded together, whatever task each waits for.
+#[test]
+fn c21_the_requests_that_wait_for_tasks_are_bounded_in_bytes_together() {
+    let mut world = polled();
+    let padding = "x".repeat(60 << 10);
+    let mut taken = 0;
+    for task in 100..120 {
+        world.host(&task_call(&task.to_string(), "write_file", WRITE));
+        let name = world.tasks.last().expect("a task").clone();
+        for nth in 0..8 {
+            let id = task * 100 + nth;
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/result","params":{{"taskId":"{name}","_meta":{{"x/y":"{padding}"}}}}}}"#
+            );
+            let did = world.host(&line);
+            match did.is_empty() {
+                true => taken += line.len(),
+                false => assert!(says(&did, "too many"), "{did:?}"),
+            }
+        }
+    }
+    assert!(taken > 1 << 20 && taken <= 4 << 20, "{taken}");
+    world.finish();
+}
+
 /// A write under id 7 that became a task of the extension.
 fn extension() -> (World, String) {
     let mut world = polled();

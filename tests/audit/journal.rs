@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use mcp_approve::audit::query;
 use mcp_approve::audit::store::{Commit, Journal, Left, Reader, Store};
-use mcp_approve::cli::log::{Finding, LogCommand, VerifyOptions, run};
+use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
 
 use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, tickets, write};
@@ -205,7 +206,7 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
     assert_eq!(kept(), Ok(0));
 }
 
-fn verify(db: &Path) -> (Finding, String) {
+fn verify(db: &Path) -> (ExitCode, String) {
     let mut out = Vec::new();
     let command = LogCommand::Verify(VerifyOptions { expect_head: None, json: false });
     let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
@@ -278,7 +279,7 @@ fn a_journal_that_was_changed_is_folded_up_to_there_and_kept_aside() {
         assert!(matches!(reader.left(), [Left::Broken { .. }]), "{what}: {:?}", reader.left());
         assert!(left(&db).iter().all(|name| name.contains(".broken")), "{what}: {:?}", left(&db));
         let (finding, text) = verify(&db);
-        assert_eq!(finding, Finding::NotSo, "{what}: {text}");
+        assert_eq!(finding, ExitCode::FAILURE, "{what}: {text}");
         assert!(text.contains(".broken"), "{what}: {text}");
         assert_eq!(tickets(&db), expected, "{what}: noted once");
     }
@@ -298,7 +299,7 @@ fn a_reader_goes_on_without_what_it_cannot_fold_and_says_so() {
     assert_eq!(reader.newest(), Ok(1));
     assert!(matches!(reader.left(), [Left::Unfolded { why, .. }] if why.contains("locked")), "{:?}", reader.left());
     let (finding, text) = verify(&db);
-    assert_eq!(finding, Finding::So);
+    assert_eq!(finding, ExitCode::SUCCESS);
     assert!(text.contains("audit.d"), "{text}");
     lock.unlock().unwrap();
     assert_eq!(tickets(&db), named(1..=2));

@@ -1,12 +1,14 @@
 //! `mcp-approve log`: what a user and a script read.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::Parser;
 use mcp_approve::audit::moment::{Clock, Since};
 use mcp_approve::audit::record::{By, Entry, Kind};
 use mcp_approve::audit::store::Store;
-use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
+use mcp_approve::cli::error::Error;
+use mcp_approve::cli::log::{LogCommand, run};
 use mcp_approve::cli::look::Look;
 use mcp_approve::wire::digest::Digest;
 use rusqlite::Connection;
@@ -20,7 +22,7 @@ struct Line {
     command: LogCommand,
 }
 
-pub fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
+pub fn log(db: &Path, line: &str) -> (Result<ExitCode, Error>, String) {
     let line = Line::try_parse_from(line.split(' ')).unwrap();
     let mut out = Vec::new();
     let finding = run(&line.command, db, Look::plain(NOON + 3_600_000), &mut out);
@@ -29,7 +31,7 @@ pub fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
 
 pub fn so(db: &Path, line: &str) -> String {
     let (finding, out) = log(db, line);
-    assert_eq!(finding.unwrap(), Finding::So, "{out}");
+    assert_eq!(finding.unwrap(), ExitCode::SUCCESS, "{out}");
     out
 }
 
@@ -244,7 +246,7 @@ fn one_record_and_all_of_a_ticket() {
     let both: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-3 --json")).unwrap();
     assert_eq!((both[0]["seq"].clone(), both[1]["seq"].clone()), (3.into(), 5.into()));
     let (missing, _) = log(&db, "log show filesystem-9");
-    assert!(matches!(missing, Err(LogError::Nothing(_))));
+    assert!(matches!(missing, Err(Error::NotInLog(_))));
     let (missing, _) = log(&db, "log show 99");
     assert!(missing.unwrap_err().to_string().contains("99"));
 }
@@ -254,7 +256,7 @@ fn nothing_yet() {
     let (_folder, db) = folder();
     assert_eq!(so(&db, "log list --json"), "[]\n");
     assert!(so(&db, "log list").contains("there is no audit log yet"));
-    assert!(matches!(log(&db, "log verify").0, Err(LogError::NoLog(_))), "no log verifies nothing");
+    assert!(matches!(log(&db, "log verify").0, Err(Error::NoLog(_))), "no log verifies nothing");
     log_of(&db, 1);
     assert_eq!(so(&db, "log list --tool x"), "No matches.\n");
 }
@@ -296,12 +298,12 @@ fn verify_finds_tampering_in_the_file() {
         .unwrap();
         raw.execute_batch(sql).unwrap();
         let (finding, out) = log(&db, "log verify --json");
-        assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
+        assert_eq!(finding.unwrap(), ExitCode::FAILURE, "{name}");
         let report: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(report["broken"]["seq"], *at, "{name}: {report}");
         assert_eq!(report["records"], *at - 1, "{name}: what is before it holds");
         let (finding, out) = log(&db, "log verify");
-        assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
+        assert_eq!(finding.unwrap(), ExitCode::FAILURE, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
         let alone = out.contains("at one record") && out.contains("Every other record holds");
         let gap = out.contains("at one place") && out.contains("Every other record holds");
@@ -327,7 +329,7 @@ fn verify_finds_a_cut_tail_by_its_anchor() {
     raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
     assert_eq!(head(&db).seq, 4, "the chain alone cannot show it");
     let (finding, out) = log(&db, &format!("log verify --expect-head {anchor}"));
-    assert_eq!(finding.unwrap(), Finding::NotSo);
+    assert_eq!(finding.unwrap(), ExitCode::FAILURE);
     assert!(out.contains("THE EXPECTED HEAD IS MISSING"), "{out}");
 }
 

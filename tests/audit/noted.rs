@@ -3,11 +3,13 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::ExitCode;
 
 use mcp_approve::audit::record::Entry;
 use mcp_approve::audit::store::Store;
 use mcp_approve::audit::store::noted::{Noted, place_of, read as noted};
-use mcp_approve::cli::log::{Finding, LogCommand, LogError, VerifyOptions, run};
+use mcp_approve::cli::error::Error;
+use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
 
 use crate::audit::log::log;
@@ -20,7 +22,7 @@ fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>)
     store.sync().unwrap();
 }
 
-fn verify(db: &Path) -> (Finding, String, serde_json::Value) {
+fn verify(db: &Path) -> (ExitCode, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
         let command = LogCommand::Verify(VerifyOptions { expect_head: None, json });
@@ -30,7 +32,7 @@ fn verify(db: &Path) -> (Finding, String, serde_json::Value) {
     let ((finding, text), (same, json)) = (told(false), told(true));
     assert_eq!(finding, same, "{text}{json}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["holds"], finding == Finding::So, "{json}");
+    assert_eq!(json["holds"], finding == ExitCode::SUCCESS, "{json}");
     (finding, text, json)
 }
 
@@ -50,15 +52,15 @@ fn a_log_that_only_grew_holds() {
     assert_eq!(noted(&db), Noted::Head(head(&db)));
     Store::open(&db, WRITER).unwrap().append(&numbered([write(5)]), &redactor()).unwrap();
     let (finding, text, json) = verify(&db);
-    assert_eq!(finding, Finding::So, "{text}");
+    assert_eq!(finding, ExitCode::SUCCESS, "{text}");
     assert_eq!((&json["noted"]["seq"], &json["noted"]["found"]), (&4.into(), &true.into()), "{json}");
     assert!(text.contains("audit.head, record 4, is in it"), "{text}");
     // A loss of power may leave nothing of the note, and a log from before there were notes has none.
     fs::write(place_of(&db), "").unwrap();
-    assert_eq!(verify(&db).0, Finding::So);
+    assert_eq!(verify(&db).0, ExitCode::SUCCESS);
     fs::remove_file(place_of(&db)).unwrap();
     let (finding, text, json) = verify(&db);
-    assert_eq!((finding, &json["noted"]), (Finding::So, &serde_json::Value::Null), "{text}");
+    assert_eq!((finding, &json["noted"]), (ExitCode::SUCCESS, &serde_json::Value::Null), "{text}");
     assert!(text.contains("THE NOTED HEAD IS MISSING") && text.contains("cut off at the end"), "{text}");
     let mut store = Store::open(&db, WRITER).unwrap();
     store.append(&numbered([read(6)]), &redactor()).unwrap();
@@ -73,13 +75,13 @@ fn e4_a_log_that_was_removed_or_replaced_is_found_for_good() {
     let before = noted(&db);
     remove(&db);
     let (finding, text, _) = verify(&db);
-    assert_eq!(finding, Finding::NotSo);
+    assert_eq!(finding, ExitCode::FAILURE);
     assert!(text.contains("RECORDS ARE MISSING"), "{text}");
     // A new log begins, shorter first, then longer; no later note hides it.
     for n in [1, 4] {
         record(&db, [9; 16], (0..n).map(write));
         let (finding, text, json) = verify(&db);
-        assert_eq!(finding, Finding::NotSo, "{text}");
+        assert_eq!(finding, ExitCode::FAILURE, "{text}");
         assert!(text.contains("RECORDS ARE MISSING") && json["broken"].is_null(), "{text}{json}");
         assert_eq!(noted(&db), before);
     }
@@ -91,7 +93,7 @@ fn a_log_that_was_removed_is_not_taken_for_none_yet() {
     record(&db, WRITER, (1..=2).map(read));
     remove(&db);
     for line in ["log list", "log list --json", "log show 1", "log stats", "log export"] {
-        assert!(matches!(log(&db, line).0, Err(LogError::Gone(_))), "{line}");
+        assert!(matches!(log(&db, line).0, Err(Error::LogGone(_))), "{line}");
     }
 }
 
@@ -102,11 +104,11 @@ fn e4_a_log_that_was_cut_off_at_its_end_is_found_without_an_anchor() {
     let raw = Connection::open(&db).unwrap();
     raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
     let (finding, text, json) = verify(&db);
-    assert_eq!(finding, Finding::NotSo, "{text}");
+    assert_eq!(finding, ExitCode::FAILURE, "{text}");
     assert!(text.contains("has noted record 5"), "{text}");
     assert_eq!((&json["records"], &json["noted"]["found"]), (&4.into(), &false.into()), "{json}");
     record(&db, WRITER, [read(6), read(7)]);
-    assert_eq!(verify(&db).0, Finding::NotSo, "what was appended since hides it");
+    assert_eq!(verify(&db).0, ExitCode::FAILURE, "what was appended since hides it");
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn one_changed_record_is_told_as_one_and_not_as_a_log_that_was_cut_off() {
         "DROP TRIGGER record_is_not_changed; UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 3";
     raw.execute_batch(change).unwrap();
     let (finding, text, json) = verify(&db);
-    assert_eq!((finding, &json["changed"], &json["records"]), (Finding::NotSo, &1.into(), &2.into()), "{json}");
+    assert_eq!((finding, &json["changed"], &json["records"]), (ExitCode::FAILURE, &1.into(), &2.into()), "{json}");
     assert!(text.contains("Every other record holds: 2 before it, 2 after it."), "{text}");
     assert!(text.contains("record 5, is in it") && !text.contains("MISSING"), "{text}");
     // What is behind it may be cut off as well.
@@ -147,7 +149,7 @@ fn a_note_that_says_nothing_is_a_finding_and_stays() {
         spoil(&place_of(&db));
         record(&db, WRITER, [read(2)]);
         let (finding, text, _) = verify(&db);
-        assert_eq!(finding, Finding::NotSo, "{what}: {text}");
+        assert_eq!(finding, ExitCode::FAILURE, "{what}: {text}");
         assert!(text.contains(says), "{what}: {text}");
     }
 }

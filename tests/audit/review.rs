@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::store::Store;
-use mcp_approve::cli::log::LogError;
+use mcp_approve::cli::error::Error;
 use mcp_approve::policy::rule::Decision;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn a_ticket_shows_its_newest_session_and_names_the_others() {
     assert!(shown.contains("--session bbbb") && !shown.contains('\u{1b}'), "{shown}");
     let older: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-2 --session bb --json")).unwrap();
     assert_eq!(older.iter().map(|row| row["seq"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3]);
-    assert!(matches!(log(&db, "log show filesystem-2 --session dd").0, Err(LogError::Nothing(_))));
+    assert!(matches!(log(&db, "log show filesystem-2 --session dd").0, Err(Error::NotInLog(_))));
     assert!(!so(&db, "log show 1").contains("other sessions"));
 }
 
@@ -83,7 +83,7 @@ fn an_export_of_a_log_that_was_changed_or_cut_off_is_whole_and_fails() {
         // What is wanted may all be as it was: the log as a whole is not.
         for line in ["log export", "log export --format csv", "log export --tool read_file"] {
             let (finding, text) = log(&db, line);
-            let Err(LogError::Untrue(why)) = finding else { panic!("{line}: {finding:?}") };
+            let Err(Error::Untrue { what: why, .. }) = finding else { panic!("{line}: {finding:?}") };
             assert!(why.contains(says), "{line}: {why}");
             assert!(line != "log export" || text.lines().count() == 3, "{text}");
         }
@@ -237,7 +237,7 @@ fn stats_of_nothing_say_what_to_do() {
     assert_eq!(serde_json::from_str::<Value>(&so(&db, "log stats --json")).unwrap()["calls"], 0);
     log_of(&db, 1);
     assert!(so(&db, "log stats --tool nothing").contains("No call of that kind"));
-    assert!(matches!(log(&folder().1, "log export").0, Err(LogError::NoLog(_))));
+    assert!(matches!(log(&folder().1, "log export").0, Err(Error::NoLog(_))));
 }
 
 /// Paths that would be cut say their folder once; where nothing would be cut, they are whole.

@@ -118,6 +118,7 @@ pub fn write(ticket: &str) -> Snapshot {
         },
         arguments: arguments.into(),
         responses: None,
+        unknown_parts: None,
         readings: Vec::new(),
         undeclared: Vec::new(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),

@@ -75,6 +75,7 @@ const fn figure(id: &'static str, what: &'static str, target: &'static str, meas
 }
 
 fn main() -> ExitCode {
+    fake::scripted::play_if_asked();
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == players::ROLE) {
         return players::play(&arguments[1..]);

@@ -7,11 +7,12 @@ use mcp_approve::audit::chain::{Head, Row, body_digest};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Order, Reader, Store};
-use mcp_approve::cli::log::{self, Finding, LogCommand, VerifyOptions};
+use mcp_approve::cli::log::{self, LogCommand, VerifyOptions};
 use mcp_approve::cli::look::Look;
 use mcp_approve::wire::digest::Digest;
 use rusqlite::{Connection, params};
 use std::ops::ControlFlow;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::bed::{Chance, Measured, Run, grouped, in_parallel};
@@ -165,7 +166,7 @@ pub fn found(run: &Run) -> Measured {
             let expect_head = (number % 20 < 10).then_some(original.head);
             let verify = LogCommand::Verify(VerifyOptions { expect_head, json: false });
             let finding = log::run(&verify, &copy, Look::plain(0), &mut Vec::new());
-            return (kind, !matches!(finding, Ok(Finding::So)));
+            return (kind, !matches!(finding, Ok(ExitCode::SUCCESS)));
         }
     });
     let found = done.iter().filter(|(_, found)| *found).count() as u64;

@@ -10,6 +10,7 @@ pub mod log;
 pub mod nested;
 pub mod operator;
 pub mod processes;
+pub mod scripted;
 pub mod server;
 pub mod shown;
 pub mod terminal;

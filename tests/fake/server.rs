@@ -1,11 +1,11 @@
-//! The scripted server: writes a script for the hidden `demo-server --script`, and counts what was executed.
+//! The scripted server: writes the script that `scripted` plays, and counts what was executed.
 
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::BINARY;
+use super::scripted;
 
 /// A script in the making, with the folder it lives in.
 pub struct Server {
@@ -57,7 +57,7 @@ impl Server {
         self
     }
 
-    /// Plays a move for one tool, or for any other (`*`). The moves stand in `src/cli/demo/scripted.rs`.
+    /// Plays a move for one tool, or for any other (`*`). The moves are in `scripted`.
     #[must_use]
     pub fn on(mut self, tool: &str, then: Value) -> Self {
         self.script["calls"][tool] = then;
@@ -107,7 +107,7 @@ impl Server {
     pub fn command(&self) -> Vec<String> {
         let file = self.folder.path().join("script.json");
         fs::write(&file, Value::Object(self.script.clone()).to_string()).unwrap();
-        [BINARY, "demo-server", "--script", file.to_str().unwrap()].map(String::from).into()
+        vec![scripted::program(&file).to_str().unwrap().to_owned()]
     }
 
     /// The `tools/call` lines that reached the server, exactly as they arrived, oldest first.

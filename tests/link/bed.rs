@@ -223,6 +223,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             },
             arguments: arguments.to_owned(),
             responses: None,
+            unknown_parts: None,
             readings: Vec::new(),
             undeclared: vec!["x".to_owned()],
             digest: Digest::of(b"line"),

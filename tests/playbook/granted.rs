@@ -95,6 +95,8 @@ fn a_grant_covers_what_it_says_and_no_more() {
     assert_eq!(write(&mut world, 6, "/notes/../etc/passwd"), [Did::Ask("files-6".into())]);
     world.disk.insert("/notes/link".into(), ("/etc/passwd".into(), String::new()));
     assert_eq!(write(&mut world, 7, "/notes/link"), [Did::Ask("files-7".into())], "links are followed");
+    let elsewhere = world.call("9", "write_file", r#"{"path":"a","cwd":"/etc","content":"x"}"#);
+    assert!(matches!(elsewhere.as_slice(), [Did::Ask(_)]), "the server may begin elsewhere: {elsewhere:?}");
     let hidden = "/notes/a\u{200b}";
     assert!(matches!(write(&mut world, 8, hidden).as_slice(), [Did::Ask(_)]), "a hazard is beyond any grant");
     world.finish();

@@ -20,7 +20,7 @@ use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Order, Polling};
+use mcp_approve::gate::{Config, Gate, Order, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
@@ -113,7 +113,11 @@ impl World {
     /// A world with a policy text (empty: the built-in default).
     pub fn with(config: Config, policy: &str) -> Self {
         let order = config.order;
-        let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
+        let mut policy =
+            if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
+        if config.unattended == Unattended::Elicit {
+            policy.roots.folder = Some("/".to_owned());
+        }
         let mut world = Self {
             gate: Gate::new(config, Arc::new(policy)),
             now: Now { mono: 1_000_000, wall: 1_790_000_000_000 },

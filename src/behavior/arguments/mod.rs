@@ -2,6 +2,7 @@
 //!
 //! What is found raises and never lowers. What is not explained asks.
 
+pub mod base;
 pub mod choice;
 pub mod effect;
 pub mod explain;

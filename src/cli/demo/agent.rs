@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 
 use super::AgentArgs;
 use super::chain::wait_for;
-use super::error::DemoError;
+use super::error;
 use super::story::{self, Era, Errand, Step};
+use crate::cli::error::Error;
 
 /// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
 /// open is not all reads.
@@ -36,20 +37,20 @@ const BREATH: Duration = Duration::from_millis(200);
 const FAREWELL: Duration = Duration::from_secs(6);
 
 /// Runs the agent over a wrapped server command until the demo ends it.
-pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
-    let diary = File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
-    let words = diary.try_clone().map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
+pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, Error> {
+    let diary = File::create(&args.diary).map_err(|cause| error::io("creating", &args.diary, cause))?;
+    let words = diary.try_clone().map_err(|cause| error::io("opening", &args.diary, cause))?;
     let (mut server, to, from) = start(&args.command, words)?;
     let (tell, told) = mpsc::channel();
     listen(from, tell.clone());
     wait_for_leave(tell);
-    let work = std::env::current_dir().map_err(DemoError::Process)?;
+    let work = std::env::current_dir().map_err(error::process)?;
     let ended = Agent::new(to, diary, story::errands(&work)).live(&told);
-    let gone = wait_for(&mut server, FAREWELL).map_err(DemoError::Process)?;
+    let gone = wait_for(&mut server, FAREWELL).map_err(error::process)?;
     if gone.is_none() {
-        server.kill().map_err(DemoError::Process)?;
+        server.kill().map_err(error::process)?;
     }
-    match ended.map_err(DemoError::Process)? {
+    match ended.map_err(error::process)? {
         Ending::Left if gone.is_some() => Ok(ExitCode::SUCCESS),
         Ending::Left | Ending::Abandoned => Ok(ExitCode::FAILURE),
     }
@@ -268,9 +269,12 @@ impl Came {
     }
 }
 
-fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStdin, ChildStdout), DemoError> {
+fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStdin, ChildStdout), Error> {
     let [program, arguments @ ..] = command else {
-        return Err(DemoError::NoCommand);
+        return Err(Error::Wrong {
+            what: "no server command was given".to_owned(),
+            hint: "put the server's command after `--`".to_owned(),
+        });
     };
     let mut server = Command::new(program)
         .args(arguments)
@@ -278,10 +282,10 @@ fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStd
         .stdout(Stdio::piped())
         .stderr(words)
         .spawn()
-        .map_err(DemoError::Process)?;
+        .map_err(error::process)?;
     match (server.stdin.take(), server.stdout.take()) {
         (Some(to), Some(from)) => Ok((server, to, from)),
-        _ => Err(DemoError::Process(io::ErrorKind::BrokenPipe.into())),
+        _ => Err(error::process(io::ErrorKind::BrokenPipe.into())),
     }
 }
 

@@ -7,8 +7,9 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::DemoError;
+use super::error;
 use super::stage::Stage;
+use crate::cli::error::Error;
 
 /// The agent sees the wrapper off, which sees the server off: each within its own limit.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -21,10 +22,10 @@ pub(super) struct Chain {
 
 impl Chain {
     /// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it.
-    pub(super) fn start(stage: &Stage) -> Result<Self, DemoError> {
+    pub(super) fn start(stage: &Stage) -> Result<Self, Error> {
         let words = stage.root().join("agent.err");
-        let words = File::create(&words).map_err(|cause| DemoError::io("creating", &words, cause))?;
-        let me = std::env::current_exe().map_err(DemoError::Process)?;
+        let words = File::create(&words).map_err(|cause| error::io("creating", &words, cause))?;
+        let me = std::env::current_exe().map_err(error::process)?;
         let agent = Command::new(&me)
             .arg("demo-agent")
             .arg("--diary")
@@ -45,7 +46,7 @@ impl Chain {
             .stderr(words)
             .process_group(0)
             .spawn()
-            .map_err(DemoError::Process)?;
+            .map_err(error::process)?;
         Ok(Self { agent })
     }
 
@@ -55,12 +56,12 @@ impl Chain {
     }
 
     /// Tells the agent to leave and waits until it has; one that stays is killed and reported.
-    pub(super) fn leave(mut self) -> Result<(), DemoError> {
+    pub(super) fn leave(mut self) -> Result<(), Error> {
         self.dismiss();
-        match wait_for(&mut self.agent, FAREWELL).map_err(DemoError::Process)? {
+        match wait_for(&mut self.agent, FAREWELL).map_err(error::process)? {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(DemoError::Chain(format!("the agent ended with {status}"))),
-            None => Err(DemoError::Chain("the agent did not leave in time".into())),
+            Some(status) => Err(error::between(format!("the agent ended with {status}"))),
+            None => Err(error::between("the agent did not leave in time")),
         }
     }
 }
@@ -77,17 +78,17 @@ impl Drop for Chain {
 }
 
 /// Runs the console on this terminal, as a user would in another one, until the person quits.
-pub(super) fn console(stage: &Stage) -> Result<ExitStatus, DemoError> {
-    command(&stage.home())?.arg("demo-console").status().map_err(DemoError::Process)
+pub(super) fn console(stage: &Stage) -> Result<ExitStatus, Error> {
+    command(&stage.home())?.arg("demo-console").status().map_err(error::process)
 }
 
 /// Runs one command over the demo's home and takes its output.
-pub(super) fn ask(home: &Path, arguments: &[&str]) -> Result<Output, DemoError> {
-    command(home)?.args(arguments).stdin(Stdio::null()).output().map_err(DemoError::Process)
+pub(super) fn ask(home: &Path, arguments: &[&str]) -> Result<Output, Error> {
+    command(home)?.args(arguments).stdin(Stdio::null()).output().map_err(error::process)
 }
 
-fn command(home: &Path) -> Result<Command, DemoError> {
-    let mut command = Command::new(std::env::current_exe().map_err(DemoError::Process)?);
+fn command(home: &Path) -> Result<Command, Error> {
+    let mut command = Command::new(std::env::current_exe().map_err(error::process)?);
     command.arg("--home").arg(home);
     Ok(command)
 }

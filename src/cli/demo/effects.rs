@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 
 use super::database::Shop;
-use super::error::DemoError;
+use super::error;
 use super::tools::SHOP_FILE;
+use crate::cli::error::Error;
 
 /// The workspace at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +19,9 @@ pub(super) struct State {
 
 impl State {
     /// Reads the whole workspace.
-    pub(super) fn of(work: &Path) -> Result<Self, DemoError> {
+    pub(super) fn of(work: &Path) -> Result<Self, Error> {
         let mut files = BTreeMap::new();
-        collect(work, "", &mut files).map_err(|cause| DemoError::io("reading", work, cause))?;
+        collect(work, "", &mut files).map_err(|cause| error::io("reading", work, cause))?;
         let tables = Shop::at(work.join(SHOP_FILE)).contents()?.into_iter().collect();
         Ok(Self { files, tables })
     }

@@ -3,51 +3,32 @@
 use serde_json::Value;
 
 use super::chain;
-use super::error::DemoError;
+use super::error;
 use super::stage::Stage;
-
-/// Whether the chain holds, with the words of `log verify`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Chained {
-    Verifies(String),
-    Broken(String),
-}
+use crate::cli::error::Error;
 
 /// All records, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
-    rows: Vec<Value>,
+    pub(super) rows: Vec<Value>,
 }
 
 impl Ledger {
     /// Reads the log of this demo.
-    pub(super) fn read(stage: &Stage) -> Result<Self, DemoError> {
+    pub(super) fn read(stage: &Stage) -> Result<Self, Error> {
+        let cannot = |why: &str| error::between(format!("the audit log of the demo could not be read: {why}"));
         let listed = chain::ask(&stage.home(), &["log", "list", "--json", "--limit", "10000"])?;
         if !listed.status.success() {
-            return Err(DemoError::Log(String::from_utf8_lossy(&listed.stderr).into()));
+            return Err(cannot(&String::from_utf8_lossy(&listed.stderr)));
         }
         let mut rows: Vec<Value> =
-            serde_json::from_slice(&listed.stdout).map_err(|cause| DemoError::Log(cause.to_string()))?;
+            serde_json::from_slice(&listed.stdout).map_err(|cause| cannot(&cause.to_string()))?;
         rows.sort_by_key(|row| row["seq"].as_u64());
         Ok(Self { rows })
     }
 
-    /// How many records there are.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The final decisions.
-    pub(super) fn decisions(&self) -> impl Iterator<Item = Decided<'_>> {
-        self.of_kind("decision")
-    }
-
-    /// The calls that were taken back before a decision.
-    pub(super) fn withdrawn(&self) -> impl Iterator<Item = Decided<'_>> {
-        self.of_kind("withdrawn")
-    }
-
-    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = Decided<'_>> {
+    /// The records of one kind: each `decision` is final, and what is `withdrawn` was taken back before one.
+    pub(super) fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = Decided<'_>> {
         self.rows.iter().filter(move |row| row["kind"] == kind).map(Decided)
     }
 }
@@ -73,13 +54,20 @@ impl<'a> Decided<'a> {
     }
 }
 
-/// Runs `log verify`.
-pub(super) fn verify(stage: &Stage) -> Result<Chained, DemoError> {
+/// Whether the chain holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chained {
+    Verifies,
+    Broken,
+}
+
+/// Runs `log verify`; its words say more.
+pub(super) fn verify(stage: &Stage) -> Result<(Chained, String), Error> {
     let verified = chain::ask(&stage.home(), &["log", "verify"])?;
     let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     Ok(if verified.status.success() {
-        Chained::Verifies(words(&verified.stdout))
+        (Chained::Verifies, words(&verified.stdout))
     } else {
-        Chained::Broken(format!("{}\n{}", words(&verified.stdout), words(&verified.stderr)))
+        (Chained::Broken, format!("{}\n{}", words(&verified.stdout), words(&verified.stderr)))
     })
 }

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use super::chain::Chain;
 use super::cues::{self, Act, Cue};
 use super::effects::State;
-use super::error::DemoError;
+use super::error;
 use super::ledger::Ledger;
 use super::stage::Stage;
 use crate::audit::record::VerdictWord;
+use crate::cli::error::Error;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, OperatorVerdict};
@@ -43,7 +44,7 @@ pub(super) struct Play<'a> {
 
 impl<'a> Play<'a> {
     /// Attaches to whatever wrapper appears in the stage's home.
-    pub(super) fn new(stage: &'a Stage, out: &'a mut dyn Write) -> Result<Self, DemoError> {
+    pub(super) fn new(stage: &'a Stage, out: &'a mut dyn Write) -> Result<Self, Error> {
         let (tell, events) = mpsc::channel();
         let me = Me {
             operator: "automatic operator".into(),
@@ -52,7 +53,8 @@ impl<'a> Play<'a> {
         };
         // A play that is over does not listen.
         let on = move |event| drop(tell.send(event));
-        let clients = Clients::watch(&stage.run_dir(), me, on).map_err(|cause| DemoError::Attach(cause.to_string()))?;
+        let clients = Clients::watch(&stage.run_dir(), me, on)
+            .map_err(|cause| error::between(format!("the automatic operator could not attach: {cause}")))?;
         Ok(Self {
             state: State::of(&stage.work())?,
             stage,
@@ -69,7 +71,7 @@ impl<'a> Play<'a> {
     }
 
     /// Deals with calls until every cue was given, then lets the agent leave.
-    pub(super) fn perform(&mut self, chain: &mut Chain) -> Result<(), DemoError> {
+    pub(super) fn perform(&mut self, chain: &mut Chain) -> Result<(), Error> {
         while !self.cues.is_empty() {
             let deadline = Instant::now() + PATIENCE;
             let next = loop {
@@ -94,7 +96,7 @@ impl<'a> Play<'a> {
     }
 
     /// The last look, after the chain has ended: what is not as it should be.
-    pub(super) fn close(mut self) -> Result<Vec<String>, DemoError> {
+    pub(super) fn close(mut self) -> Result<Vec<String>, Error> {
         writeln!(self.out, "the agent left")?;
         self.compare(&[], "after the last decision")?;
         let ledger = match Ledger::read(self.stage) {
@@ -106,7 +108,7 @@ impl<'a> Play<'a> {
         };
         for Dealt { ticket, act } in &self.dealt {
             let verdicts: Vec<&str> = ledger
-                .decisions()
+                .of_kind("decision")
                 .filter(|row| row.field("ticket") == ticket)
                 .map(|row| row.field("verdict"))
                 .collect();
@@ -118,18 +120,18 @@ impl<'a> Play<'a> {
             if verdicts != expected {
                 self.wrong.push(format!("{ticket}: the log decides {verdicts:?}, not {expected:?}"));
             }
-            let is_edited = ledger.decisions().any(|row| row.field("ticket") == ticket && row.was_edited());
+            let is_edited = ledger.of_kind("decision").any(|row| row.field("ticket") == ticket && row.was_edited());
             if is_edited != matches!(act, Act::Edit(_)) {
                 self.wrong.push(format!("{ticket}: whether it was edited is not in the log as it was"));
             }
-            if *act == Act::LetBe && !ledger.withdrawn().any(|row| row.field("ticket") == ticket) {
+            if *act == Act::LetBe && !ledger.of_kind("withdrawn").any(|row| row.field("ticket") == ticket) {
                 self.wrong.push(format!("{ticket}: the log does not say that it was withdrawn"));
             }
         }
         Ok(self.wrong)
     }
 
-    fn deal(&mut self, session: &str, call: &Snapshot) -> Result<(), DemoError> {
+    fn deal(&mut self, session: &str, call: &Snapshot) -> Result<(), Error> {
         let badge = call.badge().word();
         writeln!(
             self.out,
@@ -168,7 +170,7 @@ impl<'a> Play<'a> {
     }
 
     /// Sends a verdict and waits until the wrapper has settled the call and, where it was approved, its answer came.
-    fn decide(&mut self, session: &str, call: &Snapshot, verdict: OperatorVerdict) -> Result<(), DemoError> {
+    fn decide(&mut self, session: &str, call: &Snapshot, verdict: OperatorVerdict) -> Result<(), Error> {
         let expected = match verdict {
             OperatorVerdict::Approve { .. } => VerdictWord::Approve,
             OperatorVerdict::Deny { .. } => VerdictWord::Deny,
@@ -191,7 +193,7 @@ impl<'a> Play<'a> {
     }
 
     /// Sends other arguments and waits for the changed card.
-    fn edit(&mut self, session: &str, call: &Snapshot, arguments: &str) -> Result<Option<Snapshot>, DemoError> {
+    fn edit(&mut self, session: &str, call: &Snapshot, arguments: &str) -> Result<Option<Snapshot>, Error> {
         let message =
             FromConsole::Edit { ticket: call.ticket.clone(), digest: call.digest, arguments: arguments.into() };
         self.send(session, &message)?;
@@ -207,13 +209,15 @@ impl<'a> Play<'a> {
         }
     }
 
-    fn send(&self, session: &str, message: &FromConsole) -> Result<(), DemoError> {
-        self.clients.send(session, message).map_err(|cause| DemoError::Attach(cause.to_string()))
+    fn send(&self, session: &str, message: &FromConsole) -> Result<(), Error> {
+        self.clients
+            .send(session, message)
+            .map_err(|cause| error::between(format!("the automatic operator could not attach: {cause}")))
     }
 
     /// Compares the workspace with the last look. What was approved has been answered by now; what comes too late or
     /// unbidden is found by the next look.
-    fn compare(&mut self, expected: &[&str], when: &str) -> Result<(), DemoError> {
+    fn compare(&mut self, expected: &[&str], when: &str) -> Result<(), Error> {
         let now = State::of(&self.stage.work())?;
         let changes = self.state.changes(&now);
         self.state = now;
@@ -225,7 +229,7 @@ impl<'a> Play<'a> {
     }
 
     /// Takes in the next event; `false` when none came in time.
-    fn listen(&mut self, deadline: Instant) -> Result<bool, DemoError> {
+    fn listen(&mut self, deadline: Instant) -> Result<bool, Error> {
         let Ok(event) = self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
             return Ok(false);
         };

@@ -17,11 +17,10 @@ pub(super) fn serve(mut input: impl BufRead, mut output: impl Write, tools: &Too
     let mut line = Vec::new();
     let mut listener = Listener::None;
     while input.read_until(b'\n', &mut line)? > 0 {
-        let run = |name: &str, arguments: &Value| tools.run(name, arguments);
         if memchr::memmem::find(&line, b"\"logging/setLevel\"").is_some() {
             listener = Listener::Host;
         }
-        let mut said = Vec::from_iter(answer(&line, tools.definitions(), &run));
+        let mut said = Vec::from_iter(answer(&line, tools));
         // No one has to listen: a host that did not ask for log messages is sent none.
         let events = tools.take_events().into_iter().filter(|_| listener == Listener::Host);
         said.extend(events.map(|data| {
@@ -58,11 +57,8 @@ struct Failure {
     data: Option<Value>,
 }
 
-/// How a tool is run: by name and arguments; `None` when there is none of that name.
-pub(super) type Run<'a> = dyn Fn(&str, &Value) -> Option<Outcome> + 'a;
-
 /// The answer to one line; `None` for a notification, a response or a blank line.
-pub(super) fn answer(line: &[u8], definitions: &Value, run: &Run<'_>) -> Option<Value> {
+fn answer(line: &[u8], tools: &Tools) -> Option<Value> {
     if line.trim_ascii().is_empty() {
         return None;
     }
@@ -73,8 +69,8 @@ pub(super) fn answer(line: &[u8], definitions: &Value, run: &Run<'_>) -> Option<
     let params = message.get("params").unwrap_or(&Value::Null);
     let done = era(params).and_then(|era| {
         let result = match method {
-            "tools/call" => call(params, run),
-            _ => about(method, params, era, definitions),
+            "tools/call" => call(params, tools),
+            _ => about(method, params, era, tools.definitions()),
         }?;
         Ok(dress(result, era))
     });
@@ -123,11 +119,11 @@ fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<
     })
 }
 
-fn call(params: &Value, run: &Run<'_>) -> Result<Value, Failure> {
+fn call(params: &Value, tools: &Tools) -> Result<Value, Failure> {
     let name = params["name"].as_str().unwrap_or_default();
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
-    let outcome = run(name, arguments).ok_or_else(|| Failure::new(-32602, &format!("Unknown tool: {name}")))?;
+    let outcome = tools.run(name, arguments).ok_or_else(|| Failure::new(-32602, &format!("Unknown tool: {name}")))?;
     Ok(match outcome {
         Outcome::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
         Outcome::Structured(value) => json!({

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, getuid, test_kill_process};
 
 use super::database::Shop;
-use super::error::DemoError;
+use super::error;
 use super::story::REPORT;
 use super::tools::SHOP_FILE;
+use crate::cli::error::Error;
 
 const FILES: [(&str, &str); 5] = [
     ("report.md", REPORT),
@@ -36,11 +37,10 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Makes the folder in `around`, readable by this user only, and furnishes the workspace.
-    pub(super) fn set(around: &Path) -> Result<Self, DemoError> {
+    pub(super) fn set(around: &Path) -> Result<Self, Error> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(around);
         // Whole, since the demo's processes work in other folders.
-        let around =
-            &made.and_then(|()| around.canonicalize()).map_err(|cause| DemoError::io("making", around, cause))?;
+        let around = &made.and_then(|()| around.canonicalize()).map_err(|cause| error::io("making", around, cause))?;
         sweep(around);
         let root = (0..100)
             .map(|n| around.join(format!("{NAME}{}-{n}", std::process::id())))
@@ -49,12 +49,12 @@ impl Stage {
                 made => Some(made.map(|()| root)),
             })
             .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
-            .map_err(|cause| DemoError::io("making a folder in", around, cause))?;
+            .map_err(|cause| error::io("making a folder in", around, cause))?;
         let stage = Self { root };
         let playing = stage.root.join(PLAYING);
-        fs::write(&playing, "").map_err(|cause| DemoError::io("writing", &playing, cause))?;
+        fs::write(&playing, "").map_err(|cause| error::io("writing", &playing, cause))?;
         for folder in [stage.work(), stage.home()] {
-            private(&folder).map_err(|cause| DemoError::io("making", &folder, cause))?;
+            private(&folder).map_err(|cause| error::io("making", &folder, cause))?;
         }
         furnish(&stage.work())?;
         Ok(stage)
@@ -92,20 +92,20 @@ impl Stage {
     }
 
     /// Removes everything.
-    pub(super) fn strike(self) -> Result<(), DemoError> {
-        fs::remove_dir_all(&self.root).map_err(|cause| DemoError::io("removing", &self.root, cause))
+    pub(super) fn strike(self) -> Result<(), Error> {
+        fs::remove_dir_all(&self.root).map_err(|cause| error::io("removing", &self.root, cause))
     }
 }
 
 /// Puts the files and the database into an empty workspace.
-pub(super) fn furnish(work: &Path) -> Result<(), DemoError> {
+pub(super) fn furnish(work: &Path) -> Result<(), Error> {
     for (name, content) in FILES {
         let place = work.join(name);
         place
             .parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::write(&place, content))
-            .map_err(|cause| DemoError::io("writing", &place, cause))?;
+            .map_err(|cause| error::io("writing", &place, cause))?;
     }
     Ok(Shop::create(&work.join(SHOP_FILE))?)
 }

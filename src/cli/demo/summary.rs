@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use super::effects::State;
-use super::error::DemoError;
 use super::ledger::{self, Chained, Decided, Ledger};
 use super::stage::Stage;
+use crate::cli::error::Error;
 use crate::console::card::counted;
 use crate::console::plain::visible;
 
@@ -16,22 +16,15 @@ To put it in front of the servers that your agent uses already:
 and open the console in any terminal:
     mcp-approve";
 
-/// Whether the log of the demo holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Log {
-    Verifies,
-    Broken,
-}
-
 /// Writes the summary from the log and the workspace.
-pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Result<Log, DemoError> {
+pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Result<Chained, Error> {
     let ledger = Ledger::read(stage)?;
     let (asked, passed): (Vec<_>, Vec<_>) =
-        ledger.decisions().partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
+        ledger.of_kind("decision").partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
     let (ran, denied): (Vec<_>, Vec<_>) = asked.into_iter().partition(|row| row.field("verdict") == "approve");
     section(out, "Ran, because it was approved", ran)?;
     section(out, "Denied, and not run", denied)?;
-    section(out, "Withdrawn undecided, and not run", ledger.withdrawn().collect())?;
+    section(out, "Withdrawn undecided, and not run", ledger.of_kind("withdrawn").collect())?;
     writeln!(out, "\nPassed by policy without a question: {}", counted(passed.len(), "call"))?;
 
     writeln!(out, "\nThe workspace")?;
@@ -43,19 +36,16 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
         writeln!(out, "  is as it was")?;
     }
 
-    writeln!(out, "\nThe log: {}", counted(ledger.len(), "record"))?;
-    let (log, words) = match ledger::verify(stage)? {
-        Chained::Verifies(words) => (Log::Verifies, words),
-        Chained::Broken(words) => (Log::Broken, words),
-    };
+    writeln!(out, "\nThe log: {}", counted(ledger.rows.len(), "record"))?;
+    let (chained, words) = ledger::verify(stage)?;
     // How to check a log that has grown is of no use here: this one is whole.
     for line in words.lines().take_while(|line| !line.starts_with("Not checked: ")) {
         writeln!(out, "  {line}")?;
     }
-    Ok(log)
+    Ok(chained)
 }
 
-fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(), DemoError> {
+fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(), Error> {
     if rows.is_empty() {
         return Ok(());
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::database::{Shop, ShopError};
-use super::error::DemoError;
+use super::error;
 use super::folder::{Folder, FolderError};
+use crate::cli::error::Error;
 
 /// The file of the shop's database, in the workspace.
 pub(super) const SHOP_FILE: &str = "shop.db";
@@ -49,10 +50,14 @@ enum Trouble {
 
 impl Tools {
     /// Takes a workspace that the stage set up.
-    pub(super) fn over(work: &Path) -> Result<Self, DemoError> {
-        let folder = Folder::at(work).map_err(|cause| DemoError::io("opening the workspace", work, cause))?;
+    pub(super) fn over(work: &Path) -> Result<Self, Error> {
+        let folder = Folder::at(work).map_err(|cause| error::io("opening the workspace", work, cause))?;
         Ok(Self {
-            definitions: serde_json::from_str(DEFINITIONS).map_err(DemoError::Definitions)?,
+            definitions: serde_json::from_str(DEFINITIONS).map_err(|cause| Error::Failed {
+                what: "the demo's tool definitions are not readable".to_owned(),
+                cause: cause.into(),
+                hint: "this build is broken; please report it".to_owned(),
+            })?,
             shop: Shop::at(folder.place(SHOP_FILE)),
             folder,
             events: RefCell::default(),
@@ -66,64 +71,43 @@ impl Tools {
 
     /// Runs one tool; `None` when there is none of that name.
     pub(super) fn run(&self, name: &str, arguments: &Value) -> Option<Outcome> {
-        let done = match name {
-            "list_directory" => self.list_directory(arguments),
-            "read_file" => self.read_file(arguments),
-            "write_file" => self.write_file(arguments),
-            "delete_file" => self.delete_file(arguments),
-            "move_file" => self.move_file(arguments),
-            "read_query" => self.read_query(arguments),
-            "write_query" => self.write_query(arguments),
-            "cleanup_sessions" => self.cleanup_sessions(arguments),
-            "run_job" => self.run_job(arguments),
-            "get_status" => self.get_status(arguments),
-            "fetch_artifact" => self.fetch_artifact(arguments),
-            "get_environment" => Ok(environment()),
-            _ => return None,
+        self.done(name, arguments).unwrap_or_else(|trouble| Some(Outcome::Trouble(trouble.to_string())))
+    }
+
+    fn done(&self, name: &str, arguments: &Value) -> Result<Option<Outcome>, Trouble> {
+        let text = |name| text(arguments, name);
+        let said = match name {
+            "list_directory" => self.folder.list(text("path")?)?.join("\n"),
+            "read_file" => self.folder.read(text("path")?)?,
+            "write_file" => {
+                let (path, content) = (text("path")?, text("content")?);
+                self.folder.write(path, content)?;
+                format!("Wrote {} bytes to {path}.", content.len())
+            }
+            "delete_file" => {
+                let path = text("path")?;
+                self.folder.delete(path)?;
+                format!("Deleted {path}.")
+            }
+            "move_file" => {
+                let (source, destination) = (text("source")?, text("destination")?);
+                self.folder.rename(source, destination)?;
+                format!("Moved {source} to {destination}.")
+            }
+            "read_query" => Value::from(self.shop.rows(text("query")?)?).to_string(),
+            "write_query" => format!("{} rows changed.", self.shop.change(text("query")?)?),
+            "cleanup_sessions" => {
+                let days = arguments["idle_days"].as_u64().ok_or(Trouble::Argument("idle_days"))?;
+                format!("Removed {} sessions.", self.shop.remove_sessions(days)?)
+            }
+            "run_job" => return self.run_job(arguments).map(Some),
+            "get_status" => return self.get_status(arguments).map(Some),
+            "fetch_artifact" => self.artifact(arguments)?,
+            // A pretended environment: the real one must not end up in the demo's files.
+            "get_environment" => "HOME=/home/shop\nLANG=C.UTF-8\nSHOP_API_TOKEN=demo-only-not-a-secret".to_owned(),
+            _ => return Ok(None),
         };
-        Some(done.unwrap_or_else(|trouble| Outcome::Trouble(trouble.to_string())))
-    }
-
-    fn list_directory(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        Ok(Outcome::Text(self.folder.list(text(arguments, "path")?)?.join("\n")))
-    }
-
-    fn read_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        Ok(Outcome::Text(self.folder.read(text(arguments, "path")?)?))
-    }
-
-    fn write_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let (path, content) = (text(arguments, "path")?, text(arguments, "content")?);
-        self.folder.write(path, content)?;
-        Ok(Outcome::Text(format!("Wrote {} bytes to {path}.", content.len())))
-    }
-
-    fn delete_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let path = text(arguments, "path")?;
-        self.folder.delete(path)?;
-        Ok(Outcome::Text(format!("Deleted {path}.")))
-    }
-
-    fn move_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let (source, destination) = (text(arguments, "source")?, text(arguments, "destination")?);
-        self.folder.rename(source, destination)?;
-        Ok(Outcome::Text(format!("Moved {source} to {destination}.")))
-    }
-
-    fn read_query(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let rows = self.shop.rows(text(arguments, "query")?)?;
-        Ok(Outcome::Text(Value::from(rows).to_string()))
-    }
-
-    fn write_query(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let changed = self.shop.change(text(arguments, "query")?)?;
-        Ok(Outcome::Text(format!("{changed} rows changed.")))
-    }
-
-    fn cleanup_sessions(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let days = arguments["idle_days"].as_u64().ok_or(Trouble::Argument("idle_days"))?;
-        let removed = self.shop.remove_sessions(days)?;
-        Ok(Outcome::Text(format!("Removed {removed} sessions.")))
+        Ok(Some(Outcome::Text(said)))
     }
 
     /// A job is a file in `jobs/`, so that running one has an effect that can be seen. A synthetic one is done at once.
@@ -155,11 +139,11 @@ impl Tools {
     }
 
     /// An artifact of a job is a part of its file.
-    fn fetch_artifact(&self, arguments: &Value) -> Result<Outcome, Trouble> {
+    fn artifact(&self, arguments: &Value) -> Result<String, Trouble> {
         let (job, path) = (self.job(arguments)?, text(arguments, "path")?);
         let part = path.strip_suffix(".json").filter(|part| ["params", "metrics"].contains(part));
         let artifact = part.and_then(|part| job.get(part)).ok_or_else(|| Trouble::Artifact(path.to_owned()))?;
-        Ok(Outcome::Text(artifact.to_string()))
+        Ok(artifact.to_string())
     }
 
     fn job(&self, arguments: &Value) -> Result<Value, Trouble> {
@@ -172,11 +156,6 @@ impl Tools {
     pub(super) fn take_events(&self) -> Vec<Value> {
         self.events.take()
     }
-}
-
-/// A pretended environment: the real one must not end up in the demo's files.
-fn environment() -> Outcome {
-    Outcome::Text("HOME=/home/shop\nLANG=C.UTF-8\nSHOP_API_TOKEN=demo-only-not-a-secret".into())
 }
 
 fn text<'a>(arguments: &'a Value, name: &'static str) -> Result<&'a str, Trouble> {

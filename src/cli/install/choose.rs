@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::options::ChangeOptions;
 use crate::cli::error::Error;
-use crate::cli::lattice::hosts::{known_as, reach, row, said};
+use crate::cli::lattice::hosts::{each, known_as, reach, row, said};
+use crate::cli::look::Here;
 use crate::cli::person;
 use crate::cli::print::{pretty, visible};
-use crate::home::places::Places;
 use crate::hosts::{Found, Listed, Lists, Start};
 
 /// Whether servers are wrapped or unwrapped.
@@ -18,6 +18,20 @@ use crate::hosts::{Found, Listed, Lists, Start};
 pub(super) enum Way {
     In,
     Out,
+}
+
+/// A change of hosts' files: what was asked for, and where.
+pub(super) struct Change<'a> {
+    pub(super) options: &'a ChangeOptions,
+    pub(super) way: Way,
+    pub(super) here: Here<'a>,
+}
+
+impl Change<'_> {
+    /// A command line of ours for these places and these hosts' files.
+    pub(super) fn command(&self, words: &str) -> String {
+        self.options.hosts.command(self.here.places, words)
+    }
 }
 
 pub(super) enum Choice {
@@ -69,15 +83,9 @@ impl Choice {
 }
 
 /// Lists the servers with what each could do unasked today, and asks which are meant; `None` where the user chooses none.
-pub(super) fn pick(
-    lists: &Lists,
-    way: Way,
-    options: &ChangeOptions,
-    places: &Places,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<Option<Choice>, Error> {
-    let reach = reach(places, now)?;
+pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> Result<Option<Choice>, Error> {
+    let Change { options, way, here } = *change;
+    let reach = reach(here)?;
     let known = |one: &Listed| reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
     if options.json {
         let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, known(one))).collect();
@@ -89,25 +97,16 @@ pub(super) fn pick(
         Start::Wrapped | Start::Observed => way == Way::Out,
         Start::Remote | Start::Elsewhere => false,
     };
-    let (mut last, mut numbered) = (None, Vec::new());
-    for one in &lists.servers {
-        let place = (one.host, &one.file, &one.project);
-        if last.replace(place) != Some(place) {
-            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
-            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
-        }
+    let mut numbered = Vec::new();
+    each(lists, out, |one, out| {
         let number = if can(one) {
             numbered.push(one);
             format!("{:>3}", numbered.len())
         } else {
             "   ".to_owned()
         };
-        writeln!(out, "{number}  {}: {}", visible(&one.name), said(one.start, known(one)))?;
-    }
-    for one in &lists.unread {
-        let line = format!("{} ({}): cannot be read: {}", one.host, one.file.display(), one.why);
-        writeln!(out, "{}", visible(&line))?;
-    }
+        writeln!(out, "{number}  {}: {}", visible(&one.name), said(one.start, known(one)))
+    })?;
     let (command, done) = if way == Way::In { ("install", "wrap") } else { ("uninstall", "unwrap") };
     if numbered.is_empty() {
         writeln!(out, "There is no server to {done} (files read: {}).", lists.files)?;
@@ -120,11 +119,10 @@ pub(super) fn pick(
         return Ok(None);
     }
     if !person::is_here() {
-        let command = options.hosts.command(places, command);
         writeln!(
             out,
             "Nothing was changed. To {done} them: {} --all, or with --host HOST or --server NAME.",
-            visible(&command)
+            visible(&change.command(command))
         )?;
         return Ok(None);
     }

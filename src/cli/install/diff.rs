@@ -2,7 +2,7 @@
 
 use similar::TextDiff;
 
-use crate::audit::secrets;
+use crate::behavior::secrets;
 use crate::console::plain::block;
 use crate::hosts::files::Edited;
 use crate::hosts::{Found, masked};

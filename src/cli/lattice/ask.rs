@@ -1,15 +1,14 @@
 //! Asks a server for its tools: starts it, shakes hands, reads every page, ends it. Calls no tool.
 
-use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
+use std::ffi::{OsStr, OsString};
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
+use crate::cli::lines::Lines;
 use crate::cli::manifest::Manifest;
 use crate::mcp::tool::Tool;
 
@@ -46,47 +45,24 @@ pub fn manifest(command: &[OsString]) -> Result<Manifest, Error> {
 /// A running server; it is ended with this.
 struct Server {
     name: String,
-    child: Child,
-    input: ChildStdin,
-    lines: mpsc::Receiver<String>,
+    lines: Lines,
     until: Instant,
 }
 
 impl Server {
     fn start(command: &[OsString]) -> Result<Self, Error> {
-        let (program, arguments) = command.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
-        let program = program.cloned().unwrap_or_default();
+        let (program, arguments) = command.split_first().map_or((OsStr::new(""), &[][..]), |(one, rest)| (one, rest));
         let name = program.to_string_lossy().into_owned();
-        let failed = |cause: std::io::Error| Error::Failed {
+        let lines = Lines::start(Command::new(program).args(arguments), LONGEST).map_err(|cause| Error::Failed {
             what: format!("{name} could not be started"),
-            cause: Box::new(cause),
+            cause: cause.into(),
             hint: "check the command after `--`".to_owned(),
-        };
-        let mut child = Command::new(&program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(failed(std::io::Error::other("it has no stdin or stdout")));
-        };
-        let (sender, lines) = mpsc::sync_channel(64);
-        thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            let mut line = String::new();
-            // A line that is longer, or no UTF-8, ends the conversation.
-            while matches!(output.by_ref().take(LONGEST).read_line(&mut line), Ok(1..)) && line.ends_with('\n') {
-                if sender.send(std::mem::take(&mut line)).is_err() {
-                    break;
-                }
-            }
-        });
-        Ok(Self { name, child, input, lines, until: Instant::now() + PATIENCE })
+        })?;
+        Ok(Self { name, lines, until: Instant::now() + PATIENCE })
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Error> {
-        writeln!(self.input, "{message}").map_err(|_| self.wrong("it ended before it was asked"))
+        self.lines.write(message).map_err(|_| self.wrong("it ended before it was asked"))
     }
 
     /// Sends a request and waits for its answer; whatever else the server says meanwhile is passed over.
@@ -94,12 +70,12 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
-            let line = match self.lines.recv_timeout(left) {
+            let line = match self.lines.next(left) {
                 Ok(line) => line,
-                Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err(RecvTimeoutError::Timeout) => {
                     return Err(self.wrong(&format!("it did not answer {method} within {} s", PATIENCE.as_secs())));
                 }
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.wrong(&format!("it ended before it answered {method}")));
                 }
             };
@@ -119,13 +95,5 @@ impl Server {
             what: format!("{}: {what}", self.name),
             hint: "run the server's command by itself: it says on stderr what it needs (an argument, a key)".to_owned(),
         }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

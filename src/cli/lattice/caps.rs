@@ -33,17 +33,12 @@ pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Wri
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists what two servers have in common.
-pub(super) fn meet(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    joined(options, Caps::meet, out)
-}
-
-/// Lists what two servers have together.
-pub(super) fn join(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    joined(options, Caps::join, out)
-}
-
-fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &mut dyn Write) -> Result<ExitCode, Error> {
+/// Lists what two servers have in common or together, as `join` has it.
+pub(super) fn joined(
+    options: &PairOptions,
+    join: fn(Caps, Caps) -> Caps,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let caps = join(Caps::of_tools(&one.tools), Caps::of_tools(&other.tools));
     let mut signatures = signatures(&one.tools);

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
 use crate::behavior::taxonomy::Badge;
 use crate::cli::error::Error;
+use crate::cli::look::Here;
 use crate::cli::print::{clipped, pretty, visible};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::name;
-use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 use crate::pins::Memory;
@@ -42,16 +42,15 @@ impl Reach {
     }
 }
 
-/// Looks and prints. `now` is milliseconds since 1970, UTC.
+/// Looks and prints.
 pub(super) fn run(
     as_json: bool,
     search: &hosts::Search,
-    places: &Places,
-    now: i64,
+    here: Here<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let lists = hosts::lists(&search.files());
-    let reach = reach(places, now)?;
+    let reach = reach(here)?;
     let open = lists.servers.iter().any(|one| !matches!(one.start, Start::Wrapped | Start::Remote));
     if as_json {
         let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(&known_as(one)))).collect();
@@ -63,7 +62,7 @@ pub(super) fn run(
 }
 
 /// What is known of every server that was wrapped here, by the name that rules have for it.
-pub(in crate::cli) fn reach(places: &Places, now: i64) -> Result<BTreeMap<String, Reach>, Error> {
+pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, Reach>, Error> {
     places.check_state()?;
     let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
     let policy = layers.load(Keeps::Nothing);
@@ -138,13 +137,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
         let lists = counted(lists.files, "list was read|lists were read");
         writeln!(out, "No host on this machine lists a server ({lists}).")?;
     }
-    let mut last = None;
-    for one in &lists.servers {
-        let place = (one.host, &one.file, &one.project);
-        if last.replace(place) != Some(place) {
-            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
-            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
-        }
+    each(lists, out, |one, out| {
         let known = reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
         writeln!(out, "  {}: {}", visible(&one.name), said(one.start, known))?;
         if let (Start::Wrapped, Some(reach)) = (one.start, known) {
@@ -155,6 +148,25 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
                 writeln!(out, "    {} by rule {}, for some arguments", visible(tool), visible(rule))?;
             }
         }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Every server under a heading for its place, as `server` writes it, and below them the lists that cannot be read.
+pub(in crate::cli) fn each<'l>(
+    lists: &'l Lists,
+    out: &mut dyn Write,
+    mut server: impl FnMut(&'l Listed, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut last = None;
+    for one in &lists.servers {
+        let place = (one.host, &one.file, &one.project);
+        if last.replace(place) != Some(place) {
+            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
+            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
+        }
+        server(one, out)?;
     }
     for one in &lists.unread {
         let line = format!("{} ({}): cannot be read: {}", one.host, one.file.display(), one.why);

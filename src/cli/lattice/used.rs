@@ -15,12 +15,10 @@ use crate::audit::search::Search;
 use crate::audit::store::{Order, Reader};
 use crate::capability::types;
 use crate::cli::error::Error;
-use crate::cli::log::LogError;
-use crate::cli::look::Look;
+use crate::cli::look::{Here, Look};
 use crate::cli::print::{local, pretty, visible};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
-use crate::home::places::Places;
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
 use crate::policy::question::rules_name;
@@ -40,9 +38,9 @@ impl Granted {
 }
 
 /// Compares and prints.
-pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let servers = granted(options, places, now)?;
-    let look = Look::here(now, places).whole_in_a_pipe().wide(options.wide);
+pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let servers = granted(options, here)?;
+    let look = Look::here(here).whole_in_a_pipe().wide(options.wide);
     let (none, next) = match options.server {
         Some(_) => ("no server of that name was wrapped here yet", "`mcp-approve tools` names those that were"),
         None => ("no server was wrapped here yet", "put `mcp-approve --` before a server's command"),
@@ -93,8 +91,7 @@ pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dy
 /// Every tool of the servers asked for, by server and name, with how often it ran.
 fn granted(
     options: &CapsOptions,
-    places: &Places,
-    now: i64,
+    Here { places, now }: Here<'_>,
 ) -> Result<BTreeMap<String, BTreeMap<String, Granted>>, Error> {
     places.check_state()?;
     let mut servers: BTreeMap<String, BTreeMap<String, Granted>> = BTreeMap::new();
@@ -119,12 +116,12 @@ fn granted(
         *tools.get_mut(fields.tool.as_deref()?)?.by.entry(agent).or_default() += 1;
         Some(())
     };
-    if let Some(reader) = Reader::open(&db).map_err(LogError::from)? {
+    if let Some(reader) = Reader::open(&db)? {
         let mut each = |row: chain::Row<'_>| {
             Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
             ControlFlow::Continue(())
         };
-        reader.each(Order::OldestFirst, &mut each).map_err(LogError::from)?;
+        reader.each(Order::OldestFirst, &mut each)?;
     }
     Ok(servers)
 }

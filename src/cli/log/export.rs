@@ -4,16 +4,18 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::ExitCode;
 
 use serde_json::value::RawValue;
 
-use super::{Finding, LogError, Of};
+use super::Of;
 use crate::audit::chain::Row;
 use crate::audit::fields::{Record, TEXTS, Why};
 use crate::audit::moment::Clock;
 use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
+use crate::cli::error::Error;
 use crate::cli::print::{visible, visible_json};
 
 /// Checks an export without this program.
@@ -43,16 +45,16 @@ pub enum Format {
 /// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile.
 ///
 /// # Errors
-/// As [`super::run`], and [`LogError::Untrue`] after all is written.
-pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<Finding, LogError> {
+/// As [`super::run`], and [`Error::Untrue`] after all is written.
+pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if options.verifier {
         out.write_all(VERIFIER.as_bytes())?;
-        return Ok(Finding::So);
+        return Ok(ExitCode::SUCCESS);
     }
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
-    let reader = super::named::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let reader = super::named::open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }
@@ -64,13 +66,16 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
         };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    written.map_err(LogError::Output)?;
+    written?;
     match super::verify::wrong(&verified, &noted, &reader)? {
-        None => Ok(Finding::So),
+        None => Ok(ExitCode::SUCCESS),
         Some(why) => {
             // All of it comes before what stderr says of it.
             out.flush()?;
-            Err(LogError::Untrue(why))
+            Err(Error::Untrue {
+                what: format!("what was exported may be untrue: {why}"),
+                hint: "`mcp-approve log verify` says more of what was changed, removed or cut off".to_owned(),
+            })
         }
     }
 }

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use super::{LogError, progress};
+use super::progress;
 use crate::audit::fields::Record;
 use crate::audit::query;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Reader, StoreError};
+use crate::cli::error::Error;
 use crate::cli::print::visible;
 
 /// Opens the log; `None` where there was none yet.
 ///
 /// # Errors
 /// The log cannot be read, or was removed.
-pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, LogError> {
+pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
     match Reader::open(db)? {
-        None if noted::read(db) != Noted::Nothing => Err(LogError::Gone(db.to_path_buf())),
+        None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
         reader => Ok(reader),
     }
 }
@@ -35,8 +36,8 @@ pub(in crate::cli) struct Named {
 ///
 /// # Errors
 /// The log cannot be read, or has nothing of that name.
-pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Result<Named, LogError> {
-    let reader = open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Result<Named, Error> {
+    let reader = open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
     let of_ticket = |ticket: &str| query::of_ticket(&reader, progress::index(db, &reader)?.as_ref(), ticket);
     let (found, call, others) = match what.parse() {
         Ok(seq) => {
@@ -52,7 +53,7 @@ pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Res
         }
     };
     if found.is_empty() {
-        return Err(LogError::Nothing(visible(what)));
+        return Err(Error::NotInLog(visible(what)));
     }
     Ok(Named { reader, found, call, others })
 }

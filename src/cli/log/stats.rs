@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{Finding, LogError, Of, progress};
+use super::{Of, progress};
 use crate::audit::detections::{self, Detections};
 use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
+use crate::cli::error::Error;
 use crate::cli::look::Look;
 use crate::cli::print::{visible, visible_json};
 use crate::console::columns::cell;
@@ -42,7 +44,7 @@ type OfTool<'t> = (&'t str, &'t str, &'t Count);
 ///
 /// # Errors
 /// As [`super::run`].
-pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let search = options.of.search(look.clock)?;
     let reader = super::named::open(db)?;
     let (tally, found) = match &reader {
@@ -73,7 +75,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     } else {
         text(&tally, &found, &approved, &tools, (more, look), out)?;
     }
-    Ok(Finding::So)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The tools whose calls operators approved, the most first: by server, tool and how many.

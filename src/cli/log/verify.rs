@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
-use super::{Finding, LogError, VerifyOptions, progress};
+use super::{VerifyOptions, progress};
 use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
+use crate::cli::error::Error;
 use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::wire::number::{counted, grouped};
@@ -21,7 +23,7 @@ pub(super) fn verify(
     db: &Path,
     look: Look<'_>,
     out: &mut dyn Write,
-) -> Result<Finding, LogError> {
+) -> Result<ExitCode, Error> {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
@@ -32,7 +34,7 @@ pub(super) fn verify(
             let lost = verified::is_lost(&noted, verified.last(), &reader)?;
             (verified, lost, reader.left().to_vec())
         }
-        None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
+        None if noted == Noted::Nothing => return Err(Error::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
             (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor }, true, Vec::new())
@@ -40,8 +42,8 @@ pub(super) fn verify(
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !is_aside(&left) => Finding::So,
-        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !is_aside(&left) => ExitCode::SUCCESS,
+        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
     };
     if options.json {
         let broken = verified
@@ -54,7 +56,7 @@ pub(super) fn verify(
             Anchor::Missing => serde_json::json!({ "found": false, "seq": null }),
         };
         let report = serde_json::json!({
-            "holds": finding == Finding::So,
+            "holds": finding == ExitCode::SUCCESS,
             "records": seq,
             "head": { "seq": seq, "link": link },
             "broken": broken,
@@ -112,7 +114,7 @@ pub(super) fn verify(
         (Anchor::NotAsked | Anchor::Missing, _) => {}
     }
     writeln!(out, "Head: record {seq}, link\n  {link}")?;
-    if verified.anchor == Anchor::NotAsked && finding == Finding::So {
+    if verified.anchor == Anchor::NotAsked && finding == ExitCode::SUCCESS {
         writeln!(
             out,
             "Not checked: whether records were cut off at the end together with that note; a chain cannot show that. Keep \

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use super::alter::visible_lines;
 use super::check::sound;
-use super::explain::read;
 use super::options::AddOptions;
 use super::{Site, accept, past};
 use crate::cli::error::Error;
+use crate::cli::manifest;
 use crate::console::plain::visible;
 use crate::home::change::Draft;
 use crate::home::places::quoted;
@@ -39,7 +39,7 @@ pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) ->
             Some(made) => made,
             None => return Ok(ExitCode::SUCCESS),
         },
-        (None, Some(path)) => (read(path)?, Vec::new()),
+        (None, Some(path)) => (manifest::text(path)?, Vec::new()),
         (None, None) => (from_options(options, site)?, Vec::new()),
     };
     write(&Addition { text: rule, warnings, dry_run: options.dry_run }, site, out)
@@ -185,7 +185,7 @@ fn from_record(
         hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
     })?;
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
-    let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let decision = options.decision.unwrap_or(Decision::Allow);
     let made = || chosen.scope.id(&call.tool, decision, |id| taken.iter().any(|one| one == id));
     let id = options.id.clone().unwrap_or_else(made);
     let note = options.note.clone().unwrap_or_else(|| format!("from {}", call.ticket));
@@ -222,7 +222,7 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
     }
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
-    let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let decision = options.decision.unwrap_or(Decision::Allow);
     let made = || id_about(about, decision, |id| taken.iter().any(|one| one == id));
     let id = options.id.clone().unwrap_or_else(made);
     let mut text = format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));

@@ -1,6 +1,6 @@
 //! `mcp-approve rules explain CALL.json`: how a call would be ruled, and whether each rule matches it.
 
-use std::io::{Read as _, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -11,6 +11,8 @@ use super::past;
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::request::of_request;
 use crate::cli::error::Error;
+use crate::cli::look::Here;
+use crate::cli::manifest;
 use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
@@ -42,8 +44,7 @@ pub(super) fn run(
     (policy, written): (&Policy, &Policy),
     call: &Call,
     json: bool,
-    now: i64,
-    places: &Places,
+    Here { places, now }: Here<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let behavior = call.behavior();
@@ -106,7 +107,7 @@ impl Call {
     /// # Errors
     /// It cannot be read, or is no call.
     pub(super) fn of_file(path: &Path, places: &Places) -> Result<Self, Error> {
-        let call = Self::read(&read(path)?)?;
+        let call = Self::read(&manifest::text(path)?)?;
         let known = match call.known {
             Known::Names => described(places, &call.server, &call.tool)?
                 .map_or(Known::Names, |known| Known::Remembered(Box::new(known))),
@@ -240,16 +241,6 @@ fn wrong(what: &str) -> Error {
             r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it; or {"server": "...", "method": "resources/read", "params": {...}}"#
                 .to_owned(),
     }
-}
-
-pub(super) fn read(path: &Path) -> Result<String, Error> {
-    let unreadable = |cause| Error::Unreadable { path: path.into(), cause };
-    if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path).map_err(unreadable)
 }
 
 fn write_json(

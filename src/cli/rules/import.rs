@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use super::Site;
 use super::add::{Addition, write};
 use super::alter::visible_lines;
-use super::explain::read;
 use super::options::ImportOptions;
 use crate::cli::error::Error;
+use crate::cli::manifest;
 use crate::console::plain::visible;
 use crate::policy::edit;
 use crate::policy::import::{Imported, import};
@@ -20,7 +20,7 @@ use crate::wire::number::counted;
 /// # Errors
 /// The file cannot be read or is none of that program's, or the policy cannot be written.
 pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let text = read(&options.source)?;
+    let text = manifest::text(&options.source)?;
     let host = options.host;
     let found = import(host, &text).map_err(|why| Error::Wrong {
         what: format!(

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit::moment::Since;
@@ -108,7 +109,7 @@ pub struct AddOptions {
     pub id: Option<String>,
     /// allow, ask or deny [default: allow]
     #[arg(long, value_enum)]
-    pub decision: Option<DecisionWord>,
+    pub decision: Option<Decision>,
     /// Only this server (a name or a glob); may be repeated
     #[arg(long, value_name = "NAME")]
     pub server: Vec<String>,
@@ -132,21 +133,13 @@ pub struct AddOptions {
     pub dry_run: bool,
 }
 
-/// A decision on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DecisionWord {
-    Allow,
-    Ask,
-    Deny,
-}
+impl ValueEnum for Decision {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Allow, Self::Ask, Self::Deny]
+    }
 
-impl From<DecisionWord> for Decision {
-    fn from(word: DecisionWord) -> Self {
-        match word {
-            DecisionWord::Allow => Self::Allow,
-            DecisionWord::Ask => Self::Ask,
-            DecisionWord::Deny => Self::Deny,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::audit::past;
 use crate::cli::error::Error;
-use crate::cli::log::{self, LogError};
+use crate::cli::log;
 use crate::cli::print::local;
 use crate::console::plain::{self, visible};
 use crate::console::time;
@@ -17,9 +17,7 @@ use crate::policy::past::PastCall;
 /// # Errors
 /// The log cannot be read.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
-    let reader = log::named::open(db)?;
-    let calls = reader.map(|reader| past::calls(&reader, since)).transpose();
-    Ok(calls.map_err(LogError::from)?)
+    Ok(log::named::open(db)?.map(|reader| past::calls(&reader, since)).transpose()?)
 }
 
 /// The call of a record's number or of a ticket; of several runs that gave out the ticket, the newest.
@@ -28,7 +26,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let named = log::named::named(what, None, db)?;
-    let found = named.found.last().ok_or_else(|| LogError::Nothing(visible(what)))?;
+    let found = named.found.last().ok_or_else(|| Error::NotInLog(visible(what)))?;
     past::call_of(found, &named.call).ok_or_else(|| Error::Wrong {
         what: format!("record {} is not about a call that the policy decided", found.seq),
         hint: "`mcp-approve log list` lists calls by SEQ".to_owned(),

@@ -41,7 +41,7 @@ pub(super) fn run(
     let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let tools = list(&input, hints)?;
-    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(Error::from)?;
+    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose()?;
     let mut memory = match &verifier {
         Some(_) => {
             let places = places?;
@@ -56,7 +56,7 @@ pub(super) fn run(
         let behavior = concluded(tool, hints);
         let mut row = row(tool, &behavior);
         if let Some(verifier) = &mut verifier {
-            let theirs = verifier.ask(tool).map_err(Error::from)?;
+            let theirs = verifier.ask(tool)?;
             agreement.count(behavior.identity, theirs);
             if let (Some(memory), Hints::Used) = (&mut memory, hints) {
                 memory.keep_view(&tool.digest(), theirs, behavior.identity)?;

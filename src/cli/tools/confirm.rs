@@ -7,14 +7,13 @@ use std::io::Write;
 use super::row;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::cli::error::Error;
-use crate::cli::look::Look;
+use crate::cli::look::{Here, Look};
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
-use crate::home::places::Places;
 use crate::home::user;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
@@ -53,14 +52,13 @@ const HELP: &str = "    a: all shown as PURE? only read   1 3-5: these only read
 /// Lists the tools of one server, and does what the operator says of them until all are settled or left.
 pub(super) fn ask(
     memory: &mut Memory,
-    places: &Places,
-    now: i64,
+    here: Here<'_>,
     mut tools: Vec<&Known>,
     out: &mut dyn Write,
 ) -> Result<Next, Error> {
     while let Some(first) = tools.first() {
         writeln!(out, "\n{}: not confirmed yet", visible(&first.server.name))?;
-        table(&tools, Look::here(now, places), out)?;
+        table(&tools, Look::here(here), out)?;
         let answer = person::ask(HELP, out)?;
         let (numbers, mutability) = match answer.as_deref().map_or(Answer::Quit, |text| read(text, &tools)) {
             Answer::Say(numbers, mutability) => (numbers, mutability),
@@ -78,7 +76,7 @@ pub(super) fn ask(
                 continue;
             }
             let word = PinWord::Is(known.behavior.identity.with_mutability(mutability));
-            record(places, now, &known.server, Some(known), &word.to_string())?;
+            record(here, &known.server, Some(known), &word.to_string())?;
             let name = visible(&known.tool.name);
             match memory.pin(known, word)? {
                 Settled::Done => writeln!(out, "    {name}: {}", mutability.word())?,
@@ -106,14 +104,8 @@ pub(super) fn table(tools: &[&Known], look: Look<'_>, out: &mut dyn Write) -> st
 }
 
 /// Records what is settled of a server or one of its tools.
-pub(super) fn record(
-    places: &Places,
-    now: i64,
-    server: &Server,
-    tool: Option<&Known>,
-    what: &str,
-) -> Result<(), Error> {
-    Ok(crate::home::record::record(places, entry(now, server, tool, what, &user::name()))?)
+pub(super) fn record(here: Here<'_>, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), Error> {
+    Ok(crate::home::record::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
 }
 
 /// Reads an answer about a list of tools.

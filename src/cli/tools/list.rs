@@ -9,7 +9,7 @@ use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::error::Error;
-use crate::cli::look::Look;
+use crate::cli::look::{Here, Look};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
@@ -21,23 +21,19 @@ pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known 
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 
 /// Lists the tools.
-pub(super) fn run(
-    options: &ToolsListOptions,
-    places: &Places,
-    look: Look<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let memory = memory(places)?;
+pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let look = Look::here(here).wide(options.look.wide);
+    let memory = memory(here.places)?;
     let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
-    let tally = answers(places)?;
+    let tally = answers(here.places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
     let none = match &options.server {
         Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
-    print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, places, out))?;
+    print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, here.places, out))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,11 +13,11 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
+use crate::cli::look::Here;
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
-use crate::home::places::Places;
 use crate::pins::Memory;
 use crate::pins::diff::Argument;
 use crate::pins::reading::{Known, Server};
@@ -52,13 +52,8 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
 }
 
 /// Lists what waits, and settles it with the person at the terminal.
-pub(super) fn run(
-    options: &ToolsReviewOptions,
-    places: &Places,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let mut memory = memory(places)?;
+pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let mut memory = memory(here.places)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
     let mut servers = memory.as_ref().map(Memory::servers).transpose()?.unwrap_or_default();
     servers.retain(|server| is_wanted(server) && server.change().is_some());
@@ -84,8 +79,8 @@ pub(super) fn run(
                     writeln!(out, "    {}  {}: {}", text("identity"), text("now"), text("because"))?;
                 }
             }
-            writeln!(out, "To accept or refuse, run this at a terminal: {}", places.command("tools review"))?;
-            writeln!(out, "To see why one is here: {}", places.command("tools show"))
+            writeln!(out, "To accept or refuse, run this at a terminal: {}", here.places.command("tools review"))?;
+            writeln!(out, "To see why one is here: {}", here.places.command("tools show"))
         })?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -109,7 +104,7 @@ pub(super) fn run(
         }
         match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
-                record(places, now, server, None, "accepted the server's program and command")?;
+                record(here, server, None, "accepted the server's program and command")?;
                 settled(memory.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
@@ -118,7 +113,7 @@ pub(super) fn run(
     }
     let (wanted, tools): (Vec<&Known>, Vec<&Known>) = tools.iter().partition(|known| confirm::is_wanted(known));
     for server in wanted.chunk_by(|one, other| one.server == other.server) {
-        if confirm::ask(memory, places, now, server.to_vec(), out)? == Next::Leave {
+        if confirm::ask(memory, here, server.to_vec(), out)? == Next::Leave {
             return Ok(ExitCode::SUCCESS);
         }
     }
@@ -137,7 +132,7 @@ pub(super) fn run(
             writeln!(out, "    was      {was} ({})", was.hash())?;
         }
         if let Some(view) = known.outside_view {
-            writeln!(out, "    outside  {view}, by `{}`", places.command("tools classify --verify-with"))?;
+            writeln!(out, "    outside  {view}, by `{}`", here.places.command("tools classify --verify-with"))?;
         }
         if let Some(grown) = memory.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
@@ -156,15 +151,15 @@ pub(super) fn run(
         match person::ask("    a: accept this definition   r: refuse it   Enter: leave it   q: quit >", out)?.as_deref()
         {
             Some("a") => {
-                record(places, now, &known.server, Some(known), "accepted the definition")?;
+                record(here, &known.server, Some(known), "accepted the definition")?;
                 settled(memory.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
                 if known.behavior.disputed {
-                    let pin = places.command("tools pin");
+                    let pin = here.places.command("tools pin");
                     writeln!(out, "    The evidence still contradicts itself: say what it is with `{pin}`.")?;
                 }
             }
             Some("r") => {
-                record(places, now, &known.server, Some(known), "refused the definition")?;
+                record(here, &known.server, Some(known), "refused the definition")?;
                 settled(memory.refuse(known)?, "Refused: its calls are denied.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
@@ -175,19 +170,14 @@ pub(super) fn run(
 }
 
 /// Pins what tools are, or that parameters of theirs are plain text; or takes that back.
-pub(super) fn pin(
-    options: &ToolsPinOptions,
-    places: &Places,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if !person::is_here() {
         return Err(Error::Wrong {
             what: "a pin decides which calls are asked about, so it can be set only at a terminal".to_owned(),
             hint: "run it in a terminal of your own".to_owned(),
         });
     }
-    let mut memory = memory(places)?;
+    let mut memory = memory(here.places)?;
     let mut pins: Vec<(Known, Option<PinWord>)> = Vec::new();
     for tool in &options.tools {
         for known in named(memory.as_ref(), &[options.server.clone(), tool.clone()])? {
@@ -207,7 +197,7 @@ pub(super) fn pin(
         return Ok(ExitCode::SUCCESS);
     }
     for (known, word) in pins {
-        record(places, now, &known.server, Some(&known), &told(word.as_ref()))?;
+        record(here, &known.server, Some(&known), &told(word.as_ref()))?;
         let done = match word {
             Some(word) => memory.pin(&known, word)?,
             None => memory.unpin(&known)?,

@@ -15,7 +15,7 @@ use crate::behavior::profile::{self, CostTier, Profile, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::Error;
-use crate::cli::look::Look;
+use crate::cli::look::{Here, Look};
 use crate::cli::print::{clipped, visible};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
@@ -44,13 +44,9 @@ impl Hit<'_> {
 }
 
 /// Searches.
-pub(super) fn run(
-    options: &ToolsSearchOptions,
-    places: &Places,
-    look: Look<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    let now = look.clock.now;
+pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let Here { places, now } = here;
+    let look = Look::here(here).wide(options.look.wide);
     let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
     let memory = memory(places)?;

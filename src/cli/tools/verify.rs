@@ -1,9 +1,7 @@
 //! `tools classify --verify-with CMD`: an outside classifier's view of the same tools, asked over stdin and stdout. It sees
 //! only parameter names and types (the behavioral identity paper's consumer verifies, section 4.3), and decides nothing.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,6 +9,7 @@ use serde_json::{Value, json};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::cli::error::Error;
+use crate::cli::lines::Lines;
 use crate::mcp::tool::Tool;
 
 /// How long one answer may take: it may come from a model.
@@ -18,78 +17,41 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// An answer longer than this is none.
 const LONGEST: u64 = 64 << 10;
 
-/// What keeps the outside classifier from its answer.
-#[derive(Debug, thiserror::Error)]
-pub enum VerifyError {
-    #[error("the classifier could not be started: {0}")]
-    Start(io::Error),
-    #[error("the classifier ended, or took more than {} s, before it answered tool {at} of the list", PATIENCE.as_secs())]
-    Silent { at: usize },
-    #[error("the classifier's answer to tool {at} is not {{\"mutability\": …, \"action\": …, \"output_domain\": …}}")]
-    Unclear { at: usize },
-}
-
-impl From<VerifyError> for Error {
-    fn from(error: VerifyError) -> Self {
-        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
-    }
-}
-
 /// A running classifier; it is ended with this.
 pub(super) struct Verifier {
-    child: Child,
-    questions: ChildStdin,
-    answers: mpsc::Receiver<String>,
+    lines: Lines,
     asked: usize,
 }
 
 impl Verifier {
     /// Starts the command in a shell.
-    pub(super) fn start(command: &str) -> Result<Self, VerifyError> {
-        let mut child = Command::new("sh")
-            .args(["-c", command])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(VerifyError::Start)?;
-        let taken = child.stdin.take().zip(child.stdout.take());
-        let Some((questions, answers)) = taken else {
-            return Err(VerifyError::Start(io::Error::other("it has no stdin or stdout")));
-        };
-        let (to_us, answered) = mpsc::channel();
-        std::thread::spawn(move || read(answers, &to_us));
-        Ok(Self { child, questions, answers: answered, asked: 0 })
+    pub(super) fn start(command: &str) -> Result<Self, Error> {
+        let started = Lines::start(Command::new("sh").args(["-c", command]), LONGEST);
+        let lines = started.map_err(|cause| wrong(format!("the classifier could not be started: {cause}")))?;
+        Ok(Self { lines, asked: 0 })
     }
 
-    /// What the classifier says of a tool, told from 1.
-    pub(super) fn ask(&mut self, tool: &Tool) -> Result<Identity, VerifyError> {
+    /// What the classifier says of a tool.
+    pub(super) fn ask(&mut self, tool: &Tool) -> Result<Identity, Error> {
         self.asked += 1;
         let at = self.asked;
-        let question = format!("{}\n", nameless(tool));
         // A classifier that has ended may have answered before it was asked.
-        let _ = self.questions.write_all(question.as_bytes());
-        let answer = self.answers.recv_timeout(PATIENCE).map_err(|_| VerifyError::Silent { at })?;
-        identity(&answer).ok_or(VerifyError::Unclear { at })
+        let _ = self.lines.write(&nameless(tool));
+        let answer = self.lines.next(PATIENCE).map_err(|_| {
+            let seconds = PATIENCE.as_secs();
+            wrong(format!(
+                "the classifier ended, or took more than {seconds} s, before it answered tool {at} of the list"
+            ))
+        })?;
+        identity(&answer).ok_or_else(|| {
+            let shape = r#"{"mutability": …, "action": …, "output_domain": …}"#;
+            wrong(format!("the classifier's answer to tool {at} is not {shape}"))
+        })
     }
 }
 
-impl Drop for Verifier {
-    fn drop(&mut self) {
-        // It has nothing more to say; that it is gone already is no matter.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn read(answers: ChildStdout, to_us: &mpsc::Sender<String>) {
-    let mut answers = BufReader::new(answers);
-    loop {
-        let mut line = String::new();
-        let read = io::Read::take(&mut answers, LONGEST).read_line(&mut line);
-        if !matches!(read, Ok(n) if n > 0) || to_us.send(line).is_err() {
-            return;
-        }
-    }
+fn wrong(what: String) -> Error {
+    Error::Wrong { what, hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
 }
 
 /// Keys of a JSON Schema that describe in words, or by example.

@@ -59,6 +59,7 @@ enum Block {
 enum Field {
     Arguments,
     Responses,
+    UnknownParts,
     Original,
     Description,
 }
@@ -103,7 +104,8 @@ impl Card {
         if !sections::is_without_arguments(snapshot) {
             card.put_arguments(columns);
         }
-        card.put_responses(columns);
+        card.put_beside(Field::Responses, snapshot.responses.as_deref(), columns);
+        card.put_beside(Field::UnknownParts, snapshot.unknown_parts.as_deref(), columns);
         card.arguments_end = card.rows;
         card.put(Block::Rows(sections::host_below(snapshot, columns)));
         card.put(Block::Rows(vec![sections::fold(details, columns)]));
@@ -214,6 +216,7 @@ impl Card {
         match field {
             Field::Arguments => &self.snapshot.arguments,
             Field::Responses => self.snapshot.responses.as_deref().unwrap_or_default(),
+            Field::UnknownParts => self.snapshot.unknown_parts.as_deref().unwrap_or_default(),
             Field::Original => self.snapshot.original_arguments.as_deref().unwrap_or_default(),
             Field::Description => self.snapshot.description.as_deref().unwrap_or_default(),
         }
@@ -240,14 +243,19 @@ impl Card {
         self.put(Block::Paged(Field::Arguments, paged));
     }
 
-    /// What a retry answers to the server's questions: it reaches the server like the arguments, so it must have been read.
-    fn put_responses(&mut self, columns: usize) {
-        let snapshot = Arc::clone(&self.snapshot);
-        let Some(text) = &snapshot.responses else { return };
-        self.put(Block::Rows(vec![sections::responses_caption(text.len(), columns)]));
+    /// What a call brings beside its arguments: it reaches the server like them, so it must have been read.
+    fn put_beside(&mut self, field: Field, text: Option<&str>, columns: usize) {
+        let Some(text) = text else { return };
+        let what = match field {
+            Field::UnknownParts => "beside the arguments, unknown",
+            Field::Responses | Field::Arguments | Field::Original | Field::Description => {
+                "answers to the server's questions"
+            }
+        };
+        self.put(Block::Rows(vec![sections::beside_caption(what, text.len(), columns)]));
         let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
         let paged = Paged::lay(text, &[], writing, Row::of(Tone::Ours, " "), columns, Folds::open());
-        self.put(Block::Paged(Field::Responses, paged));
+        self.put(Block::Paged(field, paged));
     }
 
     /// What the operator changed: as differences where the texts are short, else the whole original.

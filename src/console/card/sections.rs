@@ -192,9 +192,9 @@ pub fn is_without_arguments(snapshot: &Snapshot) -> bool {
     bare.is_empty() || bare == "{}"
 }
 
-/// The rule above a retry's answers to the server's questions.
-pub fn responses_caption(bytes: usize, width: usize) -> Row {
-    caption("answers to the server's questions", &size(bytes), width)
+/// The rule above what a call brings beside its arguments.
+pub fn beside_caption(what: &str, bytes: usize, width: usize) -> Row {
+    caption(what, &size(bytes), width)
 }
 
 /// The rule above what an edit changed.

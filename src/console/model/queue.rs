@@ -312,6 +312,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         arguments,
         readings,
         responses,
+        unknown_parts,
         method,
         tool,
         server,
@@ -340,7 +341,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         asked_again,
     } = one;
     (arguments, method, tool, server) == (&other.arguments, &other.method, &other.tool, &other.server)
-        && (readings, responses) == (&other.readings, &other.responses)
+        && (readings, responses, unknown_parts) == (&other.readings, &other.responses, &other.unknown_parts)
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (confidence, unexplained, offer) == (&other.confidence, &other.unexplained, &other.offer)

@@ -49,6 +49,7 @@ impl Gate {
             safe: self.safe(held, judged),
             arguments: held.call.arguments_text().to_owned(),
             responses: held.call.input_responses_text().map(str::to_owned),
+            unknown_parts: held.call.unknown_parts(),
             readings: readings(tool, judged, &held.call),
             undeclared: judged.undeclared.clone(),
             digest: held.call.digest(),

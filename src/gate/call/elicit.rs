@@ -73,7 +73,8 @@ impl Gate {
     }
 
     fn form(&self, held: &Held, asking: &Asking) -> Option<String> {
-        question::text(&self.config.server, &self.config.console, held, &asking.case.judged)
+        let folder = self.rules.policy.roots.folder.as_deref();
+        question::text(&self.config.server, &self.config.console, folder, held, &asking.case.judged)
     }
 
     /// The host answers a question of ours. No answer of that kind reaches the server, whenever it comes.

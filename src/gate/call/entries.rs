@@ -140,8 +140,11 @@ impl Gate {
             entry.detail.push(("explained", judged.explained.as_str().into()));
         }
         entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
-        if let Some(responses) = retry::recorded(&held.call) {
+        if let Some(responses) = retry::recorded(held.call.input_responses_text()) {
             entry.detail.push(("responses", responses));
+        }
+        if let Some(parts) = retry::recorded(held.call.unknown_parts().as_deref()) {
+            entry.detail.push(("unknown_parts", parts));
         }
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {

@@ -1,15 +1,15 @@
 //! Looks at what a call would touch: before it is judged or asked, when it is approved, and once more before it runs.
 
 use crate::audit::record::By;
+use crate::behavior::arguments::base::{self, Bases};
 use crate::gate::Gate;
 use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
-use crate::gate::call::touched::base;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
-use crate::gate::data::facts::{Findings, Look};
+use crate::gate::data::facts::{Facts, Findings, Look};
 
 impl Gate {
     /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
@@ -107,9 +107,23 @@ impl Gate {
 
 /// What was found at paths that are surely meant, and how many paths were not looked at.
 fn all_of(held: &Held, mut found: Findings) -> Findings {
-    base::forget_relative(held.call.arguments_text(), &mut found.files);
+    forget_relative(held.call.arguments_text(), &mut found.files);
     found.files.extend(held.seen.look.beyond());
     found
+}
+
+/// Takes back what was found at relative paths where the server may have begun elsewhere than we did.
+fn forget_relative(arguments: &str, files: &mut [Facts]) {
+    let is_relative = |one: &Facts| !one.is_beyond() && base::is_relative(&one.path);
+    if !files.iter().any(is_relative) {
+        return;
+    }
+    let bases = Bases::of(&serde_json::from_str(arguments).unwrap_or_default());
+    for one in files.iter_mut().filter(|one| is_relative(one)) {
+        if !bases.leave(&one.argument) {
+            *one = Facts::unseen(&one.argument, &one.path, base::CHOSEN);
+        }
+    }
 }
 
 fn difference(held: &Held, found: &Findings) -> Option<&'static str> {

@@ -3,10 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::behavior::arguments::named::{self, LeftOut};
+use crate::behavior::arguments::path::{self, Leads};
+use crate::behavior::taxonomy::Badge;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
 use crate::wire::call::Origin;
@@ -19,13 +23,15 @@ const EFFECT: usize = 300;
 /// So many spaces in a row could move what follows out of a host's form.
 const GAP: &str = "                ";
 
-/// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that a
-/// person has edited, one that brings more than its arguments, or one that does not fit.
-pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option<String> {
+/// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that
+/// changes something and may name a place elsewhere than below the server's folder, one that a person has edited, one that
+/// brings more than its arguments, or one that does not fit.
+pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judged: &Judged) -> Option<String> {
     let call = &held.call;
     let is_plain = call.method().is_none() && call.origin() == Origin::Host;
     let is_plain = is_plain && call.request_state_text().is_none() && call.input_responses_text().is_none();
-    let is_harmless = judged.described.is_some() && judged.danger.is_none();
+    let is_harmless = judged.described.is_some() && judged.danger.is_none() && judged.behavior.hazards.is_empty();
+    let is_harmless = is_harmless && (judged.behavior.badge() == Badge::Pure || is_near(call.arguments_text(), folder));
     if !is_plain || !is_harmless || held.original.is_some() {
         return None;
     }
@@ -45,6 +51,22 @@ pub fn text(server: &str, console: &str, held: &Held, judged: &Judged) -> Option
          Or decide in the console: run `{console}` in a terminal."
     );
     Some(text)
+}
+
+/// Whether all that could be a path among the arguments leads below the folder that the server runs in, by names that do not
+/// begin with a dot: whatever configures a program, or starts one later, is elsewhere or hidden.
+fn is_near(arguments: &str, folder: Option<&str>) -> bool {
+    // The strict reader has read it already; what could not be read would not be shown either.
+    let Ok(arguments) = serde_json::from_str::<Value>(arguments) else { return false };
+    let named = named::possible_paths(&arguments);
+    let is_hidden = |word: &str| word.starts_with('.') && word != ".";
+    let is_below = |path: &str| match path::leads(path) {
+        Leads::Below => true,
+        Leads::Absolute => folder.is_some_and(|folder| Path::new(path).starts_with(folder)),
+        Leads::Home | Leads::Climbs => false,
+    };
+    let is_near = |path: &str| is_below(path) && !path.split(['/', '\\']).any(is_hidden);
+    named.left_out == LeftOut::None && named.paths.iter().all(|(_, path)| is_near(path))
 }
 
 /// A text in a code block of a host's; `None` where it is too long, or has a gap that could hide what follows.

@@ -1,15 +1,19 @@
-//! What a multi-round-trip retry brings beside its arguments: answers to the server's questions, and the server's own state.
-//! They reach the server like arguments, so they are judged like them.
+//! What a call brings beside its arguments: answers to the server's questions, the server's own state, and members that the
+//! protocol does not have. They reach the server like arguments, so they are judged like them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior};
+use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
-/// As much of the answers as a record holds, in bytes.
+/// As much of either as a record holds, in bytes.
 const RECORDED: usize = 4096;
+/// So many unknown members are named, each by so many characters.
+const NAMED: usize = 3;
+const NAME: usize = 60;
 
 /// What a call brings beside its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,15 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         explanation.more += judged.explanation.leaves.len() + judged.explanation.more;
         *behavior = Behavior { hazards, explanation, ..judged };
     }
+    if let Some(parts) = call.unknown_parts() {
+        let parts: Map<String, Value> = serde_json::from_str(&parts).unwrap_or_default();
+        let names: Vec<String> = parts.keys().take(NAMED).map(|name| name.chars().take(NAME).collect()).collect();
+        let more = parts.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let what = format!("the call has a part that mcp-approve does not know: {}{more}", names.join(", "));
+        behavior.hazards.push(Hazard { kind: HazardKind::UnknownPart, what });
+        retry = Retry::Asks;
+    }
     if call.request_state_text().is_some() {
         // Where it is the state that the server gave with its question, the retry continues under that call's approval.
         let why = "only the server knows what it says".to_owned();
@@ -61,9 +74,9 @@ fn take_answers_own_words(responses: &mut Value) {
     }
 }
 
-/// The answers for a record: whole where they are short, else their beginning, their size and their digest.
-pub fn recorded(call: &Call) -> Option<Value> {
-    let text = call.input_responses_text()?;
+/// What is beside the arguments, for a record: whole where it is short, else its beginning, its size and its digest.
+pub fn recorded(text: Option<&str>) -> Option<Value> {
+    let text = text?;
     if text.len() <= RECORDED {
         return Some(serde_json::from_str(text).unwrap_or_else(|_| text.into()));
     }

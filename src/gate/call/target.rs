@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::audit::secrets::{is_secret_flag, is_secret_key, spans};
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::conclude::Behavior;
+use crate::behavior::secrets::{is_secret_flag, is_secret_key, spans};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;

@@ -2,7 +2,6 @@
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
 pub mod alike;
-pub mod base;
 pub mod change;
 mod written;
 

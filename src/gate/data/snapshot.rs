@@ -64,6 +64,9 @@ pub struct Snapshot {
     /// The exact JSON text of a retry's answers to the server's questions.
     #[serde(default)]
     pub responses: Option<String>,
+    /// What the call has beside its arguments that no revision of the protocol has: one JSON object, by JSON Pointers.
+    #[serde(default)]
+    pub unknown_parts: Option<String>,
     /// The texts of statements and commands among them, as they were read.
     #[serde(default)]
     pub readings: Vec<Reading>,

@@ -17,9 +17,9 @@ pub const PREFIX: &str = "mcp-approve-task-";
 const TASKS: usize = 256;
 /// So many bytes of results are kept until their hosts fetch them.
 const KEPT: usize = 64 << 20;
-/// So many requests wait for the end of one task, each of so many bytes at most.
+/// So many requests wait for the end of one task, and so many bytes of them for the ends of all.
 const WAITING: usize = 16;
-const LONGEST: usize = 64 << 10;
+const WAITING_BYTES: usize = 4 << 20;
 /// So many ids of the server's that begin as ours do, and tools that no task is made for, are remembered.
 const REMEMBERED: usize = 256;
 
@@ -119,10 +119,13 @@ impl Tasks {
         kept + more <= KEPT
     }
 
-    /// Lets a request wait for the end of a task; it comes back where too many wait, or it is too long.
+    /// Lets a request wait for the end of a task; it comes back where too many wait.
     pub fn wait(&mut self, id: &str, request: Plain) -> Result<(), Plain> {
+        let bytes = |one: &Plain| one.line().bytes().len();
+        let waiting: usize = self.by_id.values().flat_map(|task| &task.waiting).map(bytes).sum();
+        let has_room = waiting + bytes(&request) <= WAITING_BYTES;
         match self.by_id.get_mut(id) {
-            Some(task) if task.waiting.len() < WAITING && request.line().bytes().len() <= LONGEST => {
+            Some(task) if task.waiting.len() < WAITING && has_room => {
                 task.waiting.push(request);
                 Ok(())
             }

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::change::{Change, How};
+use crate::behavior::arguments::base::{CONTENT, EDIT_NAMES, is_content};
 use crate::behavior::arguments::path;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
 
-/// Names of arguments that carry a file's content.
-const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
 /// Names of an edit's old and new text.
 const EDITS: [(&str, &str); 5] = [
     ("oldText", "newText"),
@@ -19,11 +18,6 @@ const EDITS: [(&str, &str); 5] = [
     ("old_str", "new_str"),
     ("old_string", "new_string"),
     ("search", "replace"),
-];
-/// The names that say what an edit does.
-const EDIT_NAMES: [&str; 12] = [
-    "edits", "replace_all", "oldText", "newText", "old_text", "new_text", "old_str", "new_str", "old_string",
-    "new_string", "search", "replace",
 ];
 /// How many bytes are copied to tell what a call writes: edits that replace a letter by a book grow without end.
 const WORK: usize = 128 << 20;
@@ -162,11 +156,6 @@ fn is_plain(name: &str, value: &Value) -> bool {
         Value::String(text) => name == "encoding" && matches!(text.to_ascii_lowercase().as_str(), "utf-8" | "utf8"),
         Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
     }
-}
-
-/// Whether an argument of this name is what is written, not where.
-pub(super) fn is_content(name: &str) -> bool {
-    CONTENT.contains(&name) || EDIT_NAMES.contains(&name)
 }
 
 /// Whether a path is in a list.

@@ -14,6 +14,7 @@ pub(super) fn elsewhere(bytes: &[u8], start: usize) -> Option<Kept> {
     if bytes.get(start) == Some(&b'$') && is_name_of_shell(bytes, start + 1) {
         return Some(Kept { default: default_of_shell(bytes, start) });
     }
+    let start = if bytes[start..].starts_with(b"std::") { start + 5 } else { start };
     let place = KEPT.iter().find(|place| bytes[start..].starts_with(place))?;
     let within = place.last().is_some_and(|last| b"[(".contains(last));
     Some(Kept { default: default_of_code(bytes, start + place.len(), within) })
@@ -97,8 +98,7 @@ fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>
 }
 
 /// Where code finds a secret that is kept elsewhere.
-const KEPT: &[&[u8]] =
-    &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::var(", b"std::env::"];
+const KEPT: &[&[u8]] = &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::"];
 
 #[inline]
 pub(super) fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {

@@ -1,14 +1,22 @@
 //! Whether something else in a call may be the folder that its relative paths begin at: then what is at them is not known.
+//! Reads words only, follows no link.
 
 use serde_json::Value;
 
-use super::written;
-use crate::behavior::arguments::path::{LONGEST, Leads, leads};
+use super::path::{LONGEST, Leads, leads};
 use crate::behavior::words;
-use crate::gate::data::facts::Facts;
 
+/// Names of arguments that carry a file's content.
+pub const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
+/// The names that say what an edit does.
+pub const EDIT_NAMES: [&str; 12] = [
+    "edits", "replace_all", "oldText", "newText", "old_text", "new_text", "old_str", "new_str", "old_string",
+    "new_string", "search", "replace",
+];
 /// Why nothing is said of what is at such a path.
 pub const CHOSEN: &str = "it is relative to a folder that the server chooses";
+/// A path is resolved against so many bases at most.
+const MOST: usize = 8;
 
 /// What an argument may be to the paths beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,29 +28,65 @@ enum Says {
     Nothing,
 }
 
-/// Takes back what was found at relative paths where the server may have begun elsewhere than we did.
-pub fn forget_relative(arguments: &str, files: &mut [Facts]) {
-    let is_relative = |one: &Facts| !one.is_beyond() && matches!(leads(&one.path), Leads::Below | Leads::Climbs);
-    if !files.iter().any(is_relative) {
-        return;
+/// What may be the base of a call's relative paths.
+#[derive(Debug)]
+pub struct Bases(Vec<Base>);
+
+#[derive(Debug)]
+struct Base {
+    at: Vec<String>,
+    path: String,
+    is_folder: bool,
+}
+
+impl Bases {
+    /// Finds them among the arguments.
+    pub fn of(arguments: &Value) -> Self {
+        let mut found = Vec::new();
+        collect(arguments, "", &mut Vec::new(), &mut found);
+        Self(found)
     }
-    let arguments: Value = serde_json::from_str(arguments).unwrap_or(Value::Null);
-    let mut bases = Vec::new();
-    collect(&arguments, "", &mut Vec::new(), &mut bases);
-    for one in files.iter_mut().filter(|one| is_relative(one)) {
-        let own = names(&one.argument);
+
+    /// Whether a path under this JSON Pointer begins at the server's own folder, whatever else the call has.
+    pub fn leave(&self, pointer: &str) -> bool {
+        self.of_path(pointer).next().is_none()
+    }
+
+    fn of_path(&self, pointer: &str) -> impl Iterator<Item = &Base> {
+        let own = names(pointer);
         let own_name = own.iter().rev().find(|word| !is_number(word)).map_or(Says::Nothing, |name| says(name));
-        let may_begin = |(at, says): &(Vec<String>, Says)| {
-            !are_listed_together(at, &own) && (*says == Says::Base || own_name == Says::Nothing)
-        };
-        if bases.iter().any(may_begin) {
-            *one = Facts::unseen(&one.argument, &one.path, CHOSEN);
-        }
+        self.0
+            .iter()
+            .filter(move |base| !are_listed_together(&base.at, &own) && (!base.is_folder || own_name == Says::Nothing))
     }
 }
 
+/// Whether a path begins where the server, or an argument beside it, has it begin.
+pub fn is_relative(path: &str) -> bool {
+    matches!(leads(path), Leads::Below | Leads::Climbs)
+}
+
+/// Every path that a server may make of the one under this name or JSON Pointer: as it is, and below each argument that may be
+/// its base. `None` where such a base is no place by itself.
+pub fn readings(arguments: &Value, name: &str, path: &str) -> Option<Vec<String>> {
+    let mut all = vec![path.to_owned()];
+    if is_relative(path) {
+        let pointer = match name.starts_with('/') {
+            true => name.to_owned(),
+            false => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+        };
+        for base in Bases::of(arguments).of_path(&pointer) {
+            if is_relative(&base.path) || all.len() > MOST {
+                return None;
+            }
+            all.push(format!("{}/{path}", base.path));
+        }
+    }
+    Some(all)
+}
+
 /// Finds what may be the base of others; `name` is what the value is listed under.
-fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<(Vec<String>, Says)>) {
+fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<Base>) {
     let mut below = |word: String, name: &str, value: &Value| {
         at.push(word);
         collect(value, name, at, bases);
@@ -54,7 +98,7 @@ fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<(Vec
         Value::String(text) => {
             let says = base(name, text);
             if says != Says::Nothing {
-                bases.push((at.clone(), says));
+                bases.push(Base { at: at.clone(), path: text.clone(), is_folder: says == Says::Folder });
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -63,7 +107,7 @@ fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<(Vec
 
 fn base(name: &str, text: &str) -> Says {
     let is_short = !text.is_empty() && text.len() <= LONGEST && !text.contains(['\n', '\r', '\0']);
-    if !is_short || written::is_content(name) {
+    if !is_short || is_content(name) {
         return Says::Nothing;
     }
     if matches!(leads(text), Leads::Absolute | Leads::Home) {
@@ -74,6 +118,11 @@ fn base(name: &str, text: &str) -> Says {
     } else {
         says(name)
     }
+}
+
+/// Whether an argument of this name is what is written, not where.
+pub fn is_content(name: &str) -> bool {
+    CONTENT.contains(&name) || EDIT_NAMES.contains(&name)
 }
 
 /// Whether both are the same, or in two items of one list: each item is for itself.
@@ -109,8 +158,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::gate::data::facts::FileKind;
-
     #[test]
     fn a_relative_path_is_known_only_where_nothing_else_can_be_its_base() {
         for (arguments, at, path, is_known) in [
@@ -129,9 +176,28 @@ mod tests {
             (json!({ "options": { "in": ["/w"] }, "path": "f" }), "/path", "f", false),
             (json!({ "moves": [{ "from": "/a", "to": "./b" }] }), "/moves/0/to", "./b", false),
         ] {
-            let mut files = [Facts { kind: FileKind::Missing, unseen: None, ..Facts::unseen(at, path, "") }];
-            forget_relative(&arguments.to_string(), &mut files);
-            assert_eq!(files[0].kind == FileKind::Missing, is_known, "{arguments}");
+            let is_left = !is_relative(path) || Bases::of(&arguments).leave(at);
+            assert_eq!(is_left, is_known, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_is_read_below_everything_that_may_be_its_base() {
+        for (arguments, readings) in [
+            (json!({ "path": "f" }), Some(vec!["f"])),
+            (json!({ "path": "f", "repo_path": "/x" }), Some(vec!["f", "/x/f"])),
+            (json!({ "path": "../f", "cwd": "~/x" }), Some(vec!["../f", "~/x/../f"])),
+            (json!({ "path": "/f", "cwd": "w" }), Some(vec!["/f"])),
+            (json!({ "path": "f", "cwd": "w" }), None),
+            (json!({ "path": "f", "in": ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"] }), None),
+        ] {
+            let path = arguments["path"].as_str().unwrap_or_default();
+            let found = super::readings(&arguments, "path", path);
+            assert_eq!(
+                found.as_deref(),
+                readings.map(|all| all.into_iter().map(str::to_owned).collect::<Vec<_>>()).as_deref(),
+                "{arguments}"
+            );
         }
     }
 }
