@@ -35,7 +35,7 @@ fn concluded(definition: Value) -> Behavior {
 }
 
 fn called(tool: &Tool, arguments: &Value) -> Behavior {
-    of_call(Some(tool), &of_tool(tool, Trust::Corroborate), &arguments.to_string(), arguments)
+    of_call(Some(tool), &of_tool(tool, Trust::Corroborate), arguments)
 }
 
 fn kinds(behavior: &Behavior) -> Vec<HazardKind> {
@@ -257,7 +257,7 @@ fn danger_names_its_reasons() {
 #[test]
 fn a_call_of_a_tool_nobody_described_is_unknown_with_its_hazards() {
     let arguments = json!({ "path": "~/.ssh/id_rsa" });
-    let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), &arguments);
+    let behavior = of_call(None, &Behavior::unknown(), &arguments);
     assert_eq!(behavior.identity, Identity::UNKNOWN);
     assert_eq!(kinds(&behavior), [HazardKind::SensitiveRead]);
 }

@@ -80,7 +80,7 @@ fn g02_and_g23_a_write_through_the_reading_tool_is_caught() {
     assert_eq!(known.behavior.badge(), Badge::Pure);
     for query in ["DELETE FROM sessions WHERE expired = 1", "UPDATE users SET age = 0 WHERE age < 0"] {
         let arguments = json!({ "query": query });
-        let call = of_call(Some(&known.tool), &known.behavior, &arguments.to_string(), &arguments);
+        let call = of_call(Some(&known.tool), &known.behavior, &arguments);
         assert_eq!(call.badge(), Badge::Mutates, "{query}");
         assert_ne!(call.identity, known.behavior.identity, "{query}");
     }

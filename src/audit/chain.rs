@@ -139,18 +139,6 @@ impl Verifier {
     }
 }
 
-/// Verifies a whole chain.
-///
-/// # Errors
-/// The first break.
-pub fn verify<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Result<Head, Break> {
-    let mut verifier = Verifier::default();
-    for row in rows {
-        verifier.take(&row)?;
-    }
-    Ok(verifier.head())
-}
-
 fn link(chain: Chain, previous: Digest, seq: u64, writer: &Writer, body: Digest) -> Digest {
     let mut hasher = Hasher::default();
     hasher.update(&[chain as u8]);

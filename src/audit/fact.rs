@@ -86,20 +86,7 @@ impl<'a> What<'a> {
             Some(Kind::Fault) => Self::Refused { lines: fields.refused_lines() },
             Some(Kind::ServerStart) => Self::ServerStart,
             Some(Kind::ServerEnd) => Self::ServerEnd,
-            Some(
-                Kind::Host
-                | Kind::Attach
-                | Kind::Detach
-                | Kind::Tools
-                | Kind::Policy
-                | Kind::Forward
-                | Kind::RoundTrip
-                | Kind::Task
-                | Kind::Passed
-                | Kind::Session
-                | Kind::Checkpoint,
-            )
-            | None => Self::Other,
+            _ => Self::Other,
         }
     }
 }

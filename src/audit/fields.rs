@@ -11,6 +11,7 @@ use super::chain::Row;
 use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
 use super::redact::push_string;
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// A record, kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,42 +62,33 @@ pub const TEXTS: [&str; 14] = [
     "rule", "digest",
 ];
 
-/// A field that a search can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    Server,
-    Session,
-    Ticket,
-    Tool,
-    Kind,
-    Badge,
-    Ruling,
-    Verdict,
-    By,
-    Rule,
-    /// What a call acts on.
-    Target,
-    /// The person who decided.
-    Operator,
-    Reason,
-    /// Who asked within the host: agent, sub-agent, user.
-    Agent,
+words! {
+    /// A field that a search can name.
+    Field {
+        Server = "server",
+        Session = "session",
+        Ticket = "ticket",
+        Tool = "tool",
+        /// What a call acts on.
+        Target = "target",
+        Kind = "kind",
+        Badge = "badge",
+        Ruling = "ruling",
+        Verdict = "verdict",
+        By = "by",
+        Rule = "rule",
+        /// The person who decided.
+        Operator = "operator",
+        Reason = "reason",
+        /// Who asked within the host: agent, sub-agent, user.
+        Agent = "agent",
+    }
 }
 
 impl Field {
     /// Whether the index has it among what many records have in common.
     pub fn is_in_shape(self) -> bool {
-        match self {
-            Self::Server
-            | Self::Tool
-            | Self::Kind
-            | Self::Badge
-            | Self::Ruling
-            | Self::Verdict
-            | Self::By
-            | Self::Rule => true,
-            Self::Session | Self::Ticket | Self::Target | Self::Operator | Self::Reason | Self::Agent => false,
-        }
+        !self.is_of_call() && !matches!(self, Self::Target | Self::Operator | Self::Reason | Self::Agent)
     }
 
     /// Whether it says which call a record is of.

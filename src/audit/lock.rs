@@ -5,9 +5,9 @@
 //! kernel's queue: on a thread of its own, because that wait has no end, and this one must.
 
 use std::cell::OnceCell;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -17,10 +17,10 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::StoreError;
-use super::place::{failed, linked};
+use super::place::{beside, failed, linked};
 
-/// How long to be in the queue: a wrapper that was stopped while it held the lock must not keep all others from
-/// answering their hosts.
+/// How long to be in the queue while the log does not change: a wrapper that was stopped while it held the lock must not
+/// keep all others from answering their hosts.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The lock of one log.
@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
+    /// What changes while others get on: the write-ahead log, and the folder of the journals.
+    signs: [PathBuf; 2],
     queue: OnceCell<Queue>,
 }
 
@@ -47,16 +49,29 @@ impl Lock {
     pub(super) fn open(db: &Path) -> Result<Self, StoreError> {
         let path = db.with_extension("lock");
         let file = open(&path)?;
-        Ok(Self { file, path, queue: OnceCell::new() })
+        let signs = [beside(db, "-wal"), db.with_extension("d")];
+        Ok(Self { file, path, signs, queue: OnceCell::new() })
     }
 
-    /// Takes the lock, waiting ten seconds at most.
+    /// Takes the lock, waiting for as long as others get on, and ten seconds for one that does not.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
-        self.hold_within(PATIENCE)
+        let mut seen = self.signs();
+        self.hold_while(PATIENCE, || std::mem::replace(&mut seen, self.signs()) != seen)
     }
 
     /// Takes the lock, waiting so long at most.
     pub(super) fn hold_within(&self, patience: Duration) -> Result<Held<'_>, StoreError> {
+        self.hold_while(patience, || false)
+    }
+
+    /// What is seen of the work of others.
+    fn signs(&self) -> [Option<(u64, i64, i64)>; 2] {
+        let sign = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());
+        self.signs.each_ref().map(|path| std::fs::metadata(path).ok().map(sign))
+    }
+
+    /// Takes the lock, waiting so long, and as long again while `goes_on`.
+    fn hold_while(&self, patience: Duration, goes_on: impl FnMut() -> bool) -> Result<Held<'_>, StoreError> {
         if let Some(held) = self.try_hold()? {
             return Ok(held);
         }
@@ -67,12 +82,11 @@ impl Lock {
                 self.queue.get_or_init(|| queue)
             }
         };
-        match queue.wait(patience) {
+        match queue.wait(patience, goes_on) {
             Ok(Ok(())) => Ok(Held(&queue.file)),
             Ok(Err(error)) => Err(failed(&self.path, &error)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                let path = self.path.clone();
-                Err(StoreError::Busy { path })
+                Err(StoreError::Busy { path: self.path.clone() })
             }
         }
     }
@@ -93,20 +107,26 @@ impl Queue {
         let (ask, asked) = mpsc::channel();
         let waits = Arc::clone(&file);
         // It ends with its lock, or, should the lock never come free, with the process.
-        thread::Builder::new().name("audit lock".to_owned()).spawn(move || stand(&waits, &asked))?;
+        thread::Builder::new().name("audit lock".to_owned()).spawn(move || wait_each_time(&waits, &asked))?;
         Ok(Self { ask, file })
     }
 
-    fn wait(&self, patience: Duration) -> Result<io::Result<()>, RecvTimeoutError> {
+    fn wait(&self, patience: Duration, mut goes_on: impl FnMut() -> bool) -> Result<io::Result<()>, RecvTimeoutError> {
         // Without room: what arrives was taken, and what no one waits for any more is known to the sender.
         let (tell, comes) = mpsc::sync_channel(0);
         self.ask.send(tell).map_err(|_| RecvTimeoutError::Disconnected)?;
-        comes.recv_timeout(patience)
+        loop {
+            match comes.recv_timeout(patience) {
+                // It keeps its place in the queue.
+                Err(RecvTimeoutError::Timeout) if goes_on() => {}
+                came => return came,
+            }
+        }
     }
 }
 
 /// Waits for the lock each time it is asked to, and gives it back where it came too late.
-fn stand(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
+fn wait_each_time(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
     while let Ok(tell) = asked.recv() {
         let taken = loop {
             match flock(file, FlockOperation::LockExclusive) {

@@ -28,18 +28,10 @@ impl Numbers for Exact {
 }
 
 impl Exact {
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The least of the numbers that `percent` of all do not exceed, as a [`Histogram`] counts; `None` when there is none.
     pub fn quantile(&self, percent: usize) -> Option<u64> {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
-        (!self.is_empty()).then(|| self.at(rank - 1))
+        (!self.0.is_empty()).then(|| self.at(rank - 1))
     }
 
     /// The one in the middle, or the mean of the two there; `None` when there is none.

@@ -169,7 +169,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
         return None;
     }
     let JudgedDetail { words, method, confidence, evidence, hazards, disputed } = fields.detail()?;
-    let identity = Identity::from_words(&words)?;
+    let identity = words.parse::<Identity>().ok()?;
     let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
     let analyses = if method.is_none() { arguments::found(None, &arguments) } else { Vec::new() };

@@ -20,8 +20,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let folder = folder(db);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(folder, &error))?;
     if let Some(kind) = network(folder) {
-        let path = folder.to_path_buf();
-        return Err(StoreError::Network { path, kind });
+        return Err(StoreError::Network { path: folder.to_path_buf(), kind });
     }
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(db);
     match made {
@@ -30,8 +29,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
             let found = std::fs::symlink_metadata(db).map_err(|error| failed(db, &error))?;
             let path = db.to_path_buf();
             if !found.is_file() && !found.is_symlink() {
-                let why = "it is not a plain file".to_owned();
-                return Err(StoreError::NotALog { path, why });
+                return Err(StoreError::NotALog { path, why: "it is not a plain file".to_owned() });
             }
             check_own(&found).map_err(|why| StoreError::Exposed { path, why })
         }

@@ -24,19 +24,7 @@ use crate::behavior::taxonomy::Badge;
 /// # Errors
 /// Why the log could not be read.
 pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usize) -> Result<Vec<Record>, StoreError> {
-    let mut found = Vec::new();
-    if limit == 0 {
-        return Ok(found);
-    }
-    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
-    walk.to_the_end(reader, index, &mut |row| {
-        if search.takes(row.body) {
-            found.push(Record::new(&row));
-        }
-        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    found.reverse();
-    Ok(found)
+    newest(reader, index, search, limit, &mut |_| Place::Row)
 }
 
 /// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
@@ -50,26 +38,36 @@ pub fn last_calls(
     search: &Search,
     limit: usize,
 ) -> Result<Vec<Record>, StoreError> {
-    let mut found: Vec<Record> = Vec::new();
     let mut calls = CallRows::default();
+    newest(reader, index, search, limit, &mut |record| {
+        calls.place(record.fields().map(|fields| (fields.kind(), fields.call())))
+    })
+}
+
+fn newest(
+    reader: &Reader,
+    index: Option<&Index>,
+    search: &Search,
+    limit: usize,
+    place: &mut dyn FnMut(&Record) -> Place,
+) -> Result<Vec<Record>, StoreError> {
+    let mut found: Vec<Record> = Vec::new();
     if limit == 0 {
         return Ok(found);
     }
     let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
     walk.to_the_end(reader, index, &mut |row| {
-        if !search.takes(row.body) {
-            return ControlFlow::Continue(());
-        }
-        let record = Record::new(&row);
-        let known = record.fields().map(|fields| (fields.kind(), fields.call()));
-        match calls.place(known) {
-            Place::Row => found.push(record),
-            Place::InsteadOf(at) => {
-                if let Some(there) = found.get_mut(at) {
-                    *there = record;
+        if search.takes(row.body) {
+            let record = Record::new(&row);
+            match place(&record) {
+                Place::Row => found.push(record),
+                Place::InsteadOf(at) => {
+                    if let Some(there) = found.get_mut(at) {
+                        *there = record;
+                    }
                 }
+                Place::Behind => {}
             }
-            Place::Behind => {}
         }
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

@@ -144,7 +144,7 @@ pub struct Entry {
     pub latency_us: Option<u64>,
     /// The exact JSON text of the arguments, not yet redacted.
     pub arguments: Option<String>,
-    /// Of the policy that ruled, or that stood at that moment.
+    /// Of the policy that ruled, or that was in force at that moment.
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
     pub detail: Vec<(&'static str, Value)>,

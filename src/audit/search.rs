@@ -7,30 +7,19 @@ use super::record::Kind;
 use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
 
-/// Each field and the words it takes; no words where it takes any text.
-const FIELDS: [(&str, Field, &[&str]); 14] = [
-    ("server", Field::Server, &[]),
-    ("session", Field::Session, &[]),
-    ("ticket", Field::Ticket, &[]),
-    ("tool", Field::Tool, &[]),
-    ("target", Field::Target, &[]),
-    ("kind", Field::Kind, &[]),
-    ("badge", Field::Badge, &["pure", "pure?", "mutates", "likely"]),
-    ("ruling", Field::Ruling, &["allow", "ask", "deny", "allowed", "approved", "denied"]),
-    ("verdict", Field::Verdict, &["approve", "deny", "approved", "denied", "allowed"]),
-    (
-        "by",
-        Field::By,
-        &[
+/// The words that a field takes; none where it takes any text.
+fn words_of(field: Field) -> &'static [&'static str] {
+    match field {
+        Field::Badge => &["pure", "pure?", "mutates", "likely"],
+        Field::Ruling => &["allow", "ask", "deny", "allowed", "approved", "denied"],
+        Field::Verdict => &["approve", "deny", "approved", "denied", "allowed"],
+        Field::By => &[
             "default", "policy", "rule", "operator", "approver", "scope", "expiry", "cancel", "shutdown", "fault",
             "observe", "elicitation",
         ],
-    ),
-    ("rule", Field::Rule, &[]),
-    ("operator", Field::Operator, &[]),
-    ("reason", Field::Reason, &[]),
-    ("agent", Field::Agent, &[]),
-];
+        _ => &[],
+    }
+}
 
 /// How a term is compared.
 #[derive(Clone, Debug)]
@@ -83,6 +72,12 @@ impl PartialEq for Search {
 pub struct Meaningless {
     pub what: String,
     pub hint: String,
+}
+
+impl Meaningless {
+    fn new(what: String, hint: impl Into<String>) -> Self {
+        Self { what, hint: hint.into() }
+    }
 }
 
 impl Search {
@@ -285,54 +280,48 @@ pub fn exactly(name: &str, value: &str) -> String {
 }
 
 fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
-    let Some((_, field, words)) = FIELDS.iter().find(|(known, ..)| *known == name) else {
-        let known: Vec<&str> = FIELDS.iter().map(|(known, ..)| *known).chain(["since", "until"]).collect();
+    let Some(field) = Field::from_word(name) else {
+        let known: Vec<&str> = Field::ALL.iter().map(|field| field.word()).chain(["since", "until"]).collect();
         let hint = match nearest(name, &known) {
             Some(near) => format!("did you mean {near}:?"),
             None => format!("fields are {}", known.join(", ")),
         };
-        return Err(Meaningless { what: format!("there is no field {name}"), hint });
+        return Err(Meaningless::new(format!("there is no field {name}"), hint));
     };
-    let value = value.to_lowercase();
+    let (words, value) = (words_of(field), value.to_lowercase());
     if words.is_empty() && is_pattern(&value) {
-        let glob = Glob::new(&value).map_err(|error| Meaningless {
-            what: format!("{name}:{value} is not a pattern ({error})"),
-            hint: "* stands for any text, ? for one character".to_owned(),
-        })?;
-        return Ok((*field, Value::AnyCase(glob)));
+        let hint = "* stands for any text, ? for one character";
+        let glob = Glob::new(&value)
+            .map_err(|error| Meaningless::new(format!("{name}:{value} is not a pattern ({error})"), hint))?;
+        return Ok((field, Value::AnyCase(glob)));
     }
     if words.is_empty() {
-        // Half the kinds begin like another: a whole one means itself.
-        if *field == Field::Kind && value.parse::<Kind>().is_ok() {
-            return Ok((*field, Value::Word(value)));
-        }
-        // The beginning of a kind, while it is being typed, is no mistake.
-        if *field == Field::Kind
-            && !value.starts_with('=')
-            && Kind::ALL.iter().all(|kind| !kind.word().contains(&value))
-        {
-            let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
-            return Err(Meaningless {
-                what: format!("no record is of the kind {value}"),
-                hint: format!("it is one of {}", known.join(", ")),
-            });
-        }
         if let Some(whole) = value.strip_prefix('=') {
-            return Ok((*field, Value::Word(whole.to_owned())));
+            return Ok((field, Value::Word(whole.to_owned())));
         }
-        return Ok((*field, Value::Part(value)));
+        let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+        return match field {
+            // Half the kinds begin like another: a whole one means itself.
+            Field::Kind if known.contains(&value.as_str()) => Ok((field, Value::Word(value))),
+            // The beginning of a kind, while it is being typed, is no mistake.
+            Field::Kind if known.iter().all(|kind| !kind.contains(&value)) => {
+                let hint = format!("it is one of {}", known.join(", "));
+                Err(Meaningless::new(format!("no record is of the kind {value}"), hint))
+            }
+            _ => Ok((field, Value::Part(value))),
+        };
     }
     // While it is being typed, the beginning of a word is meant for the word.
     match words.iter().find(|word| word.starts_with(&value)) {
-        Some(word) => Ok((*field, Value::Word(canonical(*field, word).to_owned()))),
-        None if *field == Field::Verdict && value == "asked" => Err(Meaningless {
-            what: "verdict:asked finds nothing, because a call that waits has no verdict yet".to_owned(),
-            hint: "kind:=decision-asked finds every call that was asked about".to_owned(),
-        }),
-        None => Err(Meaningless {
-            what: format!("{name} cannot be {value}"),
-            hint: format!("it is one of {}", words.join(", ")),
-        }),
+        Some(word) => Ok((field, Value::Word(canonical(field, word).to_owned()))),
+        None if field == Field::Verdict && value == "asked" => Err(Meaningless::new(
+            "verdict:asked finds nothing, because a call that waits has no verdict yet".to_owned(),
+            "kind:=decision-asked finds every call that was asked about",
+        )),
+        None => {
+            let hint = format!("it is one of {}", words.join(", "));
+            Err(Meaningless::new(format!("{name} cannot be {value}"), hint))
+        }
     }
 }
 
@@ -355,10 +344,8 @@ fn canonical(field: Field, word: &'static str) -> &'static str {
 }
 
 fn moment(name: &str, value: &str) -> Result<Since, Meaningless> {
-    value.parse().map_err(|error: NotAMoment| Meaningless {
-        what: format!("{name}:{value} is not a time"),
-        hint: error.to_string(),
-    })
+    let not_a_time = |error: NotAMoment| Meaningless::new(format!("{name}:{value} is not a time"), error.to_string());
+    value.parse().map_err(not_a_time)
 }
 
 impl Value {

@@ -11,6 +11,7 @@ mod leftover;
 pub mod noted;
 mod open;
 mod reader;
+mod rows;
 mod state;
 
 use std::borrow::Borrow;
@@ -35,10 +36,6 @@ pub use reader::{Order, Reader};
 
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
-
-/// How long to wait for the lock to open the log: a hundred wrappers that start at once on a busy machine take ten seconds
-/// to get by each other, and one that gives up refuses its first calls.
-const OPENING: Duration = Duration::from_secs(30);
 
 /// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
@@ -115,7 +112,7 @@ impl Store {
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.with(|open| open.state.sync())?;
         // A new file and a new name each time: under load that would cost more than the sync.
-        if self.noted_at.is_none_or(|at| at.elapsed() >= NOTE_EVERY) {
+        if self.is_note_due() {
             self.note_head();
         }
         Ok(())
@@ -126,10 +123,17 @@ impl Store {
     /// # Errors
     /// Why the disk may not have what was recorded.
     pub fn sync_behind(&mut self) -> Result<(), StoreError> {
-        if self.noted_at.is_none_or(|at| at.elapsed() >= NOTE_EVERY) {
+        if self.is_note_due() {
             return self.sync();
         }
         self.with(|open| open.state.sync_behind())
+    }
+
+    /// Whether it is time to note the head: neither we nor another process did it a moment ago.
+    fn is_note_due(&self) -> bool {
+        let Some(at) = self.noted_at else { return true };
+        let by_another = || std::fs::metadata(noted::place_of(&self.path)).ok()?.modified().ok()?.elapsed().ok();
+        at.elapsed() >= NOTE_EVERY && by_another().is_none_or(|since| since >= NOTE_EVERY)
     }
 
     /// Whether something was recorded since the head was noted.
@@ -202,7 +206,7 @@ impl Open {
         // again under the lock.
         let identity = place::identity(path);
         let made = State::open_made(path).ok().flatten();
-        let held = lock.hold_within(OPENING)?;
+        let held = lock.hold()?;
         let mut state = match made.filter(|_| place::identity(path) == identity) {
             Some(state) => state,
             None => State::open(path, &held)?,

@@ -303,7 +303,7 @@ mod tests {
         let counted = take(decided(VerdictWord::Deny, By::Rule));
         let all = &counted.all;
         assert_eq!((all.calls(), all.approved(), all.denied(), all.approved_by(By::Rule)), (3, 2, 1, 1));
-        assert_eq!((all.waited.len(), counted.rules["r"].hits), (1, 2), "only a person takes time");
+        assert_eq!((all.waited.median(), counted.rules["r"].hits), (Some(5.0), 2), "only a person takes time");
         assert_eq!(take(What::Withdrawn).all.withdrawn, 1);
         take(What::Answered { outcome: Some(Outcome::ToolError), latency_us: None });
         let counted = take(What::Asked { judged: None });

@@ -1,9 +1,8 @@
 //! Joins all evidence into one conclusion: pinned, else curated, else the most cautious of the rest; arguments only raise.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::arguments::effect::Analysis;
+use super::arguments::effect::{Analysis, Effect};
 use super::arguments::explain::Explanation;
 use super::arguments::said::Said;
 use super::confidence::Confidence;
@@ -13,21 +12,23 @@ use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use super::voters::{self, Says, Vote};
-use super::{annotated, arguments, declared, infer};
+use super::{arguments, declared, infer};
 use crate::capability::undeclared::{Reach, Undeclared, undeclared};
 use crate::mcp::tool::Tool;
+use crate::wire::words::words;
 
-/// How far a server's own words may lower a risk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Trust {
-    /// Its words may show a call PURE when nothing contradicts them.
-    #[default]
-    Corroborate,
-    /// Its annotations are believed as they are.
-    Annotations,
-    /// Nothing it says lowers a risk.
-    None,
+words! {
+    /// How far a server's own words may lower a risk.
+    #[derive(Default)]
+    Trust {
+        /// Its words may show a call PURE when nothing contradicts them.
+        #[default]
+        Corroborate = "corroborate",
+        /// Its annotations are believed as they are.
+        Annotations = "annotations",
+        /// Nothing it says lowers a risk.
+        None = "none",
+    }
 }
 
 /// What is concluded about a tool, or about one call of it.
@@ -50,6 +51,15 @@ pub struct Behavior {
 }
 
 impl Behavior {
+    /// Every effect of the call, each once, in their order: what the arguments show, and what the identity says. Never empty.
+    pub fn effects(&self) -> Vec<Effect> {
+        let shown = self.analyses.iter().map(|analysis| analysis.effect);
+        let mut all: Vec<Effect> = shown.chain([Effect::of(self.identity.action)]).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
     /// A tool without a description of its own.
     pub fn unknown() -> Self {
         Self {
@@ -100,17 +110,13 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
 ///
 /// With [`Trust::None`] a curated identity lowers nothing: it speaks of what a package should be, not of what runs.
 pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior {
-    of_votes_with(tool, &voters::votes(tool), trust, overrides)
+    of_votes(tool, &voters::votes(tool), trust, overrides)
 }
 
-/// Concludes about a tool from votes about it and what the server says: for whoever measures the voters.
-pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust) -> Behavior {
-    of_votes_with(tool, votes, trust, Overrides::default())
-}
-
-fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrides) -> Behavior {
+/// The same from these votes: for whoever measures the voters.
+pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrides) -> Behavior {
     let declared = declared::evidence(&tool.definition);
-    let annotated = annotated::evidence(tool.annotations);
+    let annotated = declared::hinted(tool.annotations);
     let behavior = joined(tool, votes, declared.as_ref(), annotated.as_ref(), trust);
     let said_otherwise = overrides.evidence();
     // It only tightens, so that it holds whatever the server is trusted with.
@@ -137,12 +143,7 @@ impl Overrides {
     fn evidence(self) -> impl Iterator<Item = Evidence> {
         let pinned = self.pinned.map(|identity| Evidence {
             source: Source::Pinned,
-            says: Claim {
-                mutability: Some(identity.mutability),
-                action: Some(identity.action),
-                output_domain: Some(identity.output_domain),
-                content_type: None,
-            },
+            says: Claim::of(identity, None),
             span: "the operator's word".to_owned(),
             strength: Strength::Strong,
         });
@@ -154,10 +155,7 @@ impl Overrides {
             reviewed.identity.mutability == Mutability::Pure && behavior.identity.mutability == Mutability::Mutates
         };
         let curated = self.curated.filter(|reviewed| trust != Trust::None || !lowers(reviewed));
-        let content_type = match curated.and_then(|reviewed| reviewed.content_type) {
-            Some(content_type) => content_type,
-            None => behavior.content_type,
-        };
+        let content_type = curated.and_then(|reviewed| reviewed.content_type).unwrap_or(behavior.content_type);
         match self.pinned.or(curated.map(|reviewed| reviewed.identity)) {
             Some(identity) => Behavior {
                 identity,
@@ -181,22 +179,16 @@ pub struct CallBehavior {
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
-/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
-pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
+/// `tool` is `None` for one that the server did not describe.
+pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
     let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
-    of_described_call(tool, &said, described, text, arguments).behavior
+    of_described_call(tool, &said, described, arguments).behavior
 }
 
 /// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
-pub fn of_described_call(
-    tool: Option<&Tool>,
-    said: &Said,
-    described: &Behavior,
-    text: &str,
-    arguments: &Value,
-) -> CallBehavior {
+pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior, arguments: &Value) -> CallBehavior {
     let mut behavior = described.clone();
-    behavior.hazards.extend(hazards::arguments::found(text, arguments));
+    behavior.hazards.extend(hazards::arguments::found(arguments));
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
@@ -296,16 +288,14 @@ fn joined(
         (false, 0) => None,
         (false, _) => Some(Mutability::Pure),
     };
-    let contradiction = annotated::contradicts_itself(tool.annotations) || declared::contradicts_itself(declared);
+    let contradiction = declared::hints_contradict(tool.annotations) || declared::contradicts_itself(declared);
     let said = [declared::mutability(declared), hinted];
     let says = |what| said.contains(&Some(what)) || voters_say == Some(what);
     let disputed = contradiction || (says(Mutability::Pure) && says(Mutability::Mutates));
     let (mutability, confidence) = match (trust, hinted) {
         (Trust::None, _) => (Mutability::Mutates, Confidence::None),
         // Believed, but the tool is on the review list where other evidence contradicts the hint.
-        (Trust::Annotations, Some(hinted)) if !annotated::contradicts_itself(tool.annotations) => {
-            (hinted, proven(hinted))
-        }
+        (Trust::Annotations, Some(hinted)) if !declared::hints_contradict(tool.annotations) => (hinted, proven(hinted)),
         (Trust::Corroborate | Trust::Annotations, _) if contradiction || says(Mutability::Mutates) => {
             (Mutability::Mutates, Confidence::None)
         }
@@ -328,12 +318,8 @@ fn joined(
         identity: Identity { mutability, action: fitting(mutability, action), output_domain },
         confidence,
         content_type: declared.content_type.or(inferred.content_type).unwrap_or(ContentType::Unknown),
-        evidence: Vec::new(),
         disputed,
-        hazards: Vec::new(),
-        requires: None,
-        analyses: Vec::new(),
-        explanation: Explanation::default(),
+        ..Behavior::unknown()
     }
 }
 
@@ -346,7 +332,7 @@ fn outweighed(declared: Action, name: &Vote) -> bool {
 }
 
 /// The confidence in a mutability that nothing casts doubt on.
-fn proven(mutability: Mutability) -> Confidence {
+pub(super) fn proven(mutability: Mutability) -> Confidence {
     match mutability {
         Mutability::Pure => Confidence::Proven,
         Mutability::Mutates => Confidence::None,

@@ -47,12 +47,7 @@ impl Reviewed {
     pub fn evidence(self) -> Evidence {
         Evidence {
             source: Source::Curated,
-            says: Claim {
-                mutability: Some(self.identity.mutability),
-                action: Some(self.identity.action),
-                output_domain: Some(self.identity.output_domain),
-                content_type: self.content_type,
-            },
+            says: Claim::of(self.identity, self.content_type),
             span: format!("reviewed for this definition of {}", self.package),
             strength: Strength::Strong,
         }

@@ -1,9 +1,11 @@
-//! The fields of the behavioral identity paper, where a tool declares them itself: top level, or in `_meta`.
+//! What a tool declares itself: the fields of the behavioral identity paper, top level or in `_meta`, and MCP's hints. The
+//! absence of hints is silence, not a claim: the protocol's defaults only say what to assume.
 
 use serde_json::{Map, Value};
 
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use crate::mcp::tool::Annotations;
 
 /// What the tool declares; a word outside the taxonomy claims nothing, but is noted. `None` where it declares nothing.
 pub fn evidence(definition: &Value) -> Option<Evidence> {
@@ -30,6 +32,30 @@ pub fn contradicts_itself(says: Claim) -> bool {
 pub fn mutability(says: Claim) -> Option<Mutability> {
     let changes = says.action.is_some_and(|action| !action.reads());
     says.mutability.or(changes.then_some(Mutability::Mutates))
+}
+
+/// Whether the hints contradict themselves: a tool that only reads destroys nothing.
+pub fn hints_contradict(hints: Annotations) -> bool {
+    hints.read_only == Some(true) && hints.destructive == Some(true)
+}
+
+/// What the hints say, if they say anything about changing things. Hints that contradict themselves say that it changes.
+pub fn hinted(hints: Annotations) -> Option<Evidence> {
+    let (mutability, span) = match (hints.read_only, hints.destructive) {
+        (Some(true), Some(true)) => (Mutability::Mutates, "readOnlyHint: true, destructiveHint: true"),
+        (Some(true), _) => (Mutability::Pure, "readOnlyHint: true"),
+        (Some(false), Some(true)) => (Mutability::Mutates, "readOnlyHint: false, destructiveHint: true"),
+        (Some(false), _) => (Mutability::Mutates, "readOnlyHint: false"),
+        (None, Some(true)) => (Mutability::Mutates, "destructiveHint: true"),
+        // Not destructive is not read-only: additive changes are changes.
+        (None, Some(false) | None) => return None,
+    };
+    Some(Evidence {
+        source: Source::Annotated,
+        says: Claim { mutability: Some(mutability), ..Claim::default() },
+        span: span.to_owned(),
+        strength: Strength::Fair,
+    })
 }
 
 fn meta(definition: &Value) -> Option<&Map<String, Value>> {

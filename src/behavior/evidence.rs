@@ -4,47 +4,35 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::identity::Identity;
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use crate::wire::words::words;
 
-/// Where a piece of evidence comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// Said by the operator.
-    Pinned,
-    /// Said by our list of well-known servers, for exactly this definition.
-    Curated,
-    /// Said by the tool in the three fields.
-    Declared,
-    /// Said by the tool in MCP's hints.
-    Annotated,
-    /// Read off its name by a closed list of verbs.
-    Name,
-    /// Read off its title, description and parameters by closed lists.
-    Description,
-    /// Said by a linear model over the definition's words.
-    Learned,
-    /// Read off the arguments of this very call.
-    Arguments,
+words! {
+    /// Where a piece of evidence comes from.
+    Source {
+        /// Said by the operator.
+        Pinned = "pinned",
+        /// Said by our list of well-known servers, for exactly this definition.
+        Curated = "curated",
+        /// Said by the tool in the three fields.
+        Declared = "declared",
+        /// Said by the tool in MCP's hints.
+        Annotated = "annotated",
+        /// Read off its name by a closed list of verbs.
+        Name = "name",
+        /// Read off its title, description and parameters by closed lists.
+        Description = "description",
+        /// Said by a linear model over the definition's words.
+        Learned = "learned",
+        /// Read off the arguments of this very call.
+        Arguments = "arguments",
+    }
 }
 
 impl Source {
     /// The readers of a definition that share no list.
     pub const VOTERS: [Self; 3] = [Self::Name, Self::Description, Self::Learned];
-
-    /// The word in records and lists.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Curated => "curated",
-            Self::Declared => "declared",
-            Self::Annotated => "annotated",
-            Self::Name => "name",
-            Self::Description => "description",
-            Self::Learned => "learned",
-            Self::Arguments => "arguments",
-        }
-    }
 }
 
 /// How much a piece of evidence weighs.
@@ -66,6 +54,12 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// That a tool is this, with the kind of content where that is known.
+    pub fn of(identity: Identity, content_type: Option<ContentType>) -> Self {
+        let Identity { mutability, action, output_domain } = identity;
+        Self { mutability: Some(mutability), action: Some(action), output_domain: Some(output_domain), content_type }
+    }
+
     /// The words of what it says of the identity.
     pub fn identity_words(&self) -> impl Iterator<Item = &'static str> {
         let words = [

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::conclude::Behavior;
+use super::evidence::Claim;
 use super::hazards::{Hazard, HazardKind};
 use super::identity::Identity;
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
@@ -20,20 +21,12 @@ pub struct Expected {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Alternative {
-    Class(Class),
+    /// What is named of the four fields.
+    Class(Claim),
     /// One of these identities, by their hashes.
     Identities(Vec<String>),
     /// What this session used. It fits nothing until the log was asked ([`Expected::resolve`]).
     Session(String),
-}
-
-/// What is named of the four fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Class {
-    mutability: Option<Mutability>,
-    action: Option<Action>,
-    output_domain: Option<OutputDomain>,
-    content_type: Option<ContentType>,
 }
 
 /// A text that expects nothing.
@@ -61,7 +54,7 @@ fn alternative(text: &str) -> Result<Alternative, NotExpected> {
     if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Alternative::Identities(vec![text.to_ascii_lowercase()]));
     }
-    let mut class = Class::default();
+    let mut class = Claim::default();
     let words: Vec<&str> = text.split('|').collect();
     match words[..] {
         ["read-only"] => class.mutability = Some(Mutability::Pure),
@@ -75,7 +68,7 @@ fn alternative(text: &str) -> Result<Alternative, NotExpected> {
         }
         _ => words.into_iter().try_for_each(|word| class.add(word))?,
     }
-    if class == Class::default() { Err(NotExpected) } else { Ok(Alternative::Class(class)) }
+    if class == Claim::default() { Err(NotExpected) } else { Ok(Alternative::Class(class)) }
 }
 
 /// One of the words in their order; `*` takes any.
@@ -83,27 +76,21 @@ fn place<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, N
     if word == "*" { Ok(None) } else { read(word).map(Some).ok_or(NotExpected) }
 }
 
-impl Class {
+impl Claim {
     /// A word without a place is looked up in the first three lists; UNKNOWN is in two of them and expects nothing.
     fn add(&mut self, word: &str) -> Result<(), NotExpected> {
-        if let Some(mutability) = Mutability::from_word(word)
-            && self.mutability.is_none()
-        {
-            self.mutability = Some(mutability);
-        } else if let Some(action) = Action::from_word(word)
-            && word != Action::Unknown.word()
-            && self.action.is_none()
-        {
-            self.action = Some(action);
-        } else if let Some(domain) = OutputDomain::from_word(word)
-            && word != OutputDomain::Unknown.word()
-            && self.output_domain.is_none()
-        {
-            self.output_domain = Some(domain);
-        } else {
-            return Err(NotExpected);
+        fn fill<T>(place: &mut Option<T>, found: Option<T>) -> bool {
+            let fills = place.is_none() && found.is_some();
+            if fills {
+                *place = found;
+            }
+            fills
         }
-        Ok(())
+        let is_known = word != Action::Unknown.word() && word != OutputDomain::Unknown.word();
+        let fills = fill(&mut self.mutability, Mutability::from_word(word))
+            || is_known && fill(&mut self.action, Action::from_word(word))
+            || is_known && fill(&mut self.output_domain, OutputDomain::from_word(word));
+        if fills { Ok(()) } else { Err(NotExpected) }
     }
 
     fn fits(&self, identity: Identity, content_type: ContentType) -> bool {

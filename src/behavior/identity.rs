@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
+use crate::wire::words::UnknownWord;
 
 /// The three words. The hash is the first 16 hex characters of SHA-256 over `mutability|action|output_domain`
 /// (behavioral identity paper, section 3.1).
@@ -23,17 +24,6 @@ impl Identity {
 
     /// How many there are.
     const COUNT: usize = Mutability::ALL.len() * Action::ALL.len() * OutputDomain::ALL.len();
-
-    /// Reads the three words, `MUTATES|UPDATE|CONTENT`.
-    pub fn from_words(words: &str) -> Option<Self> {
-        let mut words = words.split('|');
-        let identity = Self {
-            mutability: Mutability::from_word(words.next()?)?,
-            action: Action::from_word(words.next()?)?,
-            output_domain: OutputDomain::from_word(words.next()?)?,
-        };
-        words.next().is_none().then_some(identity)
-    }
 
     /// Whether mutability and action agree: PURE reads or searches, and nothing else does.
     pub fn is_whole(&self) -> bool {
@@ -66,7 +56,9 @@ impl std::str::FromStr for Identity {
 
     /// Reads the three words, as [`Display`](std::fmt::Display) writes them.
     fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
-        Self::from_words(text).ok_or(NotAnIdentity)
+        let words: Vec<&str> = text.split('|').collect();
+        let [mutability, action, output_domain] = words[..] else { return Err(NotAnIdentity) };
+        Ok(Self { mutability: mutability.parse()?, action: action.parse()?, output_domain: output_domain.parse()? })
     }
 }
 
@@ -74,6 +66,12 @@ impl std::str::FromStr for Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write an identity as MUTABILITY|ACTION|OUTPUT_DOMAIN, like MUTATES|OVERWRITE|CONTENT")]
 pub struct NotAnIdentity;
+
+impl From<UnknownWord> for NotAnIdentity {
+    fn from(_: UnknownWord) -> Self {
+        Self
+    }
+}
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,12 +1,10 @@
 //! What a call is: its behavioral identity, the evidence for it, its hazards. Pure.
 
-pub mod annotated;
 pub mod arguments;
 pub mod conclude;
 pub mod confidence;
 pub mod curated;
 pub mod declared;
-pub mod effect;
 pub mod evidence;
 pub mod expected;
 pub mod hazards;

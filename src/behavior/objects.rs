@@ -182,16 +182,6 @@ pub fn content_type<'a>(named: impl Iterator<Item = &'a str>, domain: OutputDoma
     match domain {
         OutputDomain::Content | OutputDomain::Diff => ContentType::Text,
         OutputDomain::Ack | OutputDomain::Unknown => ContentType::Unknown,
-        OutputDomain::Data
-        | OutputDomain::Structure
-        | OutputDomain::Pr
-        | OutputDomain::Issue
-        | OutputDomain::Ref
-        | OutputDomain::Repo
-        | OutputDomain::User
-        | OutputDomain::Message
-        | OutputDomain::Money
-        | OutputDomain::Infra
-        | OutputDomain::Model => ContentType::Structured,
+        _ => ContentType::Structured,
     }
 }

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use super::conclude::Behavior;
-use super::confidence::Confidence;
+use super::conclude::{Behavior, proven};
 use super::hazards;
 use super::identity::Identity;
 use super::taxonomy::{Action, Mutability, OutputDomain};
@@ -37,13 +36,10 @@ fn identity(method: &str) -> Identity {
 /// `params` come from the host: what a server sends names no place that a host would open.
 pub fn of_request(method: &str, params: &Value) -> Behavior {
     let identity = identity(method);
-    let confidence = match identity.mutability {
-        Mutability::Pure => Confidence::Proven,
-        Mutability::Mutates => Confidence::None,
-    };
+    let confidence = proven(identity.mutability);
     // An address names a place. Prompts, completions and questions are prose, and may speak of anything.
     let hazards = match method.starts_with("resources/") {
-        true => hazards::arguments::found("", params),
+        true => hazards::arguments::found(params),
         false => Vec::new(),
     };
     Behavior { identity, confidence, hazards, ..Behavior::unknown() }

@@ -1,28 +1,10 @@
 //! Names and sentences cut into words, and words into base forms. Knows English morphology, not meanings.
 
+use crate::capability::names;
+
 /// The words of a name, lower case: `getHTTPStatus_v2` to `get http status v2`.
 pub fn of_name(name: &str) -> Vec<String> {
-    let chars: Vec<char> = name.chars().collect();
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for (index, &c) in chars.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|i| chars.get(i)).copied();
-        let after = chars.get(index + 1).copied();
-        let hump = c.is_uppercase()
-            && before.is_some_and(|b| {
-                b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && after.is_some_and(char::is_lowercase))
-            });
-        if (hump || !c.is_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    names::cut(name, |before| before.is_lowercase() || before.is_ascii_digit())
 }
 
 /// The words of a sentence, lower case, with `,` and `/` kept as words of their own: they join verbs.
@@ -54,6 +36,11 @@ pub fn of_sentence(sentence: &str) -> Vec<String> {
 /// Whether `word` is one of the words of `list`, which are separated by white space.
 pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether the first word is among the firsts of a row, and the second among its seconds.
+pub fn are_pair(rows: &[(&str, &str)], first: &str, second: &str) -> bool {
+    rows.iter().any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
 }
 
 /// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does

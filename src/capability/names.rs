@@ -4,28 +4,26 @@ use std::collections::BTreeSet;
 
 /// Cuts a text into words: at signs, and where small letters meet capitals. `readFile`, `read-file` and `READ_FILE` are alike.
 pub fn words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut before = None;
+    cut(text, |before| !before.is_uppercase())
+}
+
+/// The words of a text in lower case: cut at signs, before a capital where the letter before it `ends` a word, and before the
+/// last of several capitals, which belongs to the next word: `HTTPServer`.
+pub fn cut(text: &str, ends: impl Fn(char) -> bool) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let mut before: Option<char> = None;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if !c.is_alphanumeric() {
-            words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty()));
-            before = None;
-            continue;
-        }
-        let starts = match before {
-            Some(before) if c.is_uppercase() && !char::is_uppercase(before) => true,
-            // `HTTPServer`: the last capital belongs to the next word.
-            Some(before) if c.is_uppercase() && char::is_uppercase(before) => {
-                chars.peek().is_some_and(|next| next.is_lowercase())
-            }
-            _ => false,
+        let begins = |before: char| {
+            ends(before) || before.is_uppercase() && chars.peek().is_some_and(|after| after.is_lowercase())
         };
-        if starts {
-            words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty()));
+        let is_part = c.is_alphanumeric();
+        if !word.is_empty() && (!is_part || c.is_uppercase() && before.is_some_and(begins)) {
+            words.push(std::mem::take(&mut word));
         }
-        word.extend(c.to_lowercase());
+        if is_part {
+            word.extend(c.to_lowercase());
+        }
         before = Some(c);
     }
     words.extend(Some(word).filter(|word| !word.is_empty()));

@@ -169,9 +169,7 @@ impl Bounds {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
     }
-}
 
-impl Bounds {
     fn pattern(&mut self, pattern: &str) -> Result<(), Unusable> {
         self.patterns += 1;
         self.states = self.states.saturating_add(Cost::of(pattern).states);

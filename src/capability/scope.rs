@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::shape::{Shape, is_within};
 use crate::mcp::tool::Tool;
 
 /// The capabilities of a list. Names are foreign text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
 pub struct Listed(BTreeMap<String, Option<Typed>>);
 
 /// The type that a list gives a tool.
@@ -45,11 +47,7 @@ impl Listed {
         Self::of(read.get("result").unwrap_or(&read))
     }
 
-    /// The same, of what was read or written by [`Self::json`].
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn of(holder: &Value) -> Result<Self, NotAScope> {
+    fn of(holder: &Value) -> Result<Self, NotAScope> {
         let list = holder.get("tools").unwrap_or(holder).as_array().ok_or(NotAScope::NoList)?;
         let mut tools = BTreeMap::new();
         for entry in list {
@@ -63,26 +61,9 @@ impl Listed {
         Ok(Self(tools))
     }
 
-    /// What [`Self::of`] reads.
-    pub fn json(&self) -> Value {
-        let entry = |(name, typed): (&String, &Option<Typed>)| match typed {
-            None => json!(name),
-            Some(Typed { schemas: (input, Value::Null), .. }) => json!({ "name": name, "inputSchema": input }),
-            Some(Typed { schemas: (input, output), .. }) => {
-                json!({ "name": name, "inputSchema": input, "outputSchema": output })
-            }
-        };
-        json!({ "tools": self.0.iter().map(entry).collect::<Vec<_>>() })
-    }
-
     /// How many tools it names.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
-    }
-
-    /// Whether nothing may be used.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Whether it has a tool of this name, of whatever type.
@@ -104,6 +85,27 @@ impl Listed {
         }
         let result = tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
         (!is_within(&result, &typed.result)).then_some("gives another or a wider result than the scope allows")
+    }
+}
+
+impl TryFrom<Value> for Listed {
+    type Error = NotAScope;
+
+    fn try_from(holder: Value) -> Result<Self, NotAScope> {
+        Self::of(&holder)
+    }
+}
+
+impl From<Listed> for Value {
+    fn from(listed: Listed) -> Self {
+        let entry = |(name, typed)| match typed {
+            None => json!(name),
+            Some(Typed { schemas: (input, Self::Null), .. }) => json!({ "name": name, "inputSchema": input }),
+            Some(Typed { schemas: (input, output), .. }) => {
+                json!({ "name": name, "inputSchema": input, "outputSchema": output })
+            }
+        };
+        json!({ "tools": listed.0.into_iter().map(entry).collect::<Vec<_>>() })
     }
 }
 
@@ -139,10 +141,11 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"list"},{"name":"read"}]}}"#,
         ] {
             let listed = Listed::read(text).unwrap();
-            assert!(listed.names("read") && listed.names("list") && listed.len() == 2, "{text}");
-            assert_eq!(Listed::of(&listed.json()).unwrap(), listed, "{text}");
+            assert!(listed.names("read") && listed.names("list") && listed.count() == 2, "{text}");
+            let json = serde_json::to_value(&listed).unwrap();
+            assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed, "{text}");
         }
-        assert!(Listed::read("[]").unwrap().is_empty(), "nothing may be used");
+        assert!(Listed::read("[]").unwrap().count() == 0, "nothing may be used");
         for text in [
             "",
             "read",

@@ -39,11 +39,6 @@ impl Capability {
 }
 
 impl Caps {
-    /// ⊥: nothing.
-    pub const fn none() -> Self {
-        Self::Of(BTreeSet::new())
-    }
-
     /// `Caps(S)`, from the tools of a manifest.
     pub fn of_tools<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         Self::Of(tools.into_iter().map(Capability::of).collect())
@@ -70,23 +65,6 @@ impl Caps {
                 one.append(&mut other);
                 Self::Of(one)
             }
-        }
-    }
-
-    /// `A ⊑ B`: whether every capability of this one is one of the other.
-    pub fn is_within(&self, other: &Self) -> bool {
-        match (self, other) {
-            (_, Self::All) => true,
-            (Self::All, Self::Of(_)) => false,
-            (Self::Of(one), Self::Of(other)) => one.is_subset(other),
-        }
-    }
-
-    /// Whether it holds a capability.
-    pub fn holds(&self, capability: &Capability) -> bool {
-        match self {
-            Self::All => true,
-            Self::Of(all) => all.contains(capability),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
-use crate::policy::maker::{Origin, Proposal, Scope, Title, proposals};
+use crate::policy::maker::{Proposal, Scope, Title, proposals};
 use crate::policy::parse;
 use crate::policy::past::{self, Ended, PastCall, touches_obscured};
 use crate::policy::rule::{Decision, Policy};
@@ -66,8 +66,7 @@ pub fn choices(
 /// # Errors
 /// Why no rule can be made from it.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
-    let origin = Origin::of_past(call);
-    let mut proposals = proposals(&origin, roots).map_err(|why| why.to_string())?;
+    let mut proposals = proposals(&call.question(None), roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
     proposals.retain(|one| !touches_obscured(&one.rule, call));
     if proposals.is_empty() {
@@ -111,15 +110,17 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let arguments = past::shown(snapshot.method.as_deref(), arguments);
     let behavior = behavior_of(snapshot);
-    let origin = Origin {
+    let call = Question {
         server: &snapshot.server,
         method: snapshot.method.as_deref(),
         tool: &snapshot.tool,
         arguments: &arguments,
         behavior: &behavior,
+        now: 0,
+        recent: None,
     };
     let roots = roots(snapshot, home);
-    let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
+    let proposals = proposals(&call, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
 }
 

@@ -80,8 +80,9 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
             done.map(|_| format!("Changed rule {id}; u takes that back."))
         }
         RuleChange::Switch { id, to, .. } => {
-            let done = file.change(&format!("switched rule {id} {to}"), now, |text| edit::switch(text, id, *to));
-            done.map(|_| format!("Rule {id} is {to} now; u takes that back."))
+            let word = to.word();
+            let done = file.change(&format!("switched rule {id} {word}"), now, |text| edit::switch(text, id, *to));
+            done.map(|_| format!("Rule {id} is {word} now; u takes that back."))
         }
         RuleChange::Undo => file.undo(now).map(|what| format!("Taken back: {what}.")),
     }

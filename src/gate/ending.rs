@@ -5,68 +5,68 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Asking, Held, Stage, Withdrawal};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, Side};
+use crate::gate::data::event::Side;
 use crate::gate::deadline::GRACE;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {
     /// The host is gone: what waits for the operator is withdrawn. What was decided before still counts, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
-    pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        self.ends.host_gone = Some(now.mono);
+    pub(in crate::gate) fn on_host_closed(&mut self) {
+        self.ends.host_gone = Some(self.now.mono);
         for number in self.calls.waiting::<Asking>() {
-            self.withdraw(now, number, Withdrawal::HostGone, out);
+            self.withdraw(number, Withdrawal::HostGone);
         }
         for number in self.calls.waiting::<Approved>() {
             // Its host cannot come back for it.
             let is_gone =
                 |(held, _): (&Held, &Approved)| held.round_trips.away.is_some() || held.round_trips.task.is_some();
             if self.calls.get::<Approved>(number).is_some_and(is_gone) {
-                self.withdraw(now, number, Withdrawal::HostGone, out);
+                self.withdraw(number, Withdrawal::HostGone);
             }
         }
-        self.wake_by(now.mono + GRACE, out);
-        self.close_server_when_done(out);
+        self.wake_by(self.now.mono + GRACE);
+        self.close_server_when_done();
     }
 
     /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
-    pub(in crate::gate) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn host_long_gone(&mut self) {
         for number in self.calls.numbers(|stage| !matches!(stage, Stage::Withdrawn(_))) {
-            self.withdraw(now, number, Withdrawal::HostGone, out);
+            self.withdraw(number, Withdrawal::HostGone);
         }
-        out.push(Effect::Close(Side::Server));
+        self.out.push(Effect::Close(Side::Server));
     }
 
     /// Lets the server go once nothing is on its way to it any more.
-    pub(in crate::gate) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn close_server_when_done(&mut self) {
         if self.ends.host_gone.is_some() && self.is_quiet() {
-            out.push(Effect::Close(Side::Server));
+            self.out.push(Effect::Close(Side::Server));
         }
     }
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
-    pub(in crate::gate) fn on_shutdown(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_shutdown(&mut self, why: &str) {
         self.ends.wrapper = WrapperEnd::Stops { why: why.to_owned() };
         for number in self.calls.waiting::<Stage>() {
-            self.withdraw(now, number, Withdrawal::Stopping, out);
+            self.withdraw(number, Withdrawal::Stopping);
         }
-        out.push(Effect::Close(Side::Server));
+        self.out.push(Effect::Close(Side::Server));
     }
 
     /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is relayed.
-    pub(in crate::gate) fn on_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_deaf(&mut self, how: String) {
         if let ServerEnd::Takes = self.ends.server {
             self.ends.server = ServerEnd::Deaf { how };
             self.host.lifecycle.close();
             for number in self.calls.waiting::<Stage>() {
-                self.withdraw(now, number, Withdrawal::ServerGone, out);
+                self.withdraw(number, Withdrawal::ServerGone);
             }
         }
     }
 
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
-    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: &str, out: &mut Vec<Effect>) {
-        self.on_deaf(now, how.to_owned(), out);
+    pub(in crate::gate) fn on_server_closed(&mut self, how: &str) {
+        self.on_deaf(how.to_owned());
         // Why nothing more was written to it: that comes before its end.
         let reason = match std::mem::take(&mut self.ends.server) {
             ServerEnd::Takes => how.to_owned(),
@@ -79,25 +79,25 @@ impl Gate {
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
         // A page that the host does not have yet is still its answer.
         while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
-            self.on_parse_lists(now, out);
+            self.on_parse_lists();
         }
         for (id, flight) in self.flights.drain() {
             let entry =
-                self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
-            self.record(entry, out);
-            self.answer_flight(now, &flight, replies::outcome_unknown(&id, &flight, how), out);
+                self.outcome_entry(&flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
+            self.record(entry);
+            self.answer_flight(&flight, replies::outcome_unknown(&id, &flight, how));
         }
         let runs = self.log.refusals.all();
-        self.record_refused_runs(now, runs, out);
-        self.record_passed(now, out);
-        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
+        self.record_refused_runs(runs);
+        self.record_passed();
+        let mut entry = self.entry(Kind::ServerEnd).with("how", how);
         // Why it was brought to its end, where it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {
             entry = entry.with("reason", format!("mcp-approve was stopped by {why}"));
         } else if reason != how {
             entry = entry.with("reason", reason);
         }
-        self.record(entry, out);
-        out.push(Effect::Close(Side::Host));
+        self.record(entry);
+        self.out.push(Effect::Close(Side::Host));
     }
 }

@@ -20,9 +20,8 @@ use crate::gate::data::facts::Findings;
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::holds::Holds;
-use crate::policy::paths::Paths;
 use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::{Folder, Roots};
+use crate::policy::under::{Folder, Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 

@@ -19,6 +19,8 @@ pub mod wake;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use call::table::Calls;
 use data::effect::Effect;
 use data::event::{Event, Now, OperatorWord, Side};
@@ -39,6 +41,7 @@ use crate::capability::schema::Mismatch;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,6 +134,10 @@ pub struct Gate {
     returns: Returns,
     tasks: Tasks,
     elicited: Elicited,
+    /// When the step is taken that is under way.
+    now: Now,
+    /// What follows from it, in order.
+    out: Vec<Effect>,
 }
 
 impl Gate {
@@ -152,73 +159,63 @@ impl Gate {
             grants: Grants::default(),
             returns: Returns::default(),
             tasks: Tasks::default(),
+            now: Now::default(),
+            out: Vec::new(),
         }
     }
 
     /// Takes one event; its consequences come out, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
-        let mut out = Vec::new();
+        self.now = now;
         self.clock.latest = self.clock.latest.max(now.wall);
         match event {
-            Event::Started { server, command, pid } => self.on_started(now, server, &command, pid, &mut out),
-            Event::HostLine(line) => self.on_host_line(now, line, &mut out),
-            Event::HostOverlong { head, bytes, cap } => self.on_host_overlong(now, &head, bytes, cap, &mut out),
-            Event::HostPartial { bytes } => self.on_host_partial(now, bytes, &mut out),
-            Event::ServerLine(line) => self.on_server_line(now, line, &mut out),
+            Event::Started { server, command, pid } => self.on_started(server, &command, pid),
+            Event::HostLine(line) => self.on_host_line(line),
+            Event::HostOverlong { head, bytes, cap } => self.on_host_overlong(&head, bytes, cap),
+            Event::HostPartial { bytes } => self.on_host_partial(bytes),
+            Event::ServerLine(line) => self.on_server_line(line),
             Event::ServerStreamed { gist, bytes, digest } => {
-                self.on_server_streamed(now, &gist, bytes, digest, &mut out);
+                self.on_server_streamed(&gist, bytes, digest);
             }
-            Event::Decided { ticket, digest, verdict, who, console } => {
-                self.on_decided(now, OperatorWord { ticket, digest, who, console }, verdict, &mut out);
-            }
-            Event::Edited { ticket, digest, arguments, who, console } => {
-                self.on_edited(now, &OperatorWord { ticket, digest, who, console }, &arguments, &mut out);
-            }
-            Event::Looked { ticket, digest } => self.on_looked(&ticket, digest, &mut out),
-            Event::Extended { ticket, digest, who, console } => {
-                self.on_extended(now, &OperatorWord { ticket, digest, who, console }, &mut out);
-            }
-            Event::Recorded(receipt) => self.on_recorded(now, receipt, &mut out),
-            Event::RecordFailed { entry, why } => self.on_record_failed(now, entry, why, &mut out),
-            Event::PolicyChanged(policy) => self.on_policy_changed(now, policy, &mut out),
-            Event::PolicyAccepted { file, digest, who, console } => {
-                self.on_policy_accepted(now, file, digest, &who, console, &mut out);
-            }
-            Event::Granted { ticket, digest, terms, who, console } => {
-                self.on_granted(now, OperatorWord { ticket, digest, who, console }, terms, &mut out);
-            }
-            Event::Pinned { ticket, digest, word, who, console } => {
-                self.on_pinned(now, OperatorWord { ticket, digest, who, console }, word, &mut out);
-            }
-            Event::GrantEnded { grant, who, console } => self.on_grant_ended(now, &grant, &who, console, &mut out),
-            Event::Facts { ticket, look, found } => self.on_facts(now, &ticket, look, found, &mut out),
+            Event::Decided(word, verdict) => self.on_decided(&word, verdict),
+            Event::Edited { word, arguments } => self.on_edited(&word, &arguments),
+            Event::Looked { ticket, digest } => self.on_looked(&ticket, digest),
+            Event::Extended(word) => self.on_extended(&word),
+            Event::Recorded(receipt) => self.on_recorded(receipt),
+            Event::RecordFailed { entry, why } => self.on_record_failed(entry, why),
+            Event::PolicyChanged(policy) => self.on_policy_changed(policy),
+            Event::PolicyAccepted { file, digest, operator } => self.on_policy_accepted(file, digest, &operator),
+            Event::Granted(word, terms) => self.on_granted(&word, terms),
+            Event::Pinned(word, says) => self.on_pinned(&word, says),
+            Event::GrantEnded { grant, operator } => self.on_grant_ended(&grant, &operator),
+            Event::Facts { ticket, look, found } => self.on_facts(&ticket, look, found),
             Event::Consulted { ticket, consult, opinions } => {
-                self.on_consulted(now, &ticket, consult, opinions, &mut out);
+                self.on_consulted(&ticket, consult, opinions);
             }
-            Event::Reviewed(pins) => self.on_reviewed(now, *pins, &mut out),
-            Event::Woke => self.on_woke(now, &mut out),
-            Event::Attached { who, attached } => self.on_consoles(now, Kind::Attach, &who, attached, &mut out),
-            Event::Detached { who, attached } => self.on_consoles(now, Kind::Detach, &who, attached, &mut out),
+            Event::Reviewed(pins) => self.on_reviewed(*pins),
+            Event::Woke => self.on_woke(),
+            Event::Attached { who, attached } => self.on_consoles(Kind::Attach, &who, attached),
+            Event::Detached { who, attached } => self.on_consoles(Kind::Detach, &who, attached),
             Event::Intruded { what } => {
-                let entry = self.entry(now, Kind::Fault).with("what", "turned away from the console's socket");
-                self.record(entry.with("reason", what), &mut out);
+                let entry = self.fault("turned away from the console's socket", None);
+                self.record(entry.with("reason", what));
             }
-            Event::ParseLists => self.on_parse_lists(now, &mut out),
-            Event::Deaf { how } => self.on_deaf(now, how, &mut out),
-            Event::Closed { side: Side::Host, .. } => self.on_host_closed(now, &mut out),
-            Event::Closed { side: Side::Server, how } => self.on_server_closed(now, &how, &mut out),
-            Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
+            Event::ParseLists => self.on_parse_lists(),
+            Event::Deaf { how } => self.on_deaf(how),
+            Event::Closed { side: Side::Host, .. } => self.on_host_closed(),
+            Event::Closed { side: Side::Server, how } => self.on_server_closed(&how),
+            Event::Shutdown { why } => self.on_shutdown(&why),
         }
-        self.take_turns(now, &mut out);
-        self.remember(now, &mut out);
-        self.elicit(now, &mut out);
-        out
+        self.take_turns();
+        self.remember();
+        self.elicit();
+        std::mem::take(&mut self.out)
     }
 
-    fn on_started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
+    fn on_started(&mut self, server: Arc<str>, command: &[String], pid: u32) {
         self.config.server = server;
-        let mut entry = self.entry(now, Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
+        let mut entry = self.entry(Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
         if self.config.mode == Mode::Observe {
             entry = entry.with("mode", "observe");
         }
@@ -228,32 +225,30 @@ impl Gate {
         if !self.config.above.is_empty() {
             entry = entry.with("above", self.config.above.clone());
         }
-        self.record(entry, out);
+        self.record(entry);
     }
 
-    fn on_consoles(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
+    fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
         self.consoles.attached = attached;
-        let entry = self.entry(now, kind).with("operator", who).with("attached", attached);
-        self.record(entry, out);
+        self.record(self.entry(kind).with("operator", who).with("attached", attached));
     }
 
     /// Hands out definitions that are new or changed; a change is a fact for the log.
-    fn remember(&mut self, now: Now, out: &mut Vec<Effect>) {
+    fn remember(&mut self) {
         for sighting in self.catalog.take_sightings() {
             if sighting.pin_state != PinState::Trusted {
-                let mut entry = self.entry(now, Kind::Tools);
+                let mut entry = self.entry(Kind::Tools);
                 entry.tool = Some(sighting.tool.name.clone());
                 entry.digest = Some(sighting.pin.latest);
-                let entry = entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version);
-                self.record(entry, out);
+                self.record(entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version));
             }
-            out.push(Effect::Remember(Box::new(sighting)));
+            self.out.push(Effect::Remember(Box::new(sighting)));
         }
     }
 
     /// An entry with nothing but when, what and where.
-    fn entry(&self, now: Now, kind: Kind) -> Entry {
-        let mut entry = Entry::new(now.wall, kind, &self.config.server, &self.config.session);
+    fn entry(&self, kind: Kind) -> Entry {
+        let mut entry = Entry::new(self.now.wall, kind, &self.config.server, &self.config.session);
         entry.policy = Some(self.rules.policy.digest);
         if kind == Kind::Decision && !self.config.above.is_empty() {
             entry = entry.with("above", self.config.above.clone());
@@ -261,18 +256,31 @@ impl Gate {
         entry
     }
 
+    /// An entry on what went wrong, about a line of this digest.
+    fn fault(&self, what: impl Into<Value>, digest: impl Into<Option<Digest>>) -> Entry {
+        let mut entry = self.entry(Kind::Fault).with("what", what);
+        entry.digest = digest.into();
+        entry
+    }
+
     /// Sends an entry to the log and gives its id.
-    fn record(&mut self, entry: Entry, out: &mut Vec<Effect>) -> u64 {
+    fn record(&mut self, entry: Entry) -> u64 {
         self.log.entries += 1;
-        out.push(Effect::Record(self.log.entries, Box::new(entry)));
+        self.out.push(Effect::Record(self.log.entries, Box::new(entry)));
         self.log.entries
     }
 
-    /// Asks to be woken by `at` at the latest.
-    fn wake_by(&mut self, at: u64, out: &mut Vec<Effect>) {
-        if at < self.clock.wake {
+    /// Tells an operator's console that what was said came to nothing.
+    fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
+        let (console, ticket) = (word.operator.console, word.ticket.clone());
+        self.out.push(Effect::Refuse { console, ticket, why: why.into() });
+    }
+
+    /// Asks to be woken by `at` at the latest; `None` asks for nothing.
+    fn wake_by(&mut self, at: impl Into<Option<u64>>) {
+        if let Some(at) = at.into().filter(|at| *at < self.clock.wake) {
             self.clock.wake = at;
-            out.push(Effect::WakeAt(at));
+            self.out.push(Effect::WakeAt(at));
         }
     }
 
@@ -282,6 +290,11 @@ impl Gate {
             Some((name, version)) => Some((name, version)),
             None => self.host.lifecycle.host(),
         }
+    }
+
+    /// The host in words for people.
+    fn host_words(&self, call: &Call) -> Option<String> {
+        self.host_of(call).map(|(name, version)| format!("{name} {version}"))
     }
 
     /// Whether a call that must be asked is denied instead, for want of a console.

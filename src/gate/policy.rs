@@ -5,41 +5,35 @@ use std::sync::Arc;
 use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::event::Operator;
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
 impl Gate {
     /// Another policy is in force: that is recorded, and it rules on every call that is not decided yet.
-    pub(in crate::gate) fn on_policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
         self.rules.replace(policy);
-        let mut entry = self.entry(now, Kind::Policy).with("what", "the policy was read again");
+        let mut entry = self.entry(Kind::Policy).with("what", "the policy was read again");
         if let Some(banner) = &self.rules.policy.banner {
             entry = entry.with("banner", banner.as_str());
         }
-        self.record(entry, out);
-        self.rejudge(now, out);
-        self.recall(now, None, out);
+        self.record(entry);
+        self.rejudge();
+        self.recall(None);
     }
 
     /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.
-    pub(in crate::gate) fn on_policy_accepted(
-        &mut self,
-        now: Now,
-        file: String,
-        digest: Digest,
-        who: &str,
-        console: ConsoleId,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, operator: &Operator) {
+        let console = operator.console;
         let pending = &self.rules.policy.pending;
         if !pending.iter().any(|one| one.file == file && one.digest == digest) {
             let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
-            return out.push(Effect::Refuse { console, ticket: String::new(), why });
+            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
-        let entry = self.entry(now, Kind::Policy).with("what", "an operator accepted the changed policy");
-        let entry = entry.with("operator", who).with("file", file.as_str()).with("text", digest.to_string());
-        self.record(entry, out);
-        out.push(Effect::AcceptPolicy { file, digest, console });
+        let entry = self.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
+        self.record(
+            entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
+        );
+        self.out.push(Effect::AcceptPolicy { file, digest, console });
     }
 }

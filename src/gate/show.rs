@@ -7,7 +7,6 @@ use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::data::report::{Activity, ActivityKind, Direction};
 use crate::gate::state::passed::Form;
 use crate::wire::call::{Call, Origin};
@@ -15,53 +14,21 @@ use crate::wire::line::Line;
 
 impl Gate {
     /// Shows one thing that passed, if anybody looks.
-    pub(in crate::gate) fn show(
-        &self,
-        now: Now,
-        direction: Direction,
-        kind: ActivityKind,
-        out: &mut Vec<Effect>,
-        fill: impl FnOnce(&mut Activity),
-    ) {
+    pub(in crate::gate) fn show(&mut self, direction: Direction, kind: ActivityKind, fill: impl FnOnce(&mut Activity)) {
         if self.consoles.attached == 0 {
             return;
         }
-        let mut one = Activity {
-            time: now.wall,
-            direction,
-            kind,
-            what: String::new(),
-            ticket: None,
-            target: None,
-            badge: None,
-            ruling: None,
-            verdict: None,
-            by: None,
-            rule: None,
-            bytes: 0,
-            latency_us: None,
-            failed: false,
-            reason: String::new(),
-            explained: String::new(),
-            who: String::new(),
-        };
+        let mut one = Activity { time: self.now.wall, direction, kind, ..Activity::default() };
         fill(&mut one);
-        out.push(Effect::Show(Box::new(one)));
+        self.out.push(Effect::Show(Box::new(one)));
     }
 
     /// Counts a line that passes, for the log, and shows it.
-    pub(in crate::gate) fn passes(
-        &mut self,
-        now: Now,
-        (from, form, method): (Origin, Form, &str),
-        line: &Line,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn passes(&mut self, (from, form, method): (Origin, Form, &str), line: &Line) {
         let payload = (form == Form::Notification).then(|| line.digest().to_string());
         let bytes = line.content().len() as u64;
-        if let Some(at) = self.log.passed.take(now.mono, (from, form, method), bytes, payload) {
-            self.wake_by(at, out);
-        }
+        let at = self.log.passed.take(self.now.mono, (from, form, method), bytes, payload);
+        self.wake_by(at);
         let direction = match from {
             Origin::Host => Direction::ToServer,
             Origin::Server | Origin::Answer => Direction::ToHost,
@@ -72,11 +39,11 @@ impl Gate {
             Form::Response => (ActivityKind::Response, "response"),
             Form::Unreadable => return,
         };
-        self.show_plain(now, direction, kind, what, bytes, out);
+        self.show_plain(direction, kind, what, bytes);
     }
 
     /// Records a request that passes and does more than read: a counter alone would not say what it was.
-    pub(in crate::gate) fn record_single(&mut self, now: Now, request: &Call, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn record_single(&mut self, request: &Call) {
         let Some(method) = request.method() else { return };
         let identities = request.questions().map(|(method, params)| {
             let params = serde_json::from_str(params).unwrap_or_default();
@@ -87,33 +54,24 @@ impl Gate {
         if !self.log.passed.takes_single() {
             return;
         }
-        let mut entry = self.entry(now, Kind::Passed);
+        let mut entry = self.entry(Kind::Passed);
         entry.tool = Some(method.to_owned());
         entry.digest = Some(request.digest());
         entry.identity = Some(identity.hash());
         let mut entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
         entries::add_provenance(&mut entry, request);
-        self.record(entry, out);
+        self.record(entry);
     }
 
     /// Records by number what has passed since the last such record.
-    pub(in crate::gate) fn record_passed(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn record_passed(&mut self) {
         if let Some(rows) = self.log.passed.drain() {
-            let entry = self.entry(now, Kind::Passed).with("passed", rows);
-            self.record(entry, out);
+            self.record(self.entry(Kind::Passed).with("passed", rows));
         }
     }
 
-    pub(in crate::gate) fn show_plain(
-        &self,
-        now: Now,
-        direction: Direction,
-        kind: ActivityKind,
-        what: &str,
-        bytes: u64,
-        out: &mut Vec<Effect>,
-    ) {
-        self.show(now, direction, kind, out, |one| {
+    pub(in crate::gate) fn show_plain(&mut self, direction: Direction, kind: ActivityKind, what: &str, bytes: u64) {
+        self.show(direction, kind, |one| {
             one.what = what.to_owned();
             one.bytes = bytes;
         });

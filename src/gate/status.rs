@@ -16,7 +16,7 @@ impl Gate {
         let lifecycle = &self.host.lifecycle;
         status.phase = Some(lifecycle.phase());
         if let Some(revision) = lifecycle.revision() {
-            status.era = revision.text().to_owned();
+            status.era = revision.word().to_owned();
         }
         status.scope = self.scope_words();
         status.host = lifecycle.host().map(|(name, version)| format!("{name} {version}"));

@@ -5,55 +5,50 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, Verdict, Waits};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
 use crate::gate::state::history;
 use crate::wire::reply;
 
 impl Gate {
-    pub(in crate::gate) fn on_woke(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_woke(&mut self) {
         self.clock.wake = u64::MAX;
-        let runs = self.log.refusals.due(now.mono);
-        self.record_refused_runs(now, runs, out);
-        if let Some(at) = self.log.refusals.wake_at() {
-            self.wake_by(at, out);
-        }
+        let runs = self.log.refusals.due(self.now.mono);
+        self.record_refused_runs(runs);
+        self.wake_by(self.log.refusals.wake_at());
         match self.log.passed.wake_at() {
-            Some(at) if at <= now.mono => self.record_passed(now, out),
-            Some(at) => self.wake_by(at, out),
+            Some(at) if at <= self.now.mono => self.record_passed(),
+            Some(at) => self.wake_by(at),
             None => {}
         }
-        if self.ends.host_gone.is_some_and(|since| since + GRACE <= now.mono) {
-            self.host_long_gone(now, out);
+        if self.ends.host_gone.is_some_and(|since| since + GRACE <= self.now.mono) {
+            self.host_long_gone();
         } else if let Some(since) = self.ends.host_gone {
-            self.wake_by(since + GRACE, out);
+            self.wake_by(since + GRACE);
         }
         for number in self.calls.waiting::<Opening>() {
-            if let Some((held, Opening)) = self.due(now, number, out) {
+            if let Some((held, Opening)) = self.due(number) {
                 let reply = replies::never_opened(&held.call);
                 let verdict = Verdict::by(By::Expiry, None, "the server did not answer initialize");
-                self.deny(now, held, None, verdict, reply, out);
+                self.deny(held, None, verdict, reply);
             }
         }
-        self.expire_looks(now, out);
-        self.prune_grants(now, out);
-        if self.catalog.expire(now) {
-            self.on_undescribed(now, out);
+        self.expire_looks();
+        self.prune_grants();
+        if self.catalog.expire(self.now) {
+            self.on_undescribed();
         }
         for number in self.calls.waiting::<Asking>() {
-            self.expire(now, number, out);
+            self.expire(number);
         }
-        self.expire_turns(now, out);
-        self.end_round_trips(now, out);
-        self.expire_tasks(now, out);
-        self.beat(now, out);
-        if let Some(at) = self.catalog.wake_at() {
-            self.wake_by(at, out);
-        }
+        self.expire_turns();
+        self.end_round_trips();
+        self.expire_tasks();
+        self.beat();
+        self.wake_by(self.catalog.wake_at());
     }
 
     /// Denies what was looked at, put before approvers, or kept waiting for what is remembered, for too long.
-    fn expire_looks(&mut self, now: Now, out: &mut Vec<Effect>) {
+    fn expire_looks(&mut self) {
         let is_ready = self.catalog.is_ready();
         let waits = |stage: &Stage| match stage {
             Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_) => true,
@@ -67,8 +62,8 @@ impl Gate {
             | Stage::Forwarding(_) => false,
         };
         for number in self.calls.numbers(waits) {
-            let Some((held, stage)) = self.due::<Stage>(now, number, out) else { continue };
-            let reply = replies::expired(&held.call, &self.config.console, waited_s(now, &held));
+            let Some((held, stage)) = self.due::<Stage>(number) else { continue };
+            let reply = replies::expired(&held.call, &self.config.console, self.waited_s(&held));
             let reason = if let Stage::Consulting(_) = &stage {
                 "its approvers did not answer in time"
             } else if let Stage::Describing(_) = &stage {
@@ -76,26 +71,26 @@ impl Gate {
             } else {
                 "what it would touch could not be looked at in time"
             };
-            self.deny(now, held, stage.judged(), Verdict::by(By::Expiry, None, reason), reply, out);
+            self.deny(held, stage.judged(), Verdict::by(By::Expiry, None, reason), reply);
         }
     }
 
     /// Denies a call that the operator did not answer in time.
-    fn expire(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
-        if let Some((held, asking)) = self.due::<Asking>(now, number, out) {
-            let waited_s = waited_s(now, &held);
+    fn expire(&mut self, number: u64) {
+        if let Some((held, asking)) = self.due::<Asking>(number) {
+            let waited_s = self.waited_s(&held);
             let rule = asking.case.judged.ruling.rule.clone();
             let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
             let reply = replies::expired(&held.call, &self.config.console, waited_s);
-            self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
+            self.deny(held, Some(asking.case.judged), verdict, reply);
         }
     }
 
     /// Answers an approved call whose turn has not come in time.
-    fn expire_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
+    fn expire_turns(&mut self) {
         for number in self.calls.waiting::<Approved>() {
             let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
-            if let Some((held, Approved { approval, .. })) = self.due(now, number, out) {
+            if let Some((held, Approved { approval, .. })) = self.due(number) {
                 let earlier =
                     self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
                 let reply = replies::out_of_turn(&held.call, &earlier);
@@ -104,13 +99,13 @@ impl Gate {
                 } else {
                     format!("{earlier} was sent before it and still waits")
                 };
-                self.stop(now, (&held, &approval.case.judged), (By::Expiry, &why), reply, out);
+                self.stop((&held, &approval.case.judged), (By::Expiry, &why), reply);
             }
         }
     }
 
     /// Tells the host of each held call that it is alive, where the host wants to hear that.
-    fn beat(&mut self, now: Now, out: &mut Vec<Effect>) {
+    fn beat(&mut self) {
         let is_watched = self.consoles.attached > 0;
         let form = self.elicited.open().map(|open| open.form.number);
         for number in self.calls.numbers(Stage::may_take_long) {
@@ -127,10 +122,10 @@ impl Gate {
             }
             let token = held.open_token().map(str::to_owned);
             let (Some(beat), Some(token)) = (&mut held.beat, token) else { continue };
-            if beat.next <= now.mono {
+            if beat.next <= self.now.mono {
                 beat.sent += 1;
-                beat.next = now.mono + HEARTBEAT;
-                let left = held.deadline.saturating_sub(now.mono) / 1000;
+                beat.next = self.now.mono + HEARTBEAT;
+                let left = held.deadline.saturating_sub(self.now.mono) / 1000;
                 let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
                 let says = match (is, is_watched) {
                     (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
@@ -152,27 +147,29 @@ impl Gate {
                         held.ticket, self.config.console
                     ),
                 };
-                out.push(Effect::Answer(reply::progress(&token, beat.progress(), &says)));
+                self.out.push(Effect::Answer(reply::progress(&token, beat.progress(), &says)));
             }
             let next = beat.next;
-            self.wake_by(next, out);
+            self.wake_by(next);
         }
     }
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
-    pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn wake_for(&mut self, held: &Held) {
         let beat = held.beat.filter(|_| held.round_trips.task.is_none());
         let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
-        if let Some(first) = times.into_iter().flatten().min() {
-            self.wake_by(first, out);
-        }
+        self.wake_by(times.into_iter().flatten().min());
+    }
+
+    fn waited_s(&self, held: &Held) -> u64 {
+        self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
     }
 
     /// Takes a call whose deadline has come; of any other asks to be woken then.
-    fn due<S: Waits>(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<(Held, S)> {
+    fn due<S: Waits>(&mut self, number: u64) -> Option<(Held, S)> {
         let deadline = self.calls.get::<S>(number)?.0.deadline;
-        if deadline > now.mono {
-            self.wake_by(deadline, out);
+        if deadline > self.now.mono {
+            self.wake_by(deadline);
             return None;
         }
         self.calls.take(number)
@@ -185,8 +182,4 @@ enum Beats {
     Checks,
     Asked,
     Approved,
-}
-
-fn waited_s(now: Now, held: &Held) -> u64 {
-    now.mono.saturating_sub(held.arrived.mono) / 1_000_000
 }

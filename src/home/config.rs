@@ -306,11 +306,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "inline" => level.inline = reading.switch(value, name),
             "observe" => level.observe = reading.switch(value, name),
             "audit-db" => level.audit_db = path(reading, value, name, folder),
-            "trust" => {
-                let words =
-                    [("corroborate", Trust::Corroborate), ("annotations", Trust::Annotations), ("none", Trust::None)];
-                level.trust = reading.word(value, name, &words);
-            }
+            "trust" => level.trust = reading.word(value, name, Trust::WORDS),
             "expect" => level.expect = parsed(reading, value, name, str::parse),
             "schema" => level.mismatch = mismatch(reading, value, name),
             known if besides.contains(&known) => {}

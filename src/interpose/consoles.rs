@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use super::notice;
 use crate::audit::record::Assurance;
-use crate::gate::data::event::{Event, Now};
+use crate::gate::data::event::{Event, Now, Operator, OperatorWord};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
 use crate::link::error::LinkError;
@@ -130,7 +130,7 @@ impl Consoles {
     /// What a console did, as an event for the gate; a newcomer is shown what waits.
     pub fn hear(&mut self, said: FromConsoles, gate: &Gate) -> Option<Event> {
         match said {
-            FromConsoles::Attached { console, operator, pid, .. } => {
+            FromConsoles::Attached { console, operator, pid } => {
                 let who: Arc<str> = format!("{operator} (pid {pid})").into();
                 let unseen = gate.snapshots().into();
                 self.consoles.insert(console, Guest { who: Arc::clone(&who), unseen });
@@ -161,28 +161,21 @@ impl Consoles {
             }
             FromConsoles::Said { console, message } => {
                 let who = Arc::clone(&self.consoles.get(&console)?.who);
-                let console = console.0;
-                match message {
-                    FromConsole::Decide { ticket, digest, verdict } => {
-                        Some(Event::Decided { ticket, digest, verdict, who, console })
-                    }
+                let operator = Operator { who, console: console.0 };
+                let word = |ticket, digest| OperatorWord { ticket, digest, operator: operator.clone() };
+                Some(match message {
+                    FromConsole::Decide { ticket, digest, verdict } => Event::Decided(word(ticket, digest), verdict),
                     FromConsole::Edit { ticket, digest, arguments } => {
-                        Some(Event::Edited { ticket, digest, arguments, who, console })
+                        Event::Edited { word: word(ticket, digest), arguments }
                     }
-                    FromConsole::Grant { ticket, digest, terms } => {
-                        Some(Event::Granted { ticket, digest, terms, who, console })
-                    }
-                    FromConsole::Pin { ticket, digest, word } => {
-                        Some(Event::Pinned { ticket, digest, word, who, console })
-                    }
-                    FromConsole::Look { ticket, digest } => Some(Event::Looked { ticket, digest }),
-                    FromConsole::Extend { ticket, digest } => Some(Event::Extended { ticket, digest, who, console }),
-                    FromConsole::EndGrant { grant } => Some(Event::GrantEnded { grant, who, console }),
-                    FromConsole::AcceptPolicy { file, digest } => {
-                        Some(Event::PolicyAccepted { file, digest, who, console })
-                    }
-                    FromConsole::Hello { .. } | FromConsole::Peek { .. } => None,
-                }
+                    FromConsole::Grant { ticket, digest, terms } => Event::Granted(word(ticket, digest), terms),
+                    FromConsole::Pin { ticket, digest, word: says } => Event::Pinned(word(ticket, digest), says),
+                    FromConsole::Look { ticket, digest } => Event::Looked { ticket, digest },
+                    FromConsole::Extend { ticket, digest } => Event::Extended(word(ticket, digest)),
+                    FromConsole::EndGrant { grant } => Event::GrantEnded { grant, operator },
+                    FromConsole::AcceptPolicy { file, digest } => Event::PolicyAccepted { file, digest, operator },
+                    FromConsole::Hello { .. } | FromConsole::Peek { .. } => return None,
+                })
             }
         }
     }

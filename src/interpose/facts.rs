@@ -9,10 +9,11 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
@@ -42,17 +43,16 @@ type Job = (u64, Look, Instant);
 pub struct FactReader {
     ground: Ground,
     jobs: Option<Sender<Job>>,
-    on_found: Arc<dyn Fn(Looked) + Send + Sync>,
+    to_loop: UnboundedSender<Looked>,
     /// Looks without an answer, with the time at which the loop waits no longer (monotonic microseconds).
     pending: BTreeMap<u64, (u64, String, Look)>,
     stuck: usize,
 }
 
 impl FactReader {
-    /// Nothing is started before the first look. `on_found` is called on a thread of its own.
-    pub fn new(home: Option<PathBuf>, on_found: impl Fn(Looked) + Send + Sync + 'static) -> Self {
-        let ground = Ground::here(home);
-        Self { ground, jobs: None, on_found: Arc::new(on_found), pending: BTreeMap::new(), stuck: 0 }
+    /// Nothing is started before the first look. What is found goes to the loop.
+    pub fn new(home: Option<PathBuf>, to_loop: UnboundedSender<Looked>) -> Self {
+        Self { ground: Ground::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
     }
 
     /// Has a look taken. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
@@ -98,10 +98,11 @@ impl FactReader {
     fn worker(&mut self) -> Option<&Sender<Job>> {
         if self.jobs.is_none() && self.stuck < STUCK {
             let (jobs, inbox) = mpsc::channel::<Job>();
-            let (ground, on_found) = (self.ground.clone(), Arc::clone(&self.on_found));
+            let (ground, to_loop) = (self.ground.clone(), self.to_loop.clone());
             let started = Builder::new().name("facts".to_owned()).spawn(move || {
                 while let Ok((look, wanted, until)) = inbox.recv() {
-                    on_found(Looked { look, found: found(&ground, &wanted, until) });
+                    // The loop outlives the thread.
+                    let _ = to_loop.send(Looked { look, found: found(&ground, &wanted, until) });
                 }
             });
             match started {

@@ -15,8 +15,7 @@ use std::process::Command;
 
 use super::secrecy::CoreLimit;
 
-/// What the wrapper writes: a group's number (never zero or negative), or one of these.
-const NO_GROUP: i32 = 0;
+/// What the wrapper writes instead of a group's number, which is never negative.
 const GOODBYE: i32 = -1;
 /// Steps of a hundredth of a second between SIGTERM and SIGKILL.
 const PATIENCE: u32 = 100;
@@ -51,23 +50,6 @@ impl Guardian {
         }
     }
 
-    /// Names the group to be ended should the wrapper die; replaces the one named before.
-    ///
-    /// # Errors
-    /// The guardian is gone.
-    pub fn watch(&self, group: u32) -> io::Result<()> {
-        let group = i32::try_from(group).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.tell(group)
-    }
-
-    /// Says that the group has ended, so that its number, should another get it, is safe.
-    ///
-    /// # Errors
-    /// The guardian is gone.
-    pub fn forget(&self) -> io::Result<()> {
-        self.tell(NO_GROUP)
-    }
-
     /// Lets a command name its own process as the group between its fork and its exec, so that no moment is unwatched,
     /// and take the limit on core files that we were given instead of ours.
     /// The command must be started as the leader of its own group, while this guardian lives.
@@ -92,12 +74,8 @@ impl Guardian {
     /// # Errors
     /// The guardian is gone already.
     pub fn dismiss(self) -> io::Result<()> {
-        self.tell(GOODBYE)
-    }
-
-    fn tell(&self, word: i32) -> io::Result<()> {
         // Four bytes into a pipe are written whole or not at all.
-        (&self.pipe).write_all(&word.to_ne_bytes())
+        (&self.pipe).write_all(&GOODBYE.to_ne_bytes())
     }
 }
 
@@ -123,7 +101,7 @@ fn fork_twice(reader: &PipeReader) -> io::Result<libc::pid_t> {
 /// The guardian's whole life.
 fn guard(mut reader: &PipeReader) -> ! {
     settle(reader.as_raw_fd());
-    let mut group = NO_GROUP;
+    let mut group = 0;
     let mut word = [0; mem::size_of::<i32>()];
     // `read_exact` on a pipe is `read` in a loop, which goes on after a signal.
     while reader.read_exact(&mut word).is_ok() {

@@ -6,6 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use super::clock;
 use super::notice;
 use super::watch::{Added, Watcher};
@@ -51,8 +53,8 @@ pub struct PinWriter {
 }
 
 impl PinWriter {
-    /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
-    /// with the pins, once they are read and, when the loop has it look, after an operator has reviewed them.
+    /// Starts the thread, which reads what is remembered of a server: starting costs nothing. The loop gets the
+    /// pins once they are read and, when it has the thread look, after an operator has reviewed them.
     ///
     /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
     pub fn start(
@@ -60,7 +62,7 @@ impl PinWriter {
         launch: Launch,
         trust: Trust,
         watcher: Watcher,
-        mut on_review: impl FnMut(Reviewed) + Send + 'static,
+        to_loop: UnboundedSender<Reviewed>,
     ) -> (Pins, Self) {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
@@ -69,15 +71,15 @@ impl PinWriter {
             loop {
                 match patiently(|| read(&path, &launch)) {
                     Ok((memory, pins, program)) => {
-                        on_review(Reviewed::Pins(Box::new(pins)));
+                        tell(&to_loop, Reviewed::Pins(Box::new(pins)));
                         let generation = memory.generation().ok();
-                        let writer = Writer { path, memory, generation, launch, program, trust, watcher, on_review };
+                        let writer = Writer { path, memory, generation, launch, program, trust, watcher, to_loop };
                         break writer.work(&inbox);
                     }
                     // Until the others are done every call asks; then what is remembered counts after all.
                     Err(PinsError::Busy { .. }) if is_said => {}
                     Err(error) => {
-                        on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint()))));
+                        tell(&to_loop, Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint()))));
                         if !matches!(error, PinsError::Busy { .. }) {
                             break;
                         }
@@ -157,7 +159,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 }
 
 /// The thread's side.
-struct Writer<F> {
+struct Writer {
     path: PathBuf,
     memory: Memory,
     /// How often others had written when it was read last.
@@ -166,10 +168,15 @@ struct Writer<F> {
     program: Program,
     trust: Trust,
     watcher: Watcher,
-    on_review: F,
+    to_loop: UnboundedSender<Reviewed>,
 }
 
-impl<F: FnMut(Reviewed)> Writer<F> {
+fn tell(to_loop: &UnboundedSender<Reviewed>, what: Reviewed) {
+    // The loop outlives the thread.
+    let _ = to_loop.send(what);
+}
+
+impl Writer {
     fn work(mut self, inbox: &Receiver<Order>) {
         let mut noticed = false;
         self.look();
@@ -198,10 +205,10 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                     }
                 }
                 Order::Pin(pinning, console) => match self.pin(&pinning) {
-                    Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
+                    Ok(pins) => tell(&self.to_loop, Reviewed::Pins(Box::new(pins))),
                     Err(why) => {
                         let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
-                        (self.on_review)(Reviewed::Refused { console, why });
+                        tell(&self.to_loop, Reviewed::Refused { console, why });
                     }
                 },
                 Order::NoteServer => self.note_server(),
@@ -223,16 +230,16 @@ impl<F: FnMut(Reviewed)> Writer<F> {
             && let Ok(pins) = self.memory.load(&self.launch, &self.program)
         {
             self.generation = now;
-            (self.on_review)(Reviewed::Pins(Box::new(pins)));
+            tell(&self.to_loop, Reviewed::Pins(Box::new(pins)));
         }
-        (self.on_review)(Reviewed::Watched(added));
+        tell(&self.to_loop, Reviewed::Watched(added));
     }
 
     fn note_server(&mut self) {
         let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
         match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
             // Another command line may have been first under this name.
-            Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
+            Ok(pins) => tell(&self.to_loop, Reviewed::Pins(Box::new(pins))),
             Err(error) => {
                 notice::say(&format!("how this server was started is not remembered: {error}; {}", error.hint()));
             }

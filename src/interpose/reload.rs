@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use super::watch::{Added, Watcher};
 use crate::gate::data::event::ConsoleId;
 use crate::home::layers::{AcceptError, Layers};
@@ -47,13 +49,13 @@ pub struct Reload {
 struct Reader {
     layers: Layers,
     watcher: Watcher,
-    on_reload: Box<dyn Fn(Reloaded) + Send>,
+    to_loop: UnboundedSender<Reloaded>,
 }
 
 impl Reload {
-    /// What is found of these files comes through `on_reload`, on a thread.
-    pub fn new(layers: Layers, watcher: Watcher, on_reload: impl Fn(Reloaded) + Send + 'static) -> Self {
-        Self { reader: Some(Reader { layers, watcher, on_reload: Box::new(on_reload) }), jobs: None }
+    /// What is found of these files goes to the loop.
+    pub fn new(layers: Layers, watcher: Watcher, to_loop: UnboundedSender<Reloaded>) -> Self {
+        Self { reader: Some(Reader { layers, watcher, to_loop }), jobs: None }
     }
 
     /// Has the files looked at; `false` where the thread cannot be started now.
@@ -95,7 +97,7 @@ impl Reader {
         if let Job::Accept(Accept { file, digest, console }) = job
             && let Err(why) = self.layers.accept(Path::new(&file), digest)
         {
-            (self.on_reload)(Reloaded::Refused { console, why });
+            self.tell(Reloaded::Refused { console, why });
         }
         self.look();
     }
@@ -104,8 +106,13 @@ impl Reader {
         // Watched before they are read: a change in between is reported.
         let added = self.watcher.add(&self.layers.paths());
         if let Some(policy) = self.layers.changed() {
-            (self.on_reload)(Reloaded::Policy(Box::new(policy)));
+            self.tell(Reloaded::Policy(Box::new(policy)));
         }
-        (self.on_reload)(Reloaded::Watched(added));
+        self.tell(Reloaded::Watched(added));
+    }
+
+    fn tell(&self, what: Reloaded) {
+        // The loop outlives the thread.
+        let _ = self.to_loop.send(what);
     }
 }

@@ -17,6 +17,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
+
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, Large, Part, StoreError};
@@ -83,11 +85,13 @@ struct Open {
 /// The loop's side.
 pub struct Scribe {
     folds: Sender<Fold>,
+    /// Until its first job there is no thread that syncs.
     syncs: Option<Sender<Sync>>,
-    /// Starts the thread that syncs, with the first of its jobs.
-    start_syncing: Box<dyn Fn(Receiver<Sync>) -> io::Result<JoinHandle<()>> + Send>,
+    to_loop: UnboundedSender<Done>,
     /// Parts that are folded, for their memory.
     folded: Receiver<Part>,
+    /// Each thread says here that it has ended.
+    end: Sender<()>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
@@ -104,37 +108,28 @@ pub struct Scribe {
 
 impl Scribe {
     /// Starts the thread that opens the log: starting costs nothing. `path` is the log, or why there can be none, and
-    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). `on_done` is called
-    /// on the threads.
-    pub fn start(
-        path: Result<PathBuf, String>,
-        key_path: PathBuf,
-        on_done: impl Fn(Done) + Clone + Send + 'static,
-    ) -> Self {
+    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). What the threads
+    /// have done goes to the loop.
+    pub fn start(path: Result<PathBuf, String>, key_path: PathBuf, to_loop: UnboundedSender<Done>) -> Self {
         let (folds, fold_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
-        let tell = move |what| on_done(Done(what));
         let (give_back, folded) = mpsc::channel();
-        let folder = Folder::new(path, key_path, fold_jobs, (Arc::clone(&folding), give_back), tell.clone());
-        let last = end.clone();
+        let folder = Folder::new(path, key_path, fold_jobs, (Arc::clone(&folding), give_back), to_loop.clone());
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
-        match start("audit fold", last, move || folder.work()) {
+        match start("audit fold", end.clone(), move || folder.work()) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 tracing::error!(%error, "an audit thread could not be started; calls will be refused");
                 place = Place::Nowhere;
             }
         }
-        let start_syncing = Box::new(move |jobs: Receiver<Sync>| {
-            let tell = tell.clone();
-            start("audit sync", end.clone(), move || syncing::work(&jobs, tell))
-        });
         Self {
             folds,
             syncs: None,
-            start_syncing,
+            to_loop,
             folded,
+            end,
             ended,
             threads,
             place,
@@ -324,7 +319,8 @@ impl Scribe {
             Some(syncs) => syncs,
             None => {
                 let (syncs, jobs) = mpsc::channel();
-                let started = (self.start_syncing)(jobs);
+                let to_loop = self.to_loop.clone();
+                let started = start("audit sync", self.end.clone(), move || syncing::work(&jobs, &to_loop));
                 let thread = started.map_err(|error| format!("no thread can be started to sync the log: {error}"))?;
                 self.threads.push(thread);
                 syncs
@@ -339,7 +335,7 @@ impl Scribe {
         if let Place::Here(open) = &mut self.place
             && open.journal.unfolded() > 0
         {
-            let part = open.journal.take_and_reuse(self.folded.try_iter().last());
+            let part = open.journal.take(self.folded.try_iter().last());
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
             // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));
@@ -361,6 +357,11 @@ impl Scribe {
         let all = first.chain(self.waiting.drain(..).map(|(entry, _)| entry));
         all.map(|entry| Ack::Failed { entry, why: why.to_owned() }).collect()
     }
+}
+
+fn tell(to_loop: &UnboundedSender<Done>, what: What) {
+    // The loop outlives the threads; without it no receipt is awaited.
+    let _ = to_loop.send(Done(what));
 }
 
 /// Starts a thread that works until the loop is gone, and then says that it has ended.

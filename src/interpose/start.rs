@@ -6,15 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::adopted::Adopted;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
-use super::consoles::Registration;
+use super::consoles::{Consoles, Registration};
 use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
+use super::ledger::Ledger;
 use super::memory;
 use super::notice;
 use super::outbox::Outbox;
@@ -24,10 +25,11 @@ use super::scribe::Scribe;
 use super::secrecy::CoreLimit;
 use super::server::Server;
 use super::signals::Signals;
+use super::stall::Stall;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::watch::{Files, Watch};
-use super::wrapper::Wrapper;
+use super::wrapper::{Incoming, Wrapper};
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -126,12 +128,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
         Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
     }
-    let (to_us, done) = mpsc::unbounded_channel();
+    let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
-    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), move |done| {
-        // The loop outlives the scribe; without it no receipt is awaited.
-        let _ = to_us.send(done);
-    });
+    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), to_us);
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
     watch.begin(watcher.add(&layers.paths()));
@@ -143,15 +142,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     if settings.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
-    let (to_loop, reviews) = mpsc::unbounded_channel();
+    let (to_us, reviews) = unbounded_channel();
     let (pins, pin_writer) = if has_state {
-        let on_review = move |pins| {
-            // The loop outlives the thread.
-            let _ = to_loop.send(pins);
-        };
         let launch = name::launch(&settings.name, &command);
         let pins_watcher = watch.watcher(Files::Pins);
-        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, on_review);
+        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, to_us);
         (pins, Some(pin_writer))
     } else {
         // Without a state folder no call runs, whatever its tool.
@@ -178,48 +173,54 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         expected: settings.expect,
         mismatch: settings.mismatch,
     };
-    let (tell, looked) = mpsc::unbounded_channel();
-    let facts = FactReader::new(user::current().ok().map(|user| user.home), move |found| {
-        // As above.
-        let _ = tell.send(found);
-    });
-    let (tell, reloaded) = mpsc::unbounded_channel();
-    let reload = Reload::new(layers, watcher, move |what| {
-        // As above.
-        let _ = tell.send(what);
-    });
+    let (to_us, looked) = unbounded_channel();
+    let facts = FactReader::new(user::current().ok().map(|user| user.home), to_us);
+    let (to_us, reloaded) = unbounded_channel();
+    let reload = Reload::new(layers, watcher, to_us);
+    let (opinions, said) = unbounded_channel();
+    let (to_us, consoles) = unbounded_channel();
+    let registration = Registration {
+        run_dir: places.run_dir(),
+        waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
+        name: settings.name,
+        session: Arc::clone(&session),
+        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        started: clock::wall_ms(),
+        mode: settings.mode,
+    };
     widen(&pipe.output);
     drop(tokio::spawn(memory::give_back()));
+    let incoming = Incoming {
+        host_input: AsyncIn::new(pipe.input)?,
+        server_output: child.output()?,
+        signals,
+        consoles,
+        done,
+        reviews,
+        looked,
+        reloaded,
+        opinions: said,
+    };
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
         scribe,
-        done,
         pin_writer,
-        reviews,
-        server_output: child.output()?,
-        server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
-        host_input: AsyncIn::new(pipe.input)?,
+        server: Server::new(Outbox::new(child.input()?), session),
         host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
+        ledger: Ledger::default(),
+        consoles: Consoles::new(registration, to_us),
         facts,
-        looked,
-        callbacks,
         watch,
         reload,
-        reloaded,
-        registration: Registration {
-            run_dir: places.run_dir(),
-            waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
-            name: settings.name,
-            session,
-            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            started: clock::wall_ms(),
-            mode: settings.mode,
-        },
-        signals,
+        callbacks,
+        opinions,
+        wake: None,
+        stopping: None,
+        stall: Stall::default(),
     };
-    Ok(wrapper.run().await)
+    Ok(wrapper.run(incoming).await)
 }
 
 /// What may be used: the wrapper's own scope and that of every wrapper above it, which are named; and the record of it, for

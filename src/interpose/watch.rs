@@ -191,11 +191,6 @@ impl Watch {
 }
 
 impl Watcher {
-    /// One that has everything looked for by time, and reports nothing.
-    pub fn none(files: Files) -> Self {
-        Self { reporter: None, files }
-    }
-
     /// Adds files, whether they exist or not, with every link on the way to them. May wait for a disk.
     #[must_use]
     pub fn add(&self, paths: &[PathBuf]) -> Added {

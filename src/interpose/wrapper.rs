@@ -6,13 +6,13 @@ mod heard;
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, sleep_until};
 
 use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
-use super::consoles::{Consoles, Registration};
+use super::consoles::Consoles;
 use super::facts::{FactReader, Looked};
 use super::host::Host;
 use super::ledger::Ledger;
@@ -32,6 +32,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
 use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
+use crate::link::server::FromConsoles;
 use crate::wire::call::Origin;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -53,159 +54,108 @@ const DRAIN: Duration = Duration::from_millis(1500);
 /// Microseconds for what is left in the group of a server that has ended.
 const LEFTOVERS: u64 = 200_000;
 
-/// Everything the loop is started with.
+/// The gate, and everything that its effects are performed with.
 pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
-    pub done: mpsc::UnboundedReceiver<Done>,
-    /// What is remembered between sessions, and what was reviewed of it elsewhere.
+    /// What is remembered between sessions.
     pub pin_writer: Option<PinWriter>,
-    pub reviews: mpsc::UnboundedReceiver<Reviewed>,
     pub child: Child,
-    pub server_output: AsyncIn,
     pub server: Server,
-    pub host_input: AsyncIn,
     pub host: Host,
     pub clock: Clock,
-    pub registration: Registration,
-    pub signals: Signals,
+    pub ledger: Ledger,
+    pub consoles: Consoles,
     pub facts: FactReader,
-    pub looked: mpsc::UnboundedReceiver<Looked>,
-    pub callbacks: Vec<Callback>,
     pub watch: Watch,
     pub reload: Reload,
-    pub reloaded: mpsc::UnboundedReceiver<Reloaded>,
+    pub callbacks: Vec<Callback>,
+    /// Where approvers' opinions go.
+    pub opinions: UnboundedSender<Event>,
+    pub wake: Option<u64>,
+    pub stopping: Option<Stopping>,
+    pub stall: Stall,
 }
 
-/// The loop's own state beside the gate.
-struct Running {
-    gate: Gate,
-    scribe: Scribe,
-    pin_writer: Option<PinWriter>,
-    child: Child,
-    server: Server,
-    host: Host,
-    clock: Clock,
-    ledger: Ledger,
-    consoles: Consoles,
-    facts: FactReader,
-    watch: Watch,
-    reload: Reload,
-    callbacks: Vec<Callback>,
-    /// Where approvers' opinions go.
-    opinions: mpsc::UnboundedSender<Event>,
-    wake: Option<u64>,
-    stopping: Option<Stopping>,
-    stall: Stall,
+/// What comes to the loop beside the time.
+pub struct Incoming {
+    pub host_input: AsyncIn,
+    pub server_output: AsyncIn,
+    pub signals: Signals,
+    pub consoles: UnboundedReceiver<FromConsoles>,
+    pub done: UnboundedReceiver<Done>,
+    /// What was reviewed elsewhere of what is remembered.
+    pub reviews: UnboundedReceiver<Reviewed>,
+    pub looked: UnboundedReceiver<Looked>,
+    pub reloaded: UnboundedReceiver<Reloaded>,
+    pub opinions: UnboundedReceiver<Event>,
 }
 
 impl Wrapper {
     /// Runs until the server is gone or the host is; gives the exit code.
-    pub async fn run(self) -> u8 {
-        let Self {
-            gate,
-            scribe,
-            mut done,
-            pin_writer,
-            mut reviews,
-            child,
-            server_output,
-            server,
-            host_input,
-            host,
-            clock,
-            registration,
-            mut signals,
-            facts,
-            mut looked,
-            callbacks,
-            watch,
-            reload,
-            mut reloaded,
-        } = self;
-        let (to_us, mut consoles) = mpsc::unbounded_channel();
+    pub async fn run(mut self, mut from: Incoming) -> u8 {
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
         let mut long = None;
         let (mut from_host, mut from_server) = (vec![0; FROM_HOST], vec![0; FROM_SERVER]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        let (opinions, mut consulted) = mpsc::unbounded_channel();
-        let mut run = Running {
-            gate,
-            scribe,
-            pin_writer,
-            child,
-            server,
-            host,
-            clock,
-            ledger: Ledger::default(),
-            consoles: Consoles::new(registration, to_us),
-            facts,
-            watch,
-            reload,
-            callbacks,
-            opinions,
-            wake: None,
-            stopping: None,
-            stall: Stall::default(),
-        };
         // A daemon of the server's may hold its pipe for ever: that keeps no one here once its end is over.
         // Left as it is while it is early enough: to set it to an earlier time is a system call.
         let alarm = sleep_until(far());
         tokio::pin!(alarm);
-        while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
-            let wake = run.wake_at();
+        while (server_open || ended.is_none()) && !self.stopping.as_ref().is_some_and(Stopping::is_over) {
+            let wake = self.wake_at();
             if wake < alarm.deadline() || alarm.is_elapsed() {
                 alarm.as_mut().reset(wake);
             }
-            let read_server = run.host.queued() < BACKLOG;
-            let read_host = read_server && run.server.queued() < TO_SERVER && run.scribe.has_room();
+            let read_server = self.host.queued() < BACKLOG;
+            let read_host = read_server && self.server.queued() < TO_SERVER && self.scribe.has_room();
             tokio::select! {
-                read = host_input.read(&mut from_host), if read_host && host_cutter.is_some() => match read {
-                    Ok(n) if n > 0 => run.host_bytes(&mut host_cutter, &from_host[..n]),
-                    _ => run.host_end(host_cutter.take()),
+                read = from.host_input.read(&mut from_host), if read_host && host_cutter.is_some() => match read {
+                    Ok(n) if n > 0 => self.host_bytes(&mut host_cutter, &from_host[..n]),
+                    _ => self.host_end(host_cutter.take()),
                 },
-                read = server_output.read(&mut from_server), if read_server && server_open => match read {
-                    Ok(n) if n > 0 => run.server_bytes(&mut server_cutter, &mut long, &from_server[..n]),
+                read = from.server_output.read(&mut from_server), if read_server && server_open => match read {
+                    Ok(n) if n > 0 => self.server_bytes(&mut server_cutter, &mut long, &from_server[..n]),
                     _ => server_open = false,
                 },
-                Some(done) = done.recv() => run.recorded(done),
-                Some(said) = consoles.recv() => run.console(said),
-                Some(found) = looked.recv() => run.looked(found),
-                Some(what) = reloaded.recv() => run.reloaded(what),
-                Some(event) = consulted.recv() => run.step(run.clock.now(), event),
-                Some(pins) = reviews.recv() => run.reviewed(pins),
-                () = run.watch.reported() => run.watch.take(run.clock.now().mono),
-                () = run.server.writable() => {}
-                () = run.host.writable() => {}
-                status = run.child.wait(), if ended.is_none() => {
+                Some(done) = from.done.recv() => self.recorded(done),
+                Some(said) = from.consoles.recv() => self.console(said),
+                Some(found) = from.looked.recv() => self.looked(found),
+                Some(what) = from.reloaded.recv() => self.reloaded(what),
+                Some(event) = from.opinions.recv() => self.step(self.clock.now(), event),
+                Some(pins) = from.reviews.recv() => self.reviewed(pins),
+                () = self.watch.reported() => self.watch.take(self.clock.now().mono),
+                () = self.server.writable() => {}
+                () = self.host.writable() => {}
+                status = self.child.wait(), if ended.is_none() => {
                     ended = Some(status);
                     // What it wrote last is read before its group is ended and the pipe closes.
-                    run.server_ended(&status);
+                    self.server_ended(&status);
                 }
-                () = &mut alarm => run.time_passed(),
-                name = signals.next() => run.signalled(name),
+                () = &mut alarm => self.time_passed(),
+                name = from.signals.next() => self.signalled(name),
             }
-            run.flush();
-            if !server_open && ended.is_none() && run.stopping.is_none() {
+            self.flush();
+            if !server_open && ended.is_none() && self.stopping.is_none() {
                 // A server without stdout can answer nothing: it is asked to end.
-                run.close_server();
+                self.close_server();
             }
         }
         // What the host had sent by then is answered as well; none of it ran. No more than its pipe can hold.
         for _ in 0..8 {
-            let Some(n) = host_input.read_now(&mut from_host) else { break };
-            run.host_bytes(&mut host_cutter, &from_host[..n]);
+            let Some(n) = from.host_input.read_now(&mut from_host) else { break };
+            self.host_bytes(&mut host_cutter, &from_host[..n]);
         }
-        run.server_tail(long, server_cutter);
+        self.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
-        run.finish(&ended, &mut done).await;
+        self.finish(&ended, &mut from.done).await;
         ended.exit_code()
     }
 }
 
-impl Running {
+impl Wrapper {
     fn host_bytes(&mut self, cutter: &mut Option<Cutter>, bytes: &[u8]) {
         let Some(cutter) = cutter else { return };
         let now = self.clock.now();

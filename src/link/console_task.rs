@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -22,8 +22,6 @@ use super::server::{ConsoleId, FromConsoles, Rejection, line};
 const MOST_CONSOLES: usize = 64;
 /// How long a new connection may take to greet. A console greets at once; a connection that does not must not use up a place.
 const GREETING: Duration = Duration::from_secs(2);
-/// How long the last lines may take to be written.
-const FAREWELL: Duration = Duration::from_millis(250);
 /// How long to wait when the system has no descriptor left for a new connection.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -33,10 +31,8 @@ pub(super) enum Order {
     Send(ConsoleId, Line),
     /// As `Send`, and [`FromConsoles::Shown`] once it is written.
     Show(ConsoleId, Line),
-    Broadcast(Line),
     /// Nothing that descends from this process may attach.
     Forbid(u32),
-    Close(oneshot::Sender<()>),
 }
 
 impl std::fmt::Debug for Line {
@@ -95,7 +91,7 @@ impl ConsoleTask {
         Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None, written, shown }
     }
 
-    /// Runs until the handle closes or drops it.
+    /// Runs until the handle drops it.
     pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
         // Bounded: what a flooding console sends waits in its own socket.
         let (tell, mut heard) = mpsc::channel(16);
@@ -104,11 +100,6 @@ impl ConsoleTask {
                 // In this order: the task learns who must not attach before it accepts anybody.
                 biased;
                 order = orders.recv() => match order {
-                    Some(Order::Close(done)) => {
-                        self.close().await;
-                        let _ = done.send(());
-                        return;
-                    }
                     Some(order) => self.obey(order),
                     None => return,
                 },
@@ -129,20 +120,7 @@ impl ConsoleTask {
         match order {
             Order::Send(console, line) => self.put(console, &line, Then::Nothing),
             Order::Show(console, line) => self.put(console, &line, Then::Tell),
-            Order::Broadcast(line) => {
-                let attached: Vec<ConsoleId> = self
-                    .consoles
-                    .iter()
-                    .filter(|(_, console)| matches!(console.attachment, Attachment::Attached))
-                    .map(|(id, _)| *id)
-                    .collect();
-                for console in attached {
-                    self.put(console, &line, Then::Nothing);
-                }
-            }
             Order::Forbid(server) => self.forbid(server),
-            // Taken by `run`, which owns the end.
-            Order::Close(_) => {}
         }
     }
 
@@ -235,11 +213,11 @@ impl ConsoleTask {
             return self.say(FromConsoles::Rejected { why });
         }
         match serde_json::from_slice(line) {
-            Ok(FromConsole::Hello { version, operator, pid, .. }) => {
+            Ok(FromConsole::Hello { operator, pid, .. }) => {
                 let known = self.consoles.get(&id).and_then(|console| console.pid);
                 self.set_attachment(id, Attachment::Attached);
                 self.attached.fetch_add(1, Ordering::Relaxed);
-                self.say(FromConsoles::Attached { console: id, operator, version, pid: known.unwrap_or(pid) });
+                self.say(FromConsoles::Attached { console: id, operator, pid: known.unwrap_or(pid) });
             }
             Ok(_) => {
                 self.garbage(id, "no greeting".to_owned());
@@ -298,29 +276,6 @@ impl ConsoleTask {
     fn say(&self, what: FromConsoles) {
         // No one listens once the pump is on its way out.
         let _ = self.on.send(what);
-    }
-
-    async fn close(mut self) {
-        let consoles = std::mem::take(&mut self.consoles);
-        self.attached.store(0, Ordering::Relaxed);
-        let mut writers = Vec::new();
-        for console in consoles.into_values() {
-            console.reader.abort();
-            // Dropping the outbox lets the writer end after its last line.
-            drop(console.outbox);
-            writers.push(console.writer);
-        }
-        let aborts: Vec<_> = writers.iter().map(JoinHandle::abort_handle).collect();
-        let all = async {
-            for writer in writers {
-                let _ = writer.await;
-            }
-        };
-        if timeout(FAREWELL, all).await.is_err() {
-            for writer in aborts {
-                writer.abort();
-            }
-        }
     }
 }
 

@@ -13,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -78,7 +79,7 @@ impl Record {
     fn json(&self, pid: u32, started: &str) -> Value {
         json!({
             "version": 1, "pid": pid, "started": started, "server": self.server, "session": self.session,
-            "scope": self.scope.json(), "above": self.above,
+            "scope": self.scope, "above": self.above,
         })
     }
 
@@ -91,7 +92,7 @@ impl Record {
         Some(Self {
             server: text("server")?,
             session: text("session")?,
-            scope: Scope::read(value.get("scope")?)?,
+            scope: Scope::deserialize(value.get("scope")?).ok()?,
             above: above.collect::<Option<_>>()?,
         })
     }

@@ -6,7 +6,6 @@ use crate::audit::record::Assurance;
 use crate::gate::data::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::data::facts::{Facts, FileKind};
 pub use crate::gate::data::pin::PinState;
 pub use crate::gate::data::pinning::{PinOffer, ToolWord};
 pub use crate::gate::data::report::{

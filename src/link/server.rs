@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::net::UnixListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::console_task::{ConsoleTask, Order};
@@ -38,7 +38,6 @@ pub enum FromConsoles {
         console: ConsoleId,
         /// The operator's name as the console gives it: foreign text.
         operator: String,
-        version: String,
         /// As the kernel says, else as the console says.
         pid: u32,
     },
@@ -161,17 +160,6 @@ impl Server {
         Ok(())
     }
 
-    /// Says something to every attached console; costs nothing while there is none.
-    ///
-    /// # Errors
-    /// The message cannot be written as JSON.
-    pub fn broadcast(&self, message: &FromWrapper) -> Result<(), LinkError> {
-        if self.attached() > 0 {
-            self.order(Order::Broadcast(line(message)?));
-        }
-        Ok(())
-    }
-
     /// How many consoles have a say now.
     pub fn attached(&self) -> usize {
         self.attached.load(Ordering::Relaxed)
@@ -181,14 +169,6 @@ impl Server {
     /// let go. Said right after [`Server::start`], it is known before anybody is let in.
     pub fn forbid(&self, server: u32) {
         self.order(Order::Forbid(server));
-    }
-
-    /// Ends all connections once what was said is written, or after a quarter of a second.
-    pub async fn close(self) {
-        let (done, closed) = oneshot::channel();
-        self.order(Order::Close(done));
-        // An error means that the task has ended already.
-        let _ = closed.await;
     }
 
     fn order(&self, order: Order) {

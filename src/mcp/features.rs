@@ -38,22 +38,24 @@ pub fn of_server(content: &[u8]) -> Option<Value> {
 
 /// What the host can do, by the params of its `initialize`.
 pub fn of_host(content: &[u8]) -> Vec<String> {
-    let message: Option<Value> = serde_json::from_slice(content).ok();
-    let capabilities = message.as_ref().and_then(|message| message.pointer("/params/capabilities"));
-    capabilities.map(features).unwrap_or_default()
+    at(content, "/params/capabilities").as_ref().map(features).unwrap_or_default()
 }
 
 /// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form`, or with nothing in it, as the
 /// first revision that has it says the same.
 pub fn shows_forms(content: &[u8]) -> bool {
-    let message: Option<Value> = serde_json::from_slice(content).ok();
-    message.is_some_and(|message| has_forms(message.pointer("/params/capabilities")))
+    has_forms(at(content, "/params/capabilities").as_ref())
 }
 
 /// Whether a request of the stateless era says the same in its `_meta`, given as its text.
 pub fn declares_forms(meta: &str) -> bool {
     let meta: Option<Value> = serde_json::from_str(meta).ok();
     meta.is_some_and(|meta| has_forms(meta.get(CLIENT_CAPABILITIES)))
+}
+
+fn at(content: &[u8], pointer: &str) -> Option<Value> {
+    let mut message: Value = serde_json::from_slice(content).ok()?;
+    message.pointer_mut(pointer).map(Value::take)
 }
 
 fn has_forms(capabilities: Option<&Value>) -> bool {
@@ -63,9 +65,7 @@ fn has_forms(capabilities: Option<&Value>) -> bool {
 
 /// Whether an answer to `initialize` says that the server makes tasks of calls (2025-11-25).
 pub fn makes_tasks(content: &[u8]) -> bool {
-    let message: Option<Value> = serde_json::from_slice(content).ok();
-    let said = message.as_ref().and_then(|message| message.pointer("/result/capabilities/tasks/requests/tools/call"));
-    said.is_some_and(Value::is_object)
+    at(content, "/result/capabilities/tasks/requests/tools/call").is_some_and(|said| said.is_object())
 }
 
 /// The names of capabilities, and what is switched on in each: `tools`, `tools.listChanged`.

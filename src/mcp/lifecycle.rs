@@ -243,8 +243,9 @@ mod tests {
             (&["x", ASKS, AGREES, CONFIRMS], Err(NotLegal::Closed)),
         ];
         for (transcript, expected) in table {
-            let proof = after(transcript).call(&call("{}"));
-            assert_eq!(proof.map(|proof| proof.revision()), *expected, "{transcript:?}");
+            let session = after(transcript);
+            let legal = session.call(&call("{}")).map(|_| session.revision());
+            assert_eq!(legal, expected.map(Some), "{transcript:?}");
         }
     }
 
@@ -252,8 +253,7 @@ mod tests {
     fn a_stateless_call_needs_no_handshake() {
         let modern = call(r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#);
         for transcript in [&[][..], &[ASKS], &[ASKS, AGREES], &[ASKS, AGREES, CONFIRMS]] {
-            let proof = after(transcript).call(&modern);
-            assert_eq!(proof.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
+            assert!(after(transcript).call(&modern).is_ok(), "{transcript:?}");
         }
         assert_eq!(after(&["x"]).call(&modern), Err(NotLegal::Closed));
     }

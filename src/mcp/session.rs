@@ -86,7 +86,7 @@ impl Session<Active> {
 
     /// The proof that this call is legal now.
     pub fn call(&self, call: &Call) -> InSession {
-        InSession { revision: self.state.revision, call: call.digest() }
+        InSession { call: call.digest() }
     }
 }
 
@@ -100,13 +100,12 @@ impl<State> Session<State> {
 /// Proof that one call is legal in its session's state. Made by an active session, or by a stateless request.
 ///
 /// ```compile_fail,E0451
-/// use mcp_approve::mcp::{revision::Revision, session::InSession};
-/// let forged = InSession { revision: Revision::V2025_11_25, call: mcp_approve::wire::digest::Digest::of(b"") };
+/// use mcp_approve::mcp::session::InSession;
+/// let forged = InSession { call: mcp_approve::wire::digest::Digest::of(b"") };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a call is legal only with its proof"]
 pub struct InSession {
-    revision: Revision,
     /// The call it was made for.
     call: Digest,
 }
@@ -114,17 +113,12 @@ pub struct InSession {
 impl InSession {
     /// The proof for a request of the stateless era, which carries its own protocol version and needs no handshake.
     pub fn stateless(call: &Call) -> Option<Self> {
-        call.is_modern().then(|| Self { revision: Revision::V2026_07_28, call: call.digest() })
+        call.is_modern().then(|| Self { call: call.digest() })
     }
 
     /// Whether it was made for exactly these bytes.
     pub fn is_for(&self, call: &Call) -> bool {
         self.call == call.digest()
-    }
-
-    /// The revision whose rules hold for this call and its answer.
-    pub fn revision(&self) -> Revision {
-        self.revision
     }
 }
 

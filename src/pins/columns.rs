@@ -3,7 +3,6 @@
 use rusqlite::Row;
 
 use super::diff::Argument;
-use crate::behavior::conclude::Trust;
 use crate::gate::data::pin::{Origin, Pin};
 
 /// The columns of a pin, as [`pin`] reads them.
@@ -69,13 +68,4 @@ pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argumen
         .collect();
     let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
     Some(format!("the server's program changed since it was trusted ({files}); see Tools (4)"))
-}
-
-/// The word for how far a server is trusted.
-pub(super) fn word(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Corroborate => "corroborate",
-        Trust::Annotations => "annotations",
-        Trust::None => "none",
-    }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::columns::{FORMER, PIN, changed, pin, word, words};
+use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
@@ -204,7 +204,7 @@ impl Memory {
                 &launch.name,
                 &launch.shown,
                 &launch.package,
-                word(trust),
+                trust.word(),
                 &program.files,
                 trusted,
                 now,

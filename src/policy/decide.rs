@@ -1,8 +1,9 @@
 //! The ruling: the strictest matching rule, else the default that applies. Total: every question has an answer.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::fit::{Fit, Prepared, fit_at};
+use super::fit::{Fit, Part, Prepared, fit, fit_at};
 pub use super::question::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -62,7 +63,7 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
 }
 
 /// What the defaults say of a call without a hazard.
-pub(super) fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
+fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
     let defaults = policy.defaults;
     let of_tool = match (behavior.identity.mutability, behavior.confidence) {
         (Mutability::Mutates, _) => return defaults.mutates.max(Decision::Ask),
@@ -71,6 +72,30 @@ pub(super) fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
         (Mutability::Pure, Confidence::None) => defaults.pure.max(Decision::Ask),
     };
     if behavior.explanation.holds() { of_tool } else { of_tool.max(Decision::Ask) }
+}
+
+/// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
+pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
+    let arguments = Value::Object(serde_json::Map::new());
+    let question = Question { method: None, server, tool, behavior, arguments: &arguments, now, recent: None };
+    let prepared = Prepared::of(&question);
+    let fits = |rule: &Rule| fit(policy, rule, &question, &prepared);
+    let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();
+    let denies = policy.rules.iter().filter(|rule| rule.decision == Decision::Deny).filter(unconditional);
+    if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {
+        return Some(format!("rule {} denies every call of it", rule.id));
+    }
+    let by_default = by_badge(policy, behavior);
+    // A rule for this tool may let some call through, depending on its arguments.
+    let may_loosen = |rule: &Rule| {
+        let speaks = matches!(
+            fits(rule),
+            Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Differs(Part::When(..) | Part::Unless(_))
+        );
+        rule.decision != Decision::Deny && speaks
+    };
+    (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))
+        .then(|| format!("the default for {} denies it, and no rule covers it", behavior.badge().word()))
 }
 
 /// Why it is not proven that a call only reads; empty where it is, or where it does not only read.

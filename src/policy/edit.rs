@@ -2,9 +2,9 @@
 //!
 //! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
 
-use std::fmt;
-
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use crate::wire::words::words;
 
 /// Why a text cannot be changed so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum EditError {
     NoCondition(String),
     #[error("rule {id:?} has no key {key:?}")]
     NoKey { id: String, key: String },
-    #[error("rule {0:?} is {1} already")]
+    #[error("rule {0:?} is {word} already", word = .1.word())]
     AlreadySo(String, Switch),
     #[error("{0:?} is not a TOML value; put a text in quotes")]
     NoValue(String),
@@ -152,20 +152,12 @@ pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError
     Ok(document.to_string())
 }
 
-/// Whether a rule decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Switch {
-    On,
-    /// It stays in the file, and decides nothing.
-    Off,
-}
-
-impl fmt::Display for Switch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::On => "on",
-            Self::Off => "off",
-        })
+words! {
+    /// Whether a rule decides.
+    Switch {
+        On = "on",
+        /// It stays in the file, and decides nothing.
+        Off = "off",
     }
 }
 

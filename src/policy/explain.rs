@@ -8,7 +8,7 @@ use super::holds::Holds;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 
-/// A ruling with how every rule stood to the call, in the order of the file.
+/// A ruling, and for every rule whether it matches the call, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Explanation<'p> {
     pub ruling: Ruling,

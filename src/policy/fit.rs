@@ -13,7 +13,6 @@ use crate::behavior::arguments;
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::Behavior;
-use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -44,7 +43,7 @@ pub enum Part {
     OutputDomain,
     Identity,
     Capability,
-    /// The predicate of `when` at this index, and how it stood: only an allow fails on what is undecided.
+    /// The predicate of `when` at this index, and its answer: only an allow fails on what is undecided.
     When(usize, Holds),
     /// The predicate of `unless` at this index, which holds.
     Unless(usize),
@@ -85,7 +84,7 @@ impl<'q> Prepared<'q> {
         Self {
             server: rules_name(question.server),
             arguments: question.arguments,
-            effects: effect::of_call(question.behavior),
+            effects: question.behavior.effects(),
             statements: statements(&question.behavior.analyses, &question.behavior.explanation),
         }
     }
@@ -230,24 +229,7 @@ pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Ro
 /// read to its end, or may be one. Of more findings than are kept, one may be missing.
 fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<String>> {
     let fingerprint = |one: &Analysis| one.fingerprint.clone().filter(|_| one.language == Language::Sql);
-    let is_statement = |one: &&Analysis| match one.language {
-        Language::Sql
-        | Language::GraphQl
-        | Language::MongoDb
-        | Language::Redis
-        | Language::Shell
-        | Language::Cypher
-        | Language::Sparql
-        | Language::Kql
-        | Language::Elasticsearch
-        | Language::PromQl
-        | Language::InfluxQl
-        | Language::Jq
-        | Language::Filter
-        | Language::Other
-        | Language::Unread => true,
-        Language::Http | Language::Act => !one.effect.reads(),
-    };
+    let is_statement = |one: &&Analysis| !matches!(one.language, Language::Http | Language::Act) || !one.effect.reads();
     let is_read = |leaf: &Unexplained| {
         let names = |one: &Analysis| leaf.pointer.split('/').any(|word| word == one.argument);
         analyses.iter().any(|one| names(one) && fingerprint(one).is_some())

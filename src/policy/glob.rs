@@ -6,11 +6,13 @@
 use std::fmt;
 
 use memchr::memmem;
+use serde::{Deserialize, Serialize};
 
 use crate::behavior::wildcards::{self, Sense, Wildcard};
 
 /// A compiled glob.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Glob {
     text: String,
     how: How,
@@ -100,6 +102,20 @@ impl Glob {
             How::Pieces { first, between, last } => in_order(first, between, last, name),
             How::Wildcards(parts) => wildcards::matches(parts, name, Wildcard::matches),
         }
+    }
+}
+
+impl TryFrom<String> for Glob {
+    type Error = GlobError;
+
+    fn try_from(text: String) -> Result<Self, GlobError> {
+        Self::new(&text)
+    }
+}
+
+impl From<Glob> for String {
+    fn from(glob: Glob) -> Self {
+        glob.text
     }
 }
 

@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::maker::{Title, entitled, id_for};
 use super::rule::Decision;
 use super::written;
 use crate::wire::relaxed;
 use crate::wire::words::words;
 
-pub use imported::{Carried, Imported, Left, NotTheirs};
+pub use imported::{Imported, NotTheirs};
 
 words! {
     /// Whose permissions they are.
@@ -63,19 +64,18 @@ impl Imported {
         let mut rules = Vec::new();
         for ((decision, server), tools) in groups {
             let named = format!("{}-{}-{}", host.word(), decision.word(), server.unwrap_or("any"));
-            let id = super::maker::id_for(&named, |id| taken(id) || used.iter().any(|used| used == id));
-            let mut text =
-                format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));
+            let id = id_for(&named, |id| taken(id) || used.iter().any(|used| used == id));
+            let mut body = String::new();
             // Said aloud, since an allow without a server looks like one that was forgotten.
             if let Some(server) = server.or((decision == Decision::Allow).then_some("*")) {
-                text.push_str(&format!("server = {}\n", written::text(server)));
+                body.push_str(&format!("server = {}\n", written::text(server)));
             }
             if let Some(tools) = tools.iter().map(|tool| tool.map(str::to_owned)).collect::<Option<Vec<_>>>() {
-                text.push_str(&format!("tool = {}\n", written::texts(&tools)));
+                body.push_str(&format!("tool = {}\n", written::texts(&tools)));
             }
-            text.push_str(&format!("note = {}\n", written::text(&format!("imported from {}", host.word()))));
+            let note = format!("imported from {}", host.word());
+            rules.push(entitled(&Title { id: &id, decision, expires: None, note: Some(&note) }, &body));
             used.push(id);
-            rules.push(text);
         }
         rules
     }

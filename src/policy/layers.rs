@@ -107,10 +107,9 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     let known = ById::of(accepted);
     let mut found: Vec<String> =
         now.rules.iter().filter(|rule| is_new_allow(rule, &known)).map(|rule| suspended(&rule.id)).collect();
-    let stands = ById::of(now);
+    let ids = ById::of(now);
     found.extend(dropped(accepted, now).map(|rule| {
-        let still = stands.0.contains_key(rule.id.as_str());
-        let verb = if still { "changes the" } else { "drops the" };
+        let verb = if ids.0.contains_key(rule.id.as_str()) { "changes the" } else { "drops the" };
         format!("{verb} {} rule {}", rule.decision.word(), rule.id)
     }));
     let (was, is) = (accepted.given.completed(), now.given.completed());

@@ -11,42 +11,14 @@ use super::decide::Question;
 use super::fit::{Fit, Prepared, fit};
 use super::glob::escaped;
 use super::parse::parse_at;
-use super::past::PastCall;
 use super::question::rules_name;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::written;
-use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Action;
 
 pub use scopes::Scope;
-
-/// The call that a rule is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin<'a> {
-    /// The server's name; the number of a second instance does not count.
-    pub server: &'a str,
-    /// The method of a request other than `tools/call`.
-    pub method: Option<&'a str>,
-    pub tool: &'a str,
-    pub arguments: &'a Value,
-    /// What the call was found to be: an allow covers only calls that are the same.
-    pub behavior: &'a Behavior,
-}
-
-impl<'a> Origin<'a> {
-    /// A call of the log.
-    pub fn of_past(call: &'a PastCall) -> Self {
-        Self {
-            server: &call.server,
-            method: call.method.as_deref(),
-            tool: &call.tool,
-            arguments: &call.arguments,
-            behavior: &call.behavior,
-        }
-    }
-}
 
 /// Why no rule can be made from a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,24 +49,24 @@ pub struct Title<'a> {
     pub note: Option<&'a str>,
 }
 
-/// The allow rules that could be made from a call, the narrowest first.
+/// The allow rules that could be made from a call, the narrowest first. An allow covers only calls that are found to be the same.
 ///
 /// # Errors
 /// [`Cannot`] when no allow may cover it.
-pub fn proposals(origin: &Origin<'_>, roots: &Roots) -> Result<Vec<Proposal>, Cannot> {
-    if let Some(hazard) = origin.behavior.hazards.iter().find(|hazard| hazard.kind.beyond_any_allow()) {
+pub fn proposals(call: &Question<'_>, roots: &Roots) -> Result<Vec<Proposal>, Cannot> {
+    if let Some(hazard) = call.behavior.hazards.iter().find(|hazard| hazard.kind.beyond_any_allow()) {
         return Err(Cannot::Hazard(hazard.kind.word()));
     }
-    let Value::Object(arguments) = origin.arguments else {
+    let Value::Object(arguments) = call.arguments else {
         return Err(Cannot::Arguments("they are not an object"));
     };
-    let scopes = scopes::of(origin.tool, arguments, roots);
-    Ok(scopes.into_iter().filter_map(|(scope, conditions)| made(origin, roots, scope, conditions)).collect())
+    let scopes = scopes::of(call.tool, arguments, roots);
+    Ok(scopes.into_iter().filter_map(|(scope, conditions)| made(call, roots, scope, conditions)).collect())
 }
 
 /// Writes, reads back and tries one rule.
-fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<String>) -> Option<Proposal> {
-    let mut hazards: Vec<HazardKind> = origin.behavior.hazards.iter().map(|hazard| hazard.kind).collect();
+fn made(call: &Question<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<String>) -> Option<Proposal> {
+    let mut hazards: Vec<HazardKind> = call.behavior.hazards.iter().map(|hazard| hazard.kind).collect();
     // The rule has the tool's very name, and covers the tool when it is no longer new, too.
     hazards.retain(|kind| *kind != HazardKind::NewDefinition);
     hazards.sort();
@@ -103,23 +75,14 @@ fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
         let words: Vec<String> = hazards.iter().map(|kind| kind.word().to_owned()).collect();
         conditions.push(format!("{{ hazard = {} }}", written::texts(&words)));
     }
-    let mut body = names(origin);
-    body.push_str(&format!("identity = {}\n", written::text(&origin.behavior.identity.to_string())));
+    let mut body = names(call);
+    body.push_str(&format!("identity = {}\n", written::text(&call.behavior.identity.to_string())));
     body.push_str(&listed("when", &conditions));
     let title = Title { id: "made", decision: Decision::Allow, expires: None, note: None };
     let text = format!("version = 1\n\n{}", entitled(&title, &body));
     let policy = parse_at(&text, roots).ok()?;
     let rule = policy.rules.first()?.clone();
-    let question = Question {
-        method: origin.method,
-        server: origin.server,
-        tool: origin.tool,
-        behavior: origin.behavior,
-        arguments: origin.arguments,
-        now: 0,
-        recent: None,
-    };
-    matches(&policy, &rule, &question).then_some(Proposal { scope, body, rule })
+    matches(&policy, &rule, call).then_some(Proposal { scope, body, rule })
 }
 
 fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
@@ -177,15 +140,15 @@ impl Proposal {
     }
 }
 
-fn names(origin: &Origin<'_>) -> String {
-    let server = escaped(rules_name(origin.server));
-    if let Some(method) = origin.method {
+fn names(call: &Question<'_>) -> String {
+    let server = escaped(rules_name(call.server));
+    if let Some(method) = call.method {
         return format!("server = {}\nmethod = {}\n", written::text(&server), written::text(&escaped(method)));
     }
     // Such a name would be read as a host's alias.
-    let tool = match origin.tool.strip_prefix("mcp__") {
+    let tool = match call.tool.strip_prefix("mcp__") {
         Some(rest) => format!("mcp_\\_{}", escaped(rest)),
-        None => escaped(origin.tool),
+        None => escaped(call.tool),
     };
     format!("server = {}\ntool = {}\n", written::text(&server), written::text(&tool))
 }
@@ -198,7 +161,8 @@ fn listed(key: &str, conditions: &[String]) -> String {
     }
 }
 
-fn entitled(title: &Title<'_>, body: &str) -> String {
+/// A rule of this title, with a body of lines.
+pub(super) fn entitled(title: &Title<'_>, body: &str) -> String {
     let id = written::text(title.id);
     let mut out = format!("[[rule]]\nid = {id}\ndecision = {}\n{body}", written::text(title.decision.word()));
     if let Some(end) = title.expires.and_then(written::moment) {

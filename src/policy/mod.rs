@@ -3,7 +3,6 @@
 // Decisions are matched whole: a new variant is a compile error where it counts.
 #![warn(clippy::wildcard_enum_match_arm)]
 
-pub mod beforehand;
 pub mod decide;
 pub mod decimal;
 pub mod edit;
@@ -17,7 +16,6 @@ pub mod lint;
 pub mod maker;
 pub mod parse;
 pub mod past;
-pub mod paths;
 pub mod question;
 pub mod rate;
 pub mod reading;

@@ -110,21 +110,17 @@ fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, gi
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };
-    let decisions = lists::words(Decision::ALL, Decision::word);
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "pure" => set(&mut given.pure, reading.word(value, "pure", &decisions)),
-            "likely" => {
-                let kinds = lists::words(Likely::ALL, Likely::word);
-                set(&mut given.likely, reading.word(value, "likely", &kinds));
-            }
-            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", &decisions)),
+            "pure" => set(&mut given.pure, reading.word(value, "pure", Decision::WORDS)),
+            "likely" => set(&mut given.likely, reading.word(value, "likely", Likely::WORDS)),
+            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", Decision::WORDS)),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
                 "`mutates` can never be \"allow\": every change would run unseen",
                 "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run",
             ),
-            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &decisions[1..])),
+            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &Decision::WORDS[1..])),
             other => reading.unknown_key(key.span(), other, DEFAULTS),
         }
     }

@@ -42,7 +42,7 @@ words! {
         Ran = "approved",
         /// A person or a rule said no.
         Refused = "denied",
-        /// No one said anything: it expired, was cancelled, or something failed.
+        /// No one answered: it expired, was cancelled, or something failed.
         Unanswered = "unanswered",
     }
 }

@@ -141,6 +141,17 @@ impl<'t> Reading<'t> {
         list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()
     }
 
+    /// Notes what is no list, or one with nothing in it.
+    pub fn check_list(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+        match value.get_ref().as_array() {
+            None => self.wrong_type(value, key, wanted),
+            Some(list) if list.is_empty() => {
+                self.problem(value.span(), format!("`{key}` is an empty list"), format!("leave `{key}` out"));
+            }
+            Some(_) => {}
+        }
+    }
+
     /// One word out of `words`.
     pub fn word<T>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T>
     where
@@ -194,30 +205,10 @@ impl<'t> Reading<'t> {
 /// The known word that is a slip of the keyboard away from `word`.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     // A long word is not worth comparing, and could be made to cost.
-    let slips = if word.len() > 40 {
+    if word.len() > 40 {
         return None;
-    } else {
-        (word.len() / 2).clamp(1, 3)
-    };
-    let distances = known.iter().map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
-    distances.min().filter(|(slips_needed, _)| *slips_needed <= slips).map(|(_, near)| near)
-}
-
-/// Levenshtein's distance, with a swap of neighbours as one slip.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (row[j - 1] + 1).min(rows[i - 1][j] + 1).min(rows[i - 1][j - 1] + changed);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
     }
-    rows[a.len()][b.len()]
+    let slips = (word.len() / 2).clamp(1, 3);
+    let distances = known.iter().map(|near| (strsim::osa_distance(&word.to_lowercase(), &near.to_lowercase()), *near));
+    distances.min().filter(|(slips_needed, _)| *slips_needed <= slips).map(|(_, near)| near)
 }

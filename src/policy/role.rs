@@ -1,7 +1,7 @@
 //! Roles: which tools a person or agent may use, by capability tags and entitlements. Used by `--role` and `tools search`; no
 //! rule names one.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::glob::Glob;
 use super::question::rules_name;
@@ -16,7 +16,7 @@ const GIVEN: [(&str, &[&str]); 4] =
     [("viewer", &["*:read"]), ("analyst", &["*:read[?]"]), ("editor", &["*:write"]), ("admin", &["*"])];
 
 /// One role: one of the given, or `[roles.NAME]` of `config.toml`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Role {
     pub name: String,
     /// Tags that it grants: `documents:read`, `*:read`. None grants nothing; `*` grants every tool, known or not.
@@ -30,19 +30,15 @@ pub struct Role {
 }
 
 /// Tags that are granted on these servers and on no others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnServers {
     pub servers: Vec<Glob>,
     pub capabilities: Vec<Glob>,
 }
 
-/// What the operator says that some tools require: `[tools]` of `config.toml`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirement {
-    /// `TOOL` or `SERVER/TOOL`.
-    pub tools: Glob,
-    pub entitlements: Vec<String>,
-}
+/// What the operator says that some tools, `TOOL` or `SERVER/TOOL`, require: `[tools]` of `config.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement(pub Glob, pub Vec<String>);
 
 /// Why a role may not use a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +82,7 @@ impl Role {
         let declared = tool.map(profile::required).unwrap_or_default();
         // Where the operator says something of a tool, our list does not.
         let curated = behavior.requires.filter(|_| by_operator.is_empty()).map(Entitlement::word);
-        let said = by_operator.into_iter().flat_map(|one| &one.entitlements).chain(&declared).map(String::as_str);
+        let said = by_operator.into_iter().flat_map(|one| &one.1).chain(&declared).map(String::as_str);
         let missing = said.chain(curated).find(|required| !grants(required));
         missing.map(|required| Lacks::Entitlement(required.to_owned()))
     }
@@ -97,57 +93,11 @@ impl Role {
         let here = self.on_servers.iter().filter(move |one| one.servers.iter().any(|glob| glob.matches(server)));
         self.capabilities.iter().chain(here.flat_map(|one| &one.capabilities))
     }
-
-    /// The role as [`Self::of`] reads it.
-    pub fn json(&self) -> Value {
-        json!({
-            "name": self.name, "capabilities": globs_json(&self.capabilities), "servers": globs_json(&self.servers),
-            "on_servers": self.on_servers.iter().map(OnServers::json).collect::<Value>(),
-            "requires": self.requires.iter().map(|one| json!([one.tools.text(), one.entitlements])).collect::<Vec<_>>(),
-        })
-    }
-
-    /// Reads what [`Self::json`] wrote; `None` for anything else.
-    pub fn of(value: &Value) -> Option<Self> {
-        let requirement = |pair: &Value| {
-            let tools = Glob::new(pair.get(0)?.as_str()?).ok()?;
-            Some(Requirement { tools, entitlements: texts(pair.get(1)?)? })
-        };
-        Some(Self {
-            name: value.get("name")?.as_str()?.to_owned(),
-            capabilities: globs(value.get("capabilities")?)?,
-            servers: globs(value.get("servers")?)?,
-            on_servers: value.get("on_servers")?.as_array()?.iter().map(OnServers::of).collect::<Option<_>>()?,
-            requires: value.get("requires")?.as_array()?.iter().map(requirement).collect::<Option<_>>()?,
-        })
-    }
-}
-
-impl OnServers {
-    fn json(&self) -> Value {
-        json!({ "servers": globs_json(&self.servers), "capabilities": globs_json(&self.capabilities) })
-    }
-
-    fn of(value: &Value) -> Option<Self> {
-        Some(Self { servers: globs(value.get("servers")?)?, capabilities: globs(value.get("capabilities")?)? })
-    }
-}
-
-fn globs_json(globs: &[Glob]) -> Value {
-    globs.iter().map(|glob| Value::from(glob.text())).collect()
-}
-
-fn globs(value: &Value) -> Option<Vec<Glob>> {
-    texts(value)?.iter().map(|text| Glob::new(text).ok()).collect()
-}
-
-fn texts(value: &Value) -> Option<Vec<String>> {
-    value.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned())).collect()
 }
 
 impl Requirement {
     fn is_for(&self, server: &str, tool: &str) -> bool {
-        self.tools.matches(tool) || self.tools.matches(&format!("{server}/{tool}"))
+        self.0.matches(tool) || self.0.matches(&format!("{server}/{tool}"))
     }
 }
 
@@ -195,7 +145,8 @@ mod tests {
                 granted |= role.name == first;
                 let lacks = role.lacks("s", "frob_file", None, &behavior);
                 assert_eq!(lacks.is_none(), granted, "{} {identity} {confidence:?} {lacks:?}", role.name);
-                assert_eq!(Role::of(&role.json()).as_ref(), Some(&role));
+                let json = serde_json::to_value(&role).unwrap();
+                assert_eq!(serde_json::from_value::<Role>(json).unwrap(), role);
             }
         }
     }
@@ -221,7 +172,7 @@ mod tests {
         let mut clerk = Role { capabilities: vec![Glob::new("issues:*").unwrap()], ..Role::default() };
         let lacks = clerk.lacks("github", "create_issue", None, &create);
         assert_eq!(lacks, Some(Lacks::Entitlement("repositories:write".to_owned())));
-        clerk.requires = vec![Requirement { tools: Glob::new("create_*").unwrap(), entitlements: Vec::new() }];
+        clerk.requires = vec![Requirement(Glob::new("create_*").unwrap(), Vec::new())];
         assert_eq!(clerk.lacks("github", "create_issue", None, &create), None);
         let editor = &Role::given()[2];
         assert_eq!(editor.lacks("github", "create_issue", None, &create), None);

@@ -16,8 +16,10 @@ use crate::wire::words::words;
 
 words! {
     /// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
+    #[derive(Default)]
     Decision {
         Allow = "allow",
+        #[default]
         Ask = "ask",
         Deny = "deny",
     }
@@ -80,7 +82,7 @@ words! {
 }
 
 /// One `[[rule]]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     pub id: String,
     pub decision: Decision,

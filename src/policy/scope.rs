@@ -1,7 +1,7 @@
 //! The scope: which of its server's capabilities a wrapper may use. `Effective = Caps(S) ∩ Scope`: a tool must lie within every
 //! limit, so that whatever is joined to a scope can only narrow it (capability lattice, section 4).
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::role::Role;
 use crate::behavior::conclude::Behavior;
@@ -11,13 +11,15 @@ use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
 /// What a wrapper may use: what lies within all of these limits; without any, everything that the server has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Scope {
     limits: Vec<Limit>,
 }
 
 /// One limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// The tools of a list, of no wider type than it gives them.
     Listed(Listed),
@@ -110,37 +112,13 @@ impl Scope {
     /// What it is, in a few words: `viewer`, `5 tools`, `viewer ∩ 5 tools`; `None` for the whole. Foreign text in it, raw.
     pub fn words(&self) -> Option<String> {
         let words = |limit: &Limit| match limit {
-            Limit::Listed(listed) if listed.len() == 1 => "1 tool".to_owned(),
-            Limit::Listed(listed) => format!("{} tools", listed.len()),
+            Limit::Listed(listed) if listed.count() == 1 => "1 tool".to_owned(),
+            Limit::Listed(listed) => format!("{} tools", listed.count()),
             Limit::Role(role) => role.name.clone(),
             Limit::Nothing(_) => "nothing".to_owned(),
         };
         let words: Vec<String> = self.limits.iter().map(words).collect();
         (!words.is_empty()).then(|| words.join(" ∩ "))
-    }
-
-    /// The scope as [`Self::read`] reads it.
-    pub fn json(&self) -> Value {
-        let limit = |limit: &Limit| match limit {
-            Limit::Listed(listed) => json!({ "listed": listed.json() }),
-            Limit::Role(role) => json!({ "role": role.json() }),
-            Limit::Nothing(why) => json!({ "nothing": why }),
-        };
-        self.limits.iter().map(limit).collect()
-    }
-
-    /// Reads what [`Self::json`] wrote; `None` for anything else, a limit that is not known among it.
-    pub fn read(value: &Value) -> Option<Self> {
-        let limit = |value: &Value| {
-            let (key, value) = value.as_object().filter(|limit| limit.len() == 1)?.iter().next()?;
-            match key.as_str() {
-                "listed" => Listed::of(value).ok().map(Limit::Listed),
-                "role" => Role::of(value).map(Limit::Role),
-                "nothing" => value.as_str().map(|why| Limit::Nothing(why.to_owned())),
-                _ => None,
-            }
-        };
-        value.as_array()?.iter().map(limit).collect::<Option<_>>().map(|limits| Self { limits })
     }
 }
 
@@ -204,7 +182,8 @@ mod tests {
                     assert_eq!(holds(&both), holds(own) && holds(above), "{name} {own:?} {above:?}");
                     assert!(both.may_name(name).is_ok() || !holds(&both), "{name} {both:?}");
                 }
-                assert_eq!(Scope::read(&both.json()), Some(both));
+                let json = serde_json::to_value(&both).unwrap();
+                assert_eq!(serde_json::from_value::<Scope>(json).unwrap(), both);
             }
         }
         assert_eq!(role("viewer").meet(listed(r#"["a"]"#)).words().as_deref(), Some("viewer ∩ 1 tool"));
@@ -216,7 +195,7 @@ mod tests {
         for text in
             ["{}", "null", r#"[{"listed":["a"],"role":{}}]"#, r#"[{"more":1}]"#, r#"[{"role":{"name":"viewer"}}]"#]
         {
-            assert_eq!(Scope::read(&serde_json::from_str(text).unwrap()), None, "{text}");
+            assert!(serde_json::from_str::<Scope>(text).is_err(), "{text}");
         }
     }
 }

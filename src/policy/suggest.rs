@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::maker::{Origin, Proposal, Scope, proposals};
+use super::maker::{Proposal, Scope, proposals};
 use super::past::{Ended, PastCall, is_obscured, touches_obscured};
 use super::question::rules_name;
 use super::rate::Recent;
@@ -76,10 +76,9 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
-        let origin = Origin { method: None, server, tool, arguments: &call.arguments, behavior: &call.behavior };
         // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
         let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
-        for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {
+        for proposal in proposals(&call.question(None), &policy.roots).unwrap_or_default() {
             let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
             if too_wide || touches_obscured(&proposal.rule, call) {
                 continue;
@@ -95,16 +94,13 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     for ((server, tool, _), proposals) in made {
         let of_tool = |call: &&&PastCall| rules_name(&call.server) == server && call.tool == tool;
         for proposal in proposals {
-            let covers = |call: &&PastCall| {
-                !touches_obscured(&proposal.rule, call) && proposal.covers(policy, &call.question(None))
-            };
-            let perhaps_covers = |call: &PastCall| {
-                touches_obscured(&proposal.rule, call) || proposal.covers(policy, &call.question(None))
-            };
-            if refused.iter().filter(of_tool).any(|call| perhaps_covers(call)) {
+            let is_hidden = |call: &PastCall| touches_obscured(&proposal.rule, call);
+            let covers = |call: &PastCall| proposal.covers(policy, &call.question(None));
+            if refused.iter().filter(of_tool).any(|call| is_hidden(call) || covers(call)) {
                 continue;
             }
-            let saves = questions.iter().filter(of_tool).filter(|call| covers(call)).copied().collect();
+            let of_tool = questions.iter().filter(of_tool);
+            let saves = of_tool.filter(|call| !is_hidden(call) && covers(call)).copied().collect();
             found.push(Suggestion { proposal, saves });
         }
     }

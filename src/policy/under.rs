@@ -1,11 +1,11 @@
 //! Whether a path lies in a folder: by its words, and by where both lead once their links are followed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
 
 use super::holds::Holds;
-use super::paths::Paths;
 use crate::behavior::arguments::base;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.
@@ -17,6 +17,28 @@ pub struct Roots {
     pub folder: Option<String>,
     /// Where paths lead once links are followed.
     pub paths: Paths,
+}
+
+/// What is known of where paths lead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Paths {
+    /// Nothing was asked: `under` goes by the words alone. For examples in a file and for calls of the past; never for a
+    /// call that may run.
+    #[default]
+    Words,
+    /// By the text of the argument, or the absolute folder of a rule: the absolute path with every link followed. `None`
+    /// where that could not be found out. The same goes for what is not in the map.
+    Followed(BTreeMap<String, Option<String>>),
+}
+
+impl Paths {
+    /// Where a path leads; `None` where that is not known.
+    pub fn real(&self, text: &str) -> Option<&str> {
+        match self {
+            Self::Words => None,
+            Self::Followed(found) => found.get(text)?.as_deref(),
+        }
+    }
 }
 
 /// A folder of a rule: absolute, or in the user's home (`~`).
@@ -104,6 +126,11 @@ impl Folder {
         let alike = inside.iter().zip(&folder.words).all(|(one, other)| one == other || same_but_for_case(one, other));
         if alike { Holds::Undecided } else { Holds::No }
     }
+}
+
+/// The path from the root or from `~`; `None` where its start is not known, or where it climbs.
+pub(super) fn absolute(path: &str, roots: &Roots) -> Option<String> {
+    Trail::new(path, roots).filter(|trail| !trail.climbs).map(|trail| trail.to_string())
 }
 
 /// Whether every program reads the text as the same path of this machine: no address (`file:…`), no variable (`$HOME`), no

@@ -120,26 +120,14 @@ impl Predicate {
             }
         }
     }
-}
 
-impl Predicate {
     /// The paths and the folders that it compares, where it does that and the argument is a text.
     pub fn under<'a>(&'a self, arguments: &'a Value) -> Option<(Vec<String>, &'a [Folder])> {
         let About::Argument { arg, tests } = &self.about else {
             return None;
         };
-        let folders = tests.iter().find_map(|test| match test {
-            Test::Under(folders) => Some(folders.as_slice()),
-            Test::Eq(_)
-            | Test::Whole(_)
-            | Test::In(_)
-            | Test::Glob(_)
-            | Test::Lt(_)
-            | Test::Gt(_)
-            | Test::Len(_)
-            | Test::Present
-            | Test::Absent => None,
-        })?;
+        let under = |test: &'a Test| if let Test::Under(folders) = test { Some(folders.as_slice()) } else { None };
+        let folders = tests.iter().find_map(under)?;
         let path = argument(arguments, arg)?.as_str()?;
         Some((base::readings(arguments, arg, path).unwrap_or_default(), folders))
     }

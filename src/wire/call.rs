@@ -296,7 +296,7 @@ impl Call {
     }
 
     fn refusal(&self, what: &str) -> Refusal {
-        Refusal { code: -32600, what: what.to_owned(), id: Some(self.id().clone()), answer: true }
+        Refusal::of(what, Some(self.id().clone()), true)
     }
 
     fn text(&self, span: Option<&Range<usize>>) -> Option<&str> {

@@ -60,19 +60,41 @@ impl Hasher {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamDigest([u8; 32]);
 
-/// Hashes what streams past.
+/// What BLAKE3 hashes at its full speed: sixteen of its chunks side by side.
+const BLOCK: usize = 16 << 10;
+
+/// Hashes what streams past, in whole blocks: pieces end anywhere, and what begins within a chunk is hashed one chunk after
+/// the other, at a third of the speed.
 #[derive(Clone, Default)]
-pub struct StreamHasher(blake3::Hasher);
+pub struct StreamHasher {
+    blocks: blake3::Hasher,
+    /// The block that is not full yet.
+    begun: Vec<u8>,
+}
 
 impl StreamHasher {
     /// Takes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        let mut rest = bytes;
+        if !self.begun.is_empty() {
+            let (filling, after) = rest.split_at((BLOCK - self.begun.len()).min(rest.len()));
+            self.begun.extend_from_slice(filling);
+            rest = after;
+            if self.begun.len() < BLOCK {
+                return;
+            }
+            self.blocks.update(&self.begun);
+            self.begun.clear();
+        }
+        let (whole, begun) = rest.split_at(rest.len() - rest.len() % BLOCK);
+        self.blocks.update(whole);
+        self.begun.extend_from_slice(begun);
     }
 
     /// The digest of all pieces in order.
-    pub fn finish(self) -> StreamDigest {
-        StreamDigest(*self.0.finalize().as_bytes())
+    pub fn finish(mut self) -> StreamDigest {
+        self.blocks.update(&self.begun);
+        StreamDigest(*self.blocks.finalize().as_bytes())
     }
 }
 

@@ -5,6 +5,7 @@ use super::envelope::{self, Envelope, Name, Read, Word};
 use super::id::Id;
 use super::judge::{self, Message};
 use super::line::Line;
+use super::reply::{INVALID_REQUEST, PARSE_ERROR};
 use super::stream::EnvelopeScanner;
 use super::strict::Fault;
 
@@ -87,6 +88,13 @@ pub struct Refusal {
     pub answer: bool,
 }
 
+impl Refusal {
+    /// The refusal of what is JSON, and not acceptable.
+    pub fn of(what: impl Into<String>, id: Option<Id>, answer: bool) -> Self {
+        Self { code: INVALID_REQUEST, what: what.into(), id, answer }
+    }
+}
+
 /// Sorts one line from the host. Strict: see THREATS C1 to C10.
 ///
 /// Accepted is what every parser we know reads alike (PROTOCOL.md 3.6). An escape inside a key or a method
@@ -108,12 +116,8 @@ pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
     let mut scanner = EnvelopeScanner::new();
     scanner.feed(head);
     let is_response = scanner.method().is_none() && scanner.outcome().is_some();
-    Refusal {
-        code: INVALID_REQUEST,
-        what: format!("the line has {bytes} bytes; at most {cap} are accepted"),
-        id: scanner.id().cloned(),
-        answer: !is_response,
-    }
+    let what = format!("the line has {bytes} bytes; at most {cap} are accepted");
+    Refusal::of(what, scanner.id().cloned(), !is_response)
 }
 
 /// Tells what a server's line is, if that is known. Tolerant: it is relayed in any case.
@@ -131,11 +135,6 @@ pub fn peek(content: &[u8]) -> Gist {
 /// Why a notification of a method that rules are about does not pass.
 pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not accepted while a rule covers it";
 
-/// The error code for what is no JSON.
-const PARSE_ERROR: i32 = -32700;
-/// The error code for what is JSON but no canonical message.
-const INVALID_REQUEST: i32 = -32600;
-
 fn judged(content: &[u8]) -> Result<Message, Refusal> {
     let what = match envelope::read(content) {
         Err(fault) => return Err(malformed(content, fault)),
@@ -145,7 +144,7 @@ fn judged(content: &[u8]) -> Result<Message, Refusal> {
         Ok(Read::Array) => "batches are not accepted; send each message on its own line",
         Ok(Read::Bare) => "the line is not a JSON object",
     };
-    Err(Refusal { code: INVALID_REQUEST, what: what.to_owned(), id: None, answer: true })
+    Err(Refusal::of(what, None, true))
 }
 
 /// The refusal of a message that could be read.
@@ -155,12 +154,7 @@ fn refusal(what: &str, envelope: &Envelope<'_>) -> Refusal {
     let is_notification = has_method && envelope.id == Name::Absent && !envelope.shadowed;
     // An error under a response's id would look like the answer to a request of the host's own.
     let is_response = !has_method && (envelope.has_result || envelope.has_error);
-    Refusal {
-        code: INVALID_REQUEST,
-        what: what.to_owned(),
-        id: envelope.id.id().cloned(),
-        answer: !is_notification && !is_response,
-    }
+    Refusal::of(what, envelope.id.id().cloned(), !is_notification && !is_response)
 }
 
 /// The refusal of a text that is no JSON, or that parsers read differently.
@@ -174,7 +168,7 @@ fn malformed(content: &[u8], fault: Fault) -> Refusal {
     let has_method = scanner.method().is_some();
     let is_notification = has_method && !scanner.has_id();
     let is_response = !has_method && scanner.outcome().is_some();
-    Refusal { code: INVALID_REQUEST, what, id: scanner.id().cloned(), answer: !is_notification && !is_response }
+    Refusal::of(what, scanner.id().cloned(), !is_notification && !is_response)
 }
 
 /// `params.requestId` of a server's cancellation.

@@ -7,6 +7,17 @@ use super::id::Id;
 use super::line::Line;
 use super::task::RELATED;
 
+/// JSON-RPC: it is no JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC: the request itself is not acceptable, or not now.
+pub const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: no such method.
+pub const NO_METHOD: i32 = -32601;
+/// JSON-RPC: the parameters do not fit; the specification has this for a tool that the server does not have.
+pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: it could not be done.
+pub const INTERNAL: i32 = -32603;
+
 /// A JSON-RPC error; `None` answers with `"id":null`.
 pub fn error(id: Option<&Id>, code: i32, message: &str) -> Line {
     let id = id.map_or("null", Id::raw);

@@ -54,8 +54,7 @@ impl<'a> Reader<'a> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| Fault { flaw: Flaw::NotUtf8, at: error.valid_up_to() })?;
         if text.starts_with('\u{feff}') {
-            let flaw = Flaw::ByteOrderMark;
-            return Err(Fault { flaw, at: 0 });
+            return Err(Fault { flaw: Flaw::ByteOrderMark, at: 0 });
         }
         Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Vec::with_capacity(text::FEW) })
     }
@@ -169,12 +168,10 @@ impl<'a> Reader<'a> {
         let key = self.string()?;
         self.longest_key = self.longest_key.max(self.at - at);
         if key.holds_nul(self.text) {
-            let flaw = Flaw::NulInKey;
-            return Err(Fault { flaw, at });
+            return Err(Fault { flaw: Flaw::NulInKey, at });
         }
         if key.is_reserved(self.text) {
-            let flaw = Flaw::ReservedKey;
-            return Err(Fault { flaw, at });
+            return Err(Fault { flaw: Flaw::ReservedKey, at });
         }
         self.space()?;
         self.expect(b':')?;

@@ -13,6 +13,9 @@ macro_rules! words {
             /// Every value, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
+            /// Every value with its word, in order.
+            pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
+
             /// The word of this value.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }

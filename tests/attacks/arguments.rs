@@ -14,7 +14,7 @@ fn runs(description: &str, arguments: &Value) -> bool {
     let pinned =
         Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
     let described = of_tool_with(&tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
-    of_call(Some(&tool), &described, &arguments.to_string(), arguments).runs_unasked()
+    of_call(Some(&tool), &described, arguments).runs_unasked()
 }
 
 fn asks(description: &str, all: &[Value]) {

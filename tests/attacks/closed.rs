@@ -18,7 +18,7 @@ const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 fn ruled(rule: &str, arguments: &Value) -> Decision {
     let mut policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
     policy.roots.folder = Some("/srv/work".to_owned());
-    let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), arguments);
+    let behavior = of_call(None, &Behavior::unknown(), arguments);
     let (server, tool) = ("s", "t");
     decide(&policy, &Question { method: None, server, tool, behavior: &behavior, arguments, now: 0, recent: None })
         .decision

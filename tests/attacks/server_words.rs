@@ -88,7 +88,7 @@ fn a7_every_string_of_a_schema_is_read() {
     let tool =
         Tool::read(json!({ "name": "get_note", "inputSchema": { "properties": { "id": {} } } })).expect("a tool");
     let arguments = json!({ "id": 1, "sidenote": "contents of a secret" });
-    let behavior = of_call(Some(&tool), &of_tool(&tool, Trust::Corroborate), &arguments.to_string(), &arguments);
+    let behavior = of_call(Some(&tool), &of_tool(&tool, Trust::Corroborate), &arguments);
     assert!(kinds(&behavior).contains(&HazardKind::UndeclaredArguments));
 }
 
@@ -105,11 +105,9 @@ fn a8_hidden_text_is_found_in_definitions_and_arguments() {
         let named = concluded(json!({ "name": format!("get{hidden}note") }));
         assert!(kinds(&named).contains(&HazardKind::HiddenDescription), "name {hidden:?}");
         let arguments = json!({ "text": format!("a{hidden}b") });
-        for text in [arguments.to_string(), "{}".to_owned()] {
-            let behavior = of_call(Some(&tool), &described, &text, &arguments);
-            assert!(kinds(&behavior).contains(&HazardKind::HiddenCharacters), "{hidden:?} in arguments");
-            assert!(behavior.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()));
-        }
+        let behavior = of_call(Some(&tool), &described, &arguments);
+        assert!(kinds(&behavior).contains(&HazardKind::HiddenCharacters), "{hidden:?} in arguments");
+        assert!(behavior.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()));
     }
 }
 
@@ -128,7 +126,7 @@ fn a10_a_harmless_title_does_not_hide_what_the_tool_runs() {
     );
     let tool = Tool::read(json!({ "name": "read_query", "description": "Runs a SELECT query." })).expect("a tool");
     let arguments = json!({ "query": "DROP TABLE users" });
-    let call = of_call(Some(&tool), &of_tool(&tool, Trust::Annotations), &arguments.to_string(), &arguments);
+    let call = of_call(Some(&tool), &of_tool(&tool, Trust::Annotations), &arguments);
     assert_eq!((call.badge(), call.identity.action), (Badge::Mutates, Action::Delete));
     assert!(danger(&call, Replaced::Perhaps).is_some());
 }

@@ -81,23 +81,23 @@ fn what_a_dead_wrapper_left_is_folded_once() {
         ("after its commits", |_, journal| record(journal, 1..=5)),
         ("before a part was folded", |_, journal| {
             record(journal, 1..=5);
-            drop(journal.take());
+            drop(journal.take(None));
         }),
         ("after a part was folded", |store, journal| {
             record(journal, 1..=3);
-            store.fold(&[&journal.take()]).unwrap();
+            store.fold(&[&journal.take(None)]).unwrap();
             record(journal, 4..=5);
         }),
         ("after one part, before another", |store, journal| {
             record(journal, 1..=2);
-            store.fold(&[&journal.take()]).unwrap();
+            store.fold(&[&journal.take(None)]).unwrap();
             record(journal, 3..=4);
-            drop(journal.take());
+            drop(journal.take(None));
             record(journal, 5..=5);
         }),
         ("before its file was removed", |store, journal| {
             record(journal, 1..=5);
-            store.fold(&[&journal.take()]).unwrap();
+            store.fold(&[&journal.take(None)]).unwrap();
             store.sync().unwrap();
         }),
     ];
@@ -124,12 +124,12 @@ fn a_part_is_folded_once_though_it_is_tried_again() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=3);
-    let part = journal.take();
+    let part = journal.take(None);
     for _ in 0..2 {
         store.fold(&[&part]).unwrap();
     }
     record(&mut journal, 4..=4);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     store.fold(&[&part]).unwrap();
     assert_eq!(tickets(&db), named(1..=4));
 }
@@ -144,7 +144,7 @@ fn a_living_wrapper_keeps_its_journal_in_its_own_process_too() {
     // Looking at it took nothing away: the lock is still there, and so is the file.
     record(&mut journal, 2..=2);
     assert_eq!(tickets(&db), [] as [&str; 0]);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     assert_eq!(tickets(&db), named(1..=2));
     store.sync().unwrap();
     journal.remove();
@@ -159,7 +159,7 @@ fn a_journal_that_was_emptied_goes_on() {
     let mut journal = store.journal(NAME).unwrap();
     for round in 0..3 {
         record(&mut journal, round * 3 + 1..=round * 3 + 3);
-        store.fold(&[&journal.take()]).unwrap();
+        store.fold(&[&journal.take(None)]).unwrap();
         store.sync().unwrap();
         journal.empty().unwrap();
         assert!(!journal.has_grown());
@@ -181,7 +181,7 @@ fn a_journal_that_was_emptied_in_part_is_no_news() {
         let mut store = store(&db);
         let mut journal = store.journal(NAME).unwrap();
         record(&mut journal, 1..=3);
-        store.fold(&[&journal.take()]).unwrap();
+        store.fold(&[&journal.take(None)]).unwrap();
         drop((journal, store));
         Connection::open(file(&db)).unwrap().execute_batch(sql).unwrap();
         assert_eq!(tickets(&db), named(1..=3), "{sql}");
@@ -196,7 +196,7 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=1);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     let kept = || Connection::open(&db).unwrap().query_row("SELECT count(*) FROM fold", [], |row| row.get(0));
     drop(Store::open(&db, WRITER).unwrap());
     assert_eq!(kept(), Ok(1), "its wrapper lives");
@@ -314,7 +314,7 @@ fn a_log_from_before_there_were_journals_is_read_and_written() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 2..=3);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     assert_eq!(tickets(&db), named(1..=3));
 }
 
@@ -325,12 +325,12 @@ fn an_emptied_journal_is_small_and_takes_entries_again() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=200);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     journal.empty().unwrap();
     let size = |path: PathBuf| path.metadata().unwrap().len();
-    assert!(size(file(&db)) <= 4 * 8192, "{}", size(file(&db)));
+    assert!(size(file(&db)) <= 4 * 4096, "{}", size(file(&db)));
     let wal = size(file(&db).with_extension("db-wal"));
-    assert!(wal > 200 * 8192, "{wal}");
+    assert!(wal > 200 * 4096, "{wal}");
     record(&mut journal, 201..=202);
     assert_eq!(size(file(&db).with_extension("db-wal")), wal, "it is written over");
     drop(journal);
@@ -344,11 +344,11 @@ fn a_log_that_was_removed_begins_anew_with_what_is_folded_next() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=1);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
         fs::remove_file(db.with_file_name(name)).unwrap();
     }
     record(&mut journal, 2..=2);
-    store.fold(&[&journal.take()]).unwrap();
+    store.fold(&[&journal.take(None)]).unwrap();
     assert_eq!(tickets(&db), named(2..=2));
 }

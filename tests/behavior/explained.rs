@@ -55,7 +55,7 @@ fn table(text: &str) -> Vec<Row> {
         row["arguments"] = whole(&row["arguments"]);
         let tool = &tools[row["of"].as_u64().and_then(|at| usize::try_from(at).ok()).expect("a number of a tool")];
         let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
-        let behavior = of_call(Some(tool), &described, &row["arguments"].to_string(), &row["arguments"]);
+        let behavior = of_call(Some(tool), &described, &row["arguments"]);
         Row { name: tool.name.clone(), known: described.hazards.len(), row, behavior }
     };
     calls.into_iter().map(judged).collect()
@@ -305,7 +305,7 @@ fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_e
         (json!({ "more": "--output=x" }), false),
         (json!({ "more": { "query": "--output=x" } }), false),
     ] {
-        let call = of_described_call(Some(&tool), &said, &described, &arguments.to_string(), &arguments);
+        let call = of_described_call(Some(&tool), &said, &described, &arguments);
         assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
     }
 }

@@ -56,7 +56,7 @@ fn appends(title: &str, rounds: i64, redactor: &Redactor, db: &Path, entries: im
         .map(|n| {
             let batch: Vec<_> = (0..).zip(entries(n)).collect();
             if journal.has_grown() {
-                store.fold(&[&journal.take()]).unwrap();
+                store.fold(&[&journal.take(None)]).unwrap();
                 journal.empty().unwrap();
             }
             let start = Instant::now();

@@ -1,11 +1,11 @@
 //! Judges a corpus by folds over whole servers: what judges a server was fitted without it. Counts nothing.
 
-use mcp_approve::behavior::conclude::{Behavior, Trust, of_votes};
+use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_votes};
 use mcp_approve::behavior::voters::Vote;
 use mcp_approve::behavior::voters::learned::{self, Model};
 
 use super::corpus::{Corpus, Labelled};
-use super::train::{Example, fit};
+use super::train::{Example, fit, text};
 
 /// Of the tools that change something, how many the model may call a read, and how many it may lean to call one; of those
 /// that read, how many it may call a change.
@@ -48,12 +48,12 @@ pub fn shipped(corpus: &Corpus) -> String {
     let all: Vec<&Labelled> = corpus.tools.iter().collect();
     let head = "# The learned voter's weights: where a word is said, the word, and how much it speaks for a change (below zero: for a\n\
                 # read). The limits are chosen on folds over servers. Made by `cargo bench --bench recognition -- train FOLDER`.\n";
-    format!("{head}{}", limited(&all).text())
+    format!("{head}{}", text(&limited(&all)))
 }
 
 fn judge(tool: &Labelled, learned: Vote) -> Judged<'_> {
     let votes = [tool.name.clone(), tool.description.clone(), learned];
-    let behavior = of_votes(&tool.tool, &votes, Trust::Corroborate);
+    let behavior = of_votes(&tool.tool, &votes, Trust::Corroborate, Overrides::default());
     Judged { tool, votes, behavior }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::lint::lint;
-use mcp_approve::policy::maker::{Origin, proposals};
+use mcp_approve::policy::maker::proposals;
 use mcp_approve::policy::parse::parse_at;
 use mcp_approve::policy::rate::Recent;
 use mcp_approve::policy::rule::Policy;
@@ -55,9 +55,17 @@ fn main() {
         println!("{:42} {:>9.1?} ({found} warnings)", format!("{rules} rules looked over"), start.elapsed());
     }
     let behavior = Behavior::unknown();
-    let origin = Origin { method: None, server: "fs", tool: "write_file", arguments: &arguments, behavior: &behavior };
+    let call = Question {
+        method: None,
+        server: "fs",
+        tool: "write_file",
+        arguments: &arguments,
+        behavior: &behavior,
+        now: 0,
+        recent: None,
+    };
     let start = Instant::now();
-    let made = proposals(&origin, &roots()).unwrap().len();
+    let made = proposals(&call, &roots()).unwrap().len();
     println!("{:42} {:>9.1?} ({made} scopes)", "rules made from one call", start.elapsed());
 }
 

@@ -57,3 +57,12 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
     }
     Model::new(known.iter().map(|feature| (*feature).to_owned().into()).zip(weights).collect())
 }
+
+/// The text of a model, sorted, small weights left out.
+pub fn text(model: &Model) -> String {
+    let told = model.weights.iter().filter(|(_, weight)| weight.abs() >= 0.02);
+    let mut lines: Vec<String> = told.map(|(word, weight)| format!("{word} {weight:.2}\n")).collect();
+    lines.sort();
+    let limits = [("=reads", model.reads), ("=may-read", model.may_read), ("=changes", model.changes)];
+    limits.iter().map(|(word, number)| format!("{word} {number:.2}\n")).chain(lines).collect()
+}

@@ -14,6 +14,7 @@ use mcp_approve::link::server::{ConsoleId, FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,7 @@ pub fn wrapper(name: &str, session: &str) -> Wrapper {
 /// One wrapper's side.
 pub struct House {
     pub server: Server,
+    known: BTreeSet<ConsoleId>,
     pub claim: NameClaim,
     pub consoles: UnboundedReceiver<FromConsoles>,
 }
@@ -60,7 +62,7 @@ pub fn open(run: &Path, name: &str, session: &str) -> House {
     let claim = NameClaim::claim(run, name).unwrap();
     let (on, consoles) = unbounded_channel();
     let server = Server::start(run, &claim, wrapper(claim.name(), session), on).unwrap();
-    House { server, claim, consoles }
+    House { server, known: BTreeSet::new(), claim, consoles }
 }
 
 impl House {
@@ -70,16 +72,27 @@ impl House {
 
     pub async fn attached(&mut self) -> ConsoleId {
         match self.next().await {
-            FromConsoles::Attached { console, .. } => console,
+            FromConsoles::Attached { console, .. } => {
+                self.known.insert(console);
+                console
+            }
             other => panic!("{other:?}"),
         }
     }
 
     pub async fn detached(&mut self) -> ConsoleId {
         match self.next().await {
-            FromConsoles::Detached { console } => console,
+            FromConsoles::Detached { console } => {
+                self.known.remove(&console);
+                console
+            }
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Tells every console that is known to be attached.
+    pub fn tell(&self, message: &FromWrapper) {
+        self.server.tell(self.known.iter().copied(), message).unwrap();
     }
 
     pub async fn rejected(&mut self) -> Rejection {

@@ -131,7 +131,7 @@ fn what_was_shown_is_told_once_it_is_written() {
         raw.greet(PROTOCOL).await;
         let id = house.attached().await;
         house.server.show(id, &held(&"x".repeat(4 << 20))).unwrap();
-        house.server.broadcast(&settled("filesystem-1")).unwrap();
+        house.tell(&settled("filesystem-1"));
         assert!(raw.line().await.contains("held"));
         assert!(matches!(house.next().await, FromConsoles::Shown { console } if console == id));
         assert!(raw.line().await.contains("settled"));

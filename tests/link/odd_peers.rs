@@ -20,9 +20,9 @@ fn a_console_that_does_not_read_loses_activity_and_nothing_else() {
         house.attached().await;
         let long = "x".repeat(10_000);
         for _ in 0..1000 {
-            house.server.broadcast(&activity(&long)).unwrap();
+            house.tell(&activity(&long));
         }
-        house.server.broadcast(&settled("needed")).unwrap();
+        house.tell(&settled("needed"));
         let mut seen = 0;
         while slow.line().await.contains("activity") {
             seen += 1;
@@ -48,7 +48,7 @@ fn a_console_that_never_reads_is_let_go_and_holds_up_nobody() {
         let until = tokio::time::Instant::now() + DEADLINE;
         while house.server.attached() == 2 {
             assert!(tokio::time::Instant::now() < until);
-            house.server.broadcast(&card).unwrap();
+            house.tell(&card);
             assert!(reads.line().await.contains("held"));
         }
         assert_eq!(house.detached().await, stuck_id);

@@ -5,8 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::slice::from_ref;
-use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
@@ -15,7 +14,7 @@ use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
 use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
-use mcp_approve::interpose::watch::{Files, Watcher};
+use mcp_approve::interpose::watch::{Files, Watch};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -341,16 +340,18 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
     drop(Memory::open(&path).unwrap());
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let (tell, told) = mpsc::channel();
-    let pins = || loop {
-        match told.recv_timeout(Duration::from_secs(10)).unwrap() {
-            Reviewed::Pins(pins) => return pins,
-            Reviewed::Watched(_) => {}
-            Reviewed::Refused { why, .. } => panic!("{why}"),
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let until = Instant::now() + Duration::from_secs(60);
+    let mut pins = || loop {
+        match told.try_recv() {
+            Ok(Reviewed::Pins(pins)) => return pins,
+            Ok(Reviewed::Watched(_)) => {}
+            Ok(Reviewed::Refused { why, .. }) => panic!("{why}"),
+            Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            Err(error) => panic!("{error}"),
         }
     };
-    let tell = move |what| tell.send(what).unwrap();
-    let (start, watcher) = (path.clone(), Watcher::none(Files::Pins));
+    let (start, watcher) = (path.clone(), Watch::default().watcher(Files::Pins));
     let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, tell);
     assert_eq!(pins().changed, None, "a server that is new is trusted as it is");
     writer.note_server();

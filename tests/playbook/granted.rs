@@ -5,7 +5,7 @@ use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
-use crate::world::{Did, TOOLS, World, config};
+use crate::world::{Did, TOOLS, World, ann, config};
 
 const ALLOW: &str = "version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
 const DENY: &str = "version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"write_file\"\n";
@@ -45,10 +45,10 @@ fn a_grant_answers_later_calls_and_the_record_names_it() {
     }
     let card = &world.gate.status().grants[0];
     assert_eq!((card.id.as_str(), card.tool.as_str(), card.used), ("grant:1", "write_file", 2));
-    let gone = world.step(Event::GrantEnded { grant: "grant:1".into(), who: "ann".into(), console: 1 });
+    let gone = world.step(Event::GrantEnded { grant: "grant:1".into(), operator: ann() });
     assert_eq!(gone, []);
     assert_eq!(write(&mut world, 5, "/d"), [Did::Ask("files-5".into())]);
-    let again = world.step(Event::GrantEnded { grant: "grant:1".into(), who: "ann".into(), console: 1 });
+    let again = world.step(Event::GrantEnded { grant: "grant:1".into(), operator: ann() });
     assert!(matches!(again.as_slice(), [Did::Refuse(_)]));
     assert_eq!(ended(&world), ["an operator ended it"]);
     world.finish();
@@ -175,7 +175,7 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
     let mut world = World::new().ready();
     let digest = Digest::of(b"text");
     let accept = |world: &mut World, file: &str, digest: Digest| {
-        world.step(Event::PolicyAccepted { file: file.into(), digest, who: "ann".into(), console: 1 })
+        world.step(Event::PolicyAccepted { file: file.into(), digest, operator: ann() })
     };
     assert!(matches!(accept(&mut world, "/p", digest).as_slice(), [Did::Refuse(_)]), "nothing waits");
     let mut policy = mcp_approve::policy::parse::built_in();

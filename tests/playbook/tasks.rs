@@ -6,7 +6,7 @@ use mcp_approve::gate::{Config, Order, Unattended};
 use serde_json::{Value, json};
 
 use super::{WRITE, answer};
-use crate::world::{Did, World, about_task, config, modern_call, polled, taking_tasks, task_call};
+use crate::world::{Did, World, about_task, config, modern_call, polled, taking_tasks, task_call, word};
 
 /// A write under id 7 that became a task: its id.
 fn extension() -> (World, String) {
@@ -375,8 +375,7 @@ fn the_operator_may_move_the_deadline_of_a_task() {
     let (mut world, task) = extension();
     world.wait(200);
     let digest = world.cards["files-1"].digest;
-    let (ticket, who) = ("files-1".to_owned(), "ann".into());
-    world.step(Event::Extended { ticket, digest, who, console: 1 });
+    world.step(Event::Extended(word("files-1", digest)));
     assert_eq!(poll(&mut world, "tasks/get", &task)["result"]["ttlMs"], 4_100_000);
     world.wait(200);
     assert_eq!(forwards(&world.approve("files-1")).len(), 1);

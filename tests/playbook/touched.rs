@@ -8,7 +8,7 @@ use mcp_approve::gate::data::facts::{Facts, FileKind, LeftOut, Look, MOST};
 use mcp_approve::gate::{Config, Mode};
 use serde_json::json;
 
-use crate::world::{Did, World, config};
+use crate::world::{Did, World, config, word};
 
 const SCRATCH: &str = r#"version = 1
 [[rule]]
@@ -157,8 +157,8 @@ fn a_deadline_moves_as_far_as_the_host_waits() {
     let mut world = World::with(config, "").ready();
     world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
     let extends = |world: &mut World| {
-        let (digest, who) = (world.cards["files-1"].digest, "ada".into());
-        world.step(Event::Extended { ticket: "files-1".into(), digest, who, console: 1 })
+        let digest = world.cards["files-1"].digest;
+        world.step(Event::Extended(word("files-1", digest)))
     };
     let first = world.cards["files-1"].deadline.unwrap();
     world.wait(8);

@@ -5,7 +5,7 @@ use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Order};
 
 use super::{WRITE, answer};
-use crate::world::{Did, TOOLS, World, call, config};
+use crate::world::{Did, TOOLS, World, ann, call, config, word};
 
 const READ: &str = r#"{"path":"/a"}"#;
 
@@ -77,8 +77,8 @@ fn a_call_whose_turn_does_not_come_in_time_is_answered() {
     world.wait(20);
     world.call("2", "read_file", READ);
     world.wait(30);
-    let (ticket, digest, who) = ("files-1".to_owned(), world.cards["files-1"].digest, "ann".into());
-    world.step(Event::Extended { ticket, digest, who, console: 1 });
+    let digest = world.cards["files-1"].digest;
+    world.step(Event::Extended(word("files-1", digest)));
     let did = world.wait(75);
     let text = answer(&did);
     assert!(
@@ -152,7 +152,7 @@ fn what_nobody_approved_does_not_run_once_the_policy_would_ask_or_its_grant_has_
         world.call("2", "delete_file", r#"{"path":"/b"}"#);
         world.call("3", "write_file", WRITE);
         if ended {
-            world.step(Event::GrantEnded { grant: "grant:2".into(), who: "ann".into(), console: 1 });
+            world.step(Event::GrantEnded { grant: "grant:2".into(), operator: ann() });
         } else {
             // It has no calls left, and another policy rules: this call has its approval all the same.
             world.policy("version = 1\n[[rule]]\nid = \"none\"\ndecision = \"deny\"\ntool = \"other\"\n");

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::policy::beforehand::denied;
 use mcp_approve::policy::decide::Question;
+use mcp_approve::policy::decide::denied_beforehand as denied;
 use mcp_approve::policy::fit::paths_wanted;
 use mcp_approve::policy::parse::parse_at;
 use mcp_approve::policy::under::Roots;

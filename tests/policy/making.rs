@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::policy::decide::{Question, decide};
-use mcp_approve::policy::maker::{Cannot, Origin, Proposal, Scope, Title, id_for, proposals};
+use mcp_approve::policy::maker::{Cannot, Proposal, Scope, Title, id_for, proposals};
 use mcp_approve::policy::parse::parse_at;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::policy::under::Roots;
@@ -18,7 +18,11 @@ fn roots() -> Roots {
 }
 
 fn made(server: &str, tool: &str, words: &str, arguments: &Value) -> Vec<Proposal> {
-    proposals(&Origin { method: None, server, tool, arguments, behavior: &behavior(words) }, &roots()).unwrap()
+    proposals(
+        &Question { method: None, server, tool, arguments, behavior: &behavior(words), now: 0, recent: None },
+        &roots(),
+    )
+    .unwrap()
 }
 
 fn says(words: &str, arguments: &Value) -> Vec<String> {
@@ -118,8 +122,16 @@ fn no_rule_is_made_where_no_allow_may_be() {
         ("PURE READ changed-definition", json!({}), Cannot::Hazard("changed-definition")),
         ("PURE READ", json!("…"), Cannot::Arguments("they are not an object")),
     ] {
-        let origin = Origin { method: None, server: "s", tool: "t", arguments: &arguments, behavior: &behavior(words) };
-        assert_eq!(proposals(&origin, &roots()).unwrap_err(), cannot);
+        let call = Question {
+            method: None,
+            server: "s",
+            tool: "t",
+            arguments: &arguments,
+            behavior: &behavior(words),
+            now: 0,
+            recent: None,
+        };
+        assert_eq!(proposals(&call, &roots()).unwrap_err(), cannot);
     }
 }
 
@@ -216,8 +228,16 @@ fn never_outside(
         other_arguments[&name] = value;
     }
     let (what, other_what): (Behavior, Behavior) = (behavior(&words), behavior(&other_words));
-    let origin = Origin { method: None, server: &server, tool: &tool, arguments: &arguments, behavior: &what };
-    let all = proposals(&origin, &roots()).unwrap();
+    let call = Question {
+        method: None,
+        server: &server,
+        tool: &tool,
+        arguments: &arguments,
+        behavior: &what,
+        now: 0,
+        recent: None,
+    };
+    let all = proposals(&call, &roots()).unwrap();
     prop_assert_eq!(&all.last().unwrap().scope, &Scope::ThisTool);
     for proposal in all {
         let text = format!("version = 1\n{}", proposal.text(&TITLE));

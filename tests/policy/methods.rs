@@ -3,7 +3,7 @@
 use mcp_approve::behavior::request::of_request;
 use mcp_approve::mcp::request;
 use mcp_approve::policy::decide::{Question, decide};
-use mcp_approve::policy::maker::{Origin, Title, proposals};
+use mcp_approve::policy::maker::{Title, proposals};
 use mcp_approve::policy::parse::{everything_asks, parse};
 use mcp_approve::policy::past::{Ended, PastCall};
 use mcp_approve::policy::rate::Recent;
@@ -128,9 +128,17 @@ fn a_rule_made_from_a_request_is_about_its_method() {
     let arguments = request::arguments(json!({ "uri": "file:///home/me/work/a.txt" }));
     let behavior = of_request("resources/read", &arguments);
     let method = Some("resources/read");
-    let origin = Origin { server: "s#2", method, tool: "resources/read", arguments: &arguments, behavior: &behavior };
+    let call = Question {
+        server: "s#2",
+        method,
+        tool: "resources/read",
+        arguments: &arguments,
+        behavior: &behavior,
+        now: 0,
+        recent: None,
+    };
     let title = Title { id: "made", decision: Decision::Deny, expires: None, note: None };
-    let all = proposals(&origin, &Roots::default()).unwrap();
+    let all = proposals(&call, &Roots::default()).unwrap();
     let widest = all.last().unwrap().text(&title);
     assert_eq!(widest, "[[rule]]\nid = \"made\"\ndecision = \"deny\"\nserver = \"s\"\nmethod = \"resources/read\"\n");
     let policy = policy(&widest);

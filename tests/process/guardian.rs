@@ -80,11 +80,6 @@ fn a_guardian_ends_what_it_was_told_of_last_unless_it_was_dismissed() {
     let dismissed = Guardian::start().unwrap();
     let mut kept = led(&dismissed, "exec sleep 600");
     dismissed.dismiss().unwrap();
-    // Told of it again, and to forget it: it is dropped without a goodbye.
-    let forgetful = Guardian::start().unwrap();
-    forgetful.watch(kept.id()).unwrap();
-    forgetful.forget().unwrap();
-    drop(forgetful);
     let guardian = Guardian::start().unwrap();
     let mut ended = led(&guardian, "exec sleep 600");
     drop(guardian);

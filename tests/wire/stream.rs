@@ -1,5 +1,6 @@
 //! The scanner of lines that stream by: the same knowledge from any pieces, as early as it can be had.
 
+use mcp_approve::wire::digest::StreamHasher;
 use mcp_approve::wire::message::Gist;
 use mcp_approve::wire::stream::EnvelopeScanner;
 
@@ -66,4 +67,23 @@ fn a_long_id_or_method_is_not_kept() {
     assert_eq!(scanner.id(), None);
     assert_eq!(scanner.method(), None);
     assert_eq!(scanner.finish(), Gist::Unreadable);
+}
+
+/// Whole blocks are hashed together, and pieces end anywhere.
+#[test]
+fn where_the_pieces_of_a_long_answer_end_does_not_change_its_digest() {
+    const BLOCK: usize = 16 << 10;
+    let text: Vec<u8> = (0..100_000_u32).map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[1]).collect();
+    let whole = format!("blake3:{}", blake3::hash(&text));
+    let pieces: [&[usize]; 6] =
+        [&[100_000], &[1000], &[65, 65_536], &[BLOCK - 1, 1, 2], &[BLOCK, 1, BLOCK, BLOCK], &[40_000, 0, 7]];
+    for sizes in pieces {
+        let (mut hasher, mut rest, mut sizes_again) = (StreamHasher::default(), text.as_slice(), sizes.iter().cycle());
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.len().min(*sizes_again.next().unwrap()));
+            hasher.update(piece);
+            rest = after;
+        }
+        assert_eq!(hasher.finish().to_string(), whole, "{sizes:?}");
+    }
 }

@@ -33,7 +33,6 @@ impl World {
                     "3: {ticket} forwards bytes that were never received"
                 );
                 assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
-                assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
                 if self.order == Order::Sent && call.origin() == Origin::Host {
                     let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
                     assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{Entry, VerdictWord};
-use mcp_approve::gate::data::event::{Event, Now, Side};
+use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{Pins, Sighting};
 use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
@@ -103,6 +103,16 @@ pub struct World {
     /// The tasks that the host was given, the latest last; and the tickets of those that it cancelled before they ran.
     pub tasks: Vec<String>,
     pub given_up: BTreeSet<String>,
+}
+
+/// The operator whom a test plays.
+pub fn ann() -> Operator {
+    Operator { who: "ann".into(), console: 1 }
+}
+
+/// What she says is about exactly these bytes.
+pub fn word(ticket: &str, digest: Digest) -> OperatorWord {
+    OperatorWord { ticket: ticket.into(), digest, operator: ann() }
 }
 
 impl World {
@@ -213,8 +223,7 @@ impl World {
         {
             self.approved_by_operator.insert(ticket.into());
         }
-        let who: Arc<str> = "ann".into();
-        self.step(Event::Decided { ticket: ticket.into(), digest, verdict, who, console: 1 })
+        self.step(Event::Decided(word(ticket, digest), verdict))
     }
 
     /// Approves a call and more like it.
@@ -224,17 +233,17 @@ impl World {
             self.approved_by_operator.insert(ticket.into());
         }
         let terms = GrantTerms { covers, lasts };
-        self.step(Event::Granted { ticket: ticket.into(), digest, terms, who: "ann".into(), console: 1 })
+        self.step(Event::Granted(word(ticket, digest), terms))
     }
 
     /// Says what the tool of a call is.
-    pub fn says(&mut self, ticket: &str, word: ToolWord) -> Vec<Did> {
+    pub fn says(&mut self, ticket: &str, says: ToolWord) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
         let offered = self.cards.get(ticket).and_then(|card| card.offer.as_ref());
-        if word == ToolWord::Reads && offered == Some(&PinOffer::Reads) {
+        if says == ToolWord::Reads && offered == Some(&PinOffer::Reads) {
             self.approved_by_operator.insert(ticket.into());
         }
-        self.step(Event::Pinned { ticket: ticket.into(), digest, word, who: "ann".into(), console: 1 })
+        self.step(Event::Pinned(word(ticket, digest), says))
     }
 
     /// What operators said is kept with the pins, which come back.
@@ -264,8 +273,7 @@ impl World {
 
     pub fn edit(&mut self, ticket: &str, arguments: &str) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
-        let who: Arc<str> = "ann".into();
-        self.step(Event::Edited { ticket: ticket.into(), digest, arguments: arguments.into(), who, console: 1 })
+        self.step(Event::Edited { word: word(ticket, digest), arguments: arguments.into() })
     }
 
     /// Lets time pass and wakes the gate.

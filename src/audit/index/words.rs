@@ -54,16 +54,10 @@ impl Shape {
 }
 
 /// A list of words, each with its number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Numbered<W> {
     words: Vec<W>,
     numbers: HashMap<W, u32>,
-}
-
-impl<W> Default for Numbered<W> {
-    fn default() -> Self {
-        Self { words: Vec::new(), numbers: HashMap::new() }
-    }
 }
 
 impl<W: Clone + Eq + Hash> Numbered<W> {

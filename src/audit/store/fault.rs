@@ -26,17 +26,11 @@ impl Fault {
     pub(super) fn of(&self, path: &Path) -> StoreError {
         let path = path.to_path_buf();
         let error = match self {
-            Self::Version(found) => {
-                return StoreError::Version { path, found: *found };
-            }
+            Self::Version(found) => return StoreError::Version { path, found: *found },
             Self::NotOurs => {
-                let why = "it is a database of another program".to_owned();
-                return StoreError::NotALog { path, why };
+                return StoreError::NotALog { path, why: "it is a database of another program".to_owned() };
             }
-            Self::Shape(why) => {
-                let why = (*why).to_owned();
-                return StoreError::Damaged { path, why };
-            }
+            Self::Shape(why) => return StoreError::Damaged { path, why: (*why).to_owned() },
             Self::Sqlite(error) => error,
         };
         let why = error.to_string();

@@ -62,21 +62,9 @@ impl Reader {
     /// # Errors
     /// Why the log could not be read on.
     pub fn each(&self, order: Order, visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
-        let sql = match order {
-            Order::OldestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq",
-            Order::NewestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq DESC",
-        };
-        let mut read = || -> Result<(), Fault> {
-            let mut statement = self.db.prepare(sql)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if visit(row_of(row)?).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        read().map_err(|fault| fault.of(&self.path))
+        // From either end, also over numbers that no record of ours has.
+        let from = if order == Order::OldestFirst { i64::MIN } else { i64::MAX };
+        self.rows(order, from, i64::MAX, visit)
     }
 
     /// Shows up to `most` records in order, the one of this number first, until `visit` breaks off.
@@ -90,16 +78,26 @@ impl Reader {
         most: u64,
         visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        self.rows(order, number(from), number(most), visit)
+    }
+
+    fn rows(
+        &self,
+        order: Order,
+        from: i64,
+        most: i64,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let sql = match order {
             Order::OldestFirst => "SELECT seq, writer, body, link FROM record WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
             Order::NewestFirst => {
                 "SELECT seq, writer, body, link FROM record WHERE seq <= ?1 ORDER BY seq DESC LIMIT ?2"
             }
         };
-        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let mut read = || -> Result<(), Fault> {
             let mut statement = self.db.prepare_cached(sql)?;
-            let mut rows = statement.query([number(from), number(most)])?;
+            let mut rows = statement.query([from, most])?;
             while let Some(row) = rows.next()? {
                 if visit(row_of(row)?).is_break() {
                     break;

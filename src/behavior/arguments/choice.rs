@@ -4,8 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name::{self, Effect, Firmness};
-use crate::behavior::words::section;
-use crate::behavior::words::{self, Words, count};
+use crate::behavior::words::{self, Words, count, section};
 
 const WORDS: &str = include_str!("../../../assets/words/choice.txt");
 

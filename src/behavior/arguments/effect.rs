@@ -98,6 +98,21 @@ impl Meaning {
     pub(super) fn new(effect: Effect, action: Action, span: impl Into<String>, says: impl Into<String>) -> Self {
         Self { effect, action, also: Vec::new(), span: span.into(), says: says.into(), fingerprint: None }
     }
+
+    /// It only reads what the server itself keeps.
+    pub(super) fn reads(span: impl Into<String>, says: impl Into<String>) -> Self {
+        Self::new(Effect::ReadHere, Action::Read, span, says)
+    }
+
+    /// It runs code or a command.
+    pub(super) fn runs(span: impl Into<String>, says: impl Into<String>) -> Self {
+        Self::new(Effect::Execute, Action::Execute, span, says)
+    }
+
+    /// What it does is not known.
+    pub(super) fn unknown(span: impl Into<String>, says: impl Into<String>) -> Self {
+        Self::new(Effect::Unknown, Action::Unknown, span, says)
+    }
 }
 
 /// What one argument of one call would do.

@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 
 use super::MOST;
-use super::effect::{Analysis, Effect, Language, Meaning};
+use super::effect::{Analysis, Language, Meaning};
 use super::reading::{Part, Reading};
 use super::walk::{TOO_MUCH, Walk, Wants};
-use crate::behavior::taxonomy::Action;
 
 impl Walk<'_> {
     /// A text and what was found in it, with its parts where somebody wants to see them.
@@ -59,5 +58,5 @@ impl Walk<'_> {
 
 /// What is shown in place of all that was not read.
 pub(super) fn unread(says: &str) -> Meaning {
-    Meaning::new(Effect::Unknown, Action::Unknown, "…", says)
+    Meaning::unknown("…", says)
 }

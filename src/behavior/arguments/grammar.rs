@@ -6,16 +6,15 @@
 pub mod cypher;
 pub mod elastic;
 pub mod filter;
-pub mod influx;
-pub mod jq;
 pub mod kql;
-pub mod promql;
 pub mod search;
 pub mod sparql;
 
 use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
+use crate::behavior::words::{among, section};
+
+const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 
 /// A longer text is not read.
 const MAX_BYTES: usize = 16 * 1024;
@@ -47,6 +46,50 @@ enum Names {
     /// Only behind `?`, `$`, `.`, or with a prefix: `wdt:P31`.
     Marked,
 }
+
+/// InfluxQL: SELECT without INTO, and SHOW.
+pub(super) const INFLUX: Grammar = Grammar {
+    language: "InfluxQL",
+    begins: "SELECT SHOW",
+    keywords: section(WORDS, "influx-keywords"),
+    functions: section(WORDS, "influx-functions"),
+    changes: &[
+        (Action::Delete, "DELETE DROP KILL"),
+        (Action::Overwrite, "INTO"),
+        (Action::Create, "CREATE"),
+        (Action::Update, "ALTER GRANT REVOKE SET"),
+    ],
+    signs: "()=<>!~,.+-*/%:;",
+    quotes: "'\"",
+    markers: ".",
+    names: Names::Operands,
+};
+
+/// jq: filters over one document. It writes nothing; what reads the environment, or is not known, is not read.
+pub(super) const JQ: Grammar = Grammar {
+    language: "jq",
+    begins: "",
+    keywords: "IF THEN ELIF ELSE END AS REDUCE FOREACH TRY CATCH AND OR NOT TRUE FALSE NULL EMPTY",
+    functions: section(WORDS, "jq-functions"),
+    changes: &[],
+    signs: ".[](){}|,:;=!<>+-*/%?",
+    quotes: "\"",
+    markers: ".",
+    names: Names::Marked,
+};
+
+/// PromQL: an expression over series; it has no statement that changes anything.
+pub(super) const PROMQL: Grammar = Grammar {
+    language: "PromQL",
+    begins: "",
+    keywords: "BY WITHOUT ON IGNORING GROUP_LEFT GROUP_RIGHT AND OR UNLESS OFFSET BOOL INF NAN",
+    functions: section(WORDS, "promql-functions"),
+    changes: &[],
+    signs: "()[]{}=!~<>+-*/%^,:@",
+    quotes: "'\"",
+    markers: ".",
+    names: Names::Operands,
+};
 
 /// One token of a small language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,12 +172,12 @@ impl Grammar {
             _ => None,
         });
         let says = head.map_or_else(|| self.language.to_owned(), |head| format!("{}, {head}", self.language));
-        Meaning::new(Effect::ReadHere, Action::Read, says.clone(), says)
+        Meaning::reads(says.clone(), says)
     }
 
     pub(super) fn unread(&self, text: &str) -> Meaning {
         let head: String = text.trim().chars().take(60).collect();
-        Meaning::new(Effect::Unknown, Action::Unknown, head, format!("{}, not read to its end", self.language))
+        Meaning::unknown(head, format!("{}, not read to its end", self.language))
     }
 
     /// The gravest word that changes something, where there is one as a word of the language.

@@ -15,7 +15,7 @@ const MAX_TOKENS: usize = 12_000;
 ///
 /// Every operation counts, whichever a server runs: servers differ in which of two `operationName`s they take.
 pub fn read(text: &str) -> Meaning {
-    let unread = |why: &str| Meaning::new(Effect::Unknown, Action::Unknown, head(text), why);
+    let unread = |why: &str| Meaning::unknown(head(text), why);
     if text.len() > MAX_BYTES {
         return unread("a GraphQL document too long to be read");
     }
@@ -85,7 +85,7 @@ fn of_operation(text: &str, operation: &OperationDefinition) -> Meaning {
         return Meaning::new(Effect::Write, action_of(&fields), span, named("mutation"));
     }
     if is(|kind| kind.subscription_token().is_some()) {
-        return Meaning::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
+        return Meaning::unknown(span, named("subscription"));
     }
     let asks_itself = !fields.is_empty() && fields.iter().all(|field| field.starts_with("__"));
     let says = if asks_itself { "introspection of the GraphQL schema".to_owned() } else { named("query") };

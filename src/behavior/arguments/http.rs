@@ -16,8 +16,8 @@ pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meani
     };
     match change {
         None => Meaning::new(Effect::ReadElsewhere, Action::Read, method, says),
-        Some(Action::Unknown) => Meaning::new(Effect::Unknown, Action::Unknown, method, says),
-        Some(Action::Execute) => Meaning::new(Effect::Execute, Action::Execute, method, says),
+        Some(Action::Unknown) => Meaning::unknown(method, says),
+        Some(Action::Execute) => Meaning::runs(method, says),
         Some(action) => Meaning::new(Effect::Write, action, method, says),
     }
 }
@@ -122,5 +122,5 @@ pub fn code(url: &str) -> Option<Meaning> {
     let lower = plain.to_ascii_lowercase();
     let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;
     let says = format!("runs the code of a {scheme} address");
-    Some(Meaning::new(Effect::Execute, Action::Execute, url.chars().take(60).collect::<String>(), says))
+    Some(Meaning::runs(url.chars().take(60).collect::<String>(), says))
 }

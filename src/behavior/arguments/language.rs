@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::effect::Language;
 use super::sql::Dialect;
+use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
 /// As much of one text of a definition is read, in bytes.
@@ -93,14 +94,13 @@ pub struct Spoken {
     pub by_name: Languages,
     /// Named by its title, its description, or the parameter's.
     pub by_words: Languages,
-    pub dialect: Option<Dialect>,
 }
 
 impl Spoken {
     /// What a tool says for all of its arguments.
     pub fn of(tool: &Tool) -> Self {
         let mut spoken = Self::default();
-        for word in words(&tool.name) {
+        for word in words::of_name(&tool.name) {
             spoken.by_name = spoken.by_name.with(in_word(&word));
         }
         for text in [tool.title.as_deref(), tool.description.as_deref()].into_iter().flatten() {
@@ -153,8 +153,4 @@ fn in_text(text: &str) -> Languages {
         }
     }
     found
-}
-
-fn words(name: &str) -> Vec<String> {
-    crate::behavior::words::of_name(name)
 }

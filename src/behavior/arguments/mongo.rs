@@ -4,8 +4,7 @@ use serde_json::{Map, Value};
 
 use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
-use crate::behavior::words::section;
+use crate::behavior::words::{among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/mongo.txt");
 
@@ -33,11 +32,9 @@ pub fn operator(key: &str, value: &Value) -> Option<Meaning> {
             "$merge",
             format!("$merge writes into the collection{}", target()),
         ),
-        "$where" | "$function" | "$accumulator" => {
-            Meaning::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
-        }
+        "$where" | "$function" | "$accumulator" => Meaning::runs(key, format!("{key} runs JavaScript in the database")),
         "$currentOp" | "$listLocalSessions" | "$listSessions" | "$changeStream" => {
-            Meaning::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which is not known to only read"))
+            Meaning::unknown(key, format!("{key}, which is not known to only read"))
         }
         _ => return None,
     })
@@ -51,20 +48,20 @@ pub fn pipeline(stages: &[Value]) -> Meaning {
             Some(name) if among(name, STAGES) => {}
             Some(name) => {
                 return operator(name, &stage[name.as_str()])
-                    .unwrap_or_else(|| unknown(name, format!("{name}, an unknown stage")));
+                    .unwrap_or_else(|| Meaning::unknown(name, format!("{name}, an unknown stage")));
             }
-            None => return unknown("", "a stage without exactly one name".to_owned()),
+            None => return Meaning::unknown("", "a stage without exactly one name".to_owned()),
         }
     }
     if let Some(found) = stages.iter().find_map(|stage| inside(stage, 0)) {
         return found;
     }
-    Meaning::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
+    Meaning::reads("pipeline", format!("aggregates in {} stages", stages.len()))
 }
 
 /// A database command: its name is its first key.
 pub fn command(command: &Map<String, Value>) -> Meaning {
-    let Some((name, target)) = command.iter().next() else { return unknown("", "no command".to_owned()) };
+    let Some((name, target)) = command.iter().next() else { return Meaning::unknown("", "no command".to_owned()) };
     let on = target.as_str().map_or_else(|| name.clone(), |target| format!("{name} on {target}"));
     let lower = name.to_ascii_lowercase();
     if lower == "explain" {
@@ -73,7 +70,7 @@ pub fn command(command: &Map<String, Value>) -> Meaning {
                 let inner = self::command(inner);
                 Meaning { says: format!("the plan of {}", inner.says), ..inner }
             }
-            _ => unknown(name, "explain, which may run what it explains".to_owned()),
+            _ => Meaning::unknown(name, "explain, which may run what it explains".to_owned()),
         };
     }
     if among(&lower, COMMANDS_READ) {
@@ -82,7 +79,7 @@ pub fn command(command: &Map<String, Value>) -> Meaning {
             let found = pipeline(stages);
             return Meaning { says: format!("{on}, {}", found.says), ..found };
         }
-        return inside(&all, 0).unwrap_or_else(|| Meaning::new(Effect::ReadHere, Action::Read, name.as_str(), on));
+        return inside(&all, 0).unwrap_or_else(|| Meaning::reads(name.as_str(), on));
     }
     let found = |effect, action| Meaning::new(effect, action, name.as_str(), on.clone());
     match lower.as_str() {
@@ -95,7 +92,7 @@ pub fn command(command: &Map<String, Value>) -> Meaning {
         "renamecollection" => found(Effect::Write, Action::Move),
         "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
         _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
-        _ => unknown(name, format!("{name}, an unknown command")),
+        _ => Meaning::unknown(name, format!("{name}, an unknown command")),
     }
 }
 
@@ -107,7 +104,7 @@ pub fn shell(text: &str) -> Option<Meaning> {
     }
     // Assignments, joined texts, escapes and templates hide what is called.
     if text.trim_end_matches(';').contains(['`', '=', '+', '\\', ';']) {
-        return Some(unknown("db", "a text for MongoDB's shell that is more than one call".to_owned()));
+        return Some(Meaning::unknown("db", "a text for MongoDB's shell that is more than one call".to_owned()));
     }
     let mut worst: Option<Meaning> = None;
     for (at, _) in text.match_indices('(') {
@@ -116,7 +113,7 @@ pub fn shell(text: &str) -> Option<Meaning> {
         let lower = name.to_ascii_lowercase();
         let says = format!("{name} in MongoDB's shell");
         let one = if among(&lower, SHELL_READS) {
-            Meaning::new(Effect::ReadHere, Action::Read, name, says)
+            Meaning::reads(name, says)
         } else if lower.starts_with("delete") || lower.starts_with("remove") || lower.starts_with("drop") {
             Meaning::new(Effect::Write, Action::Delete, name, says)
         } else if lower.starts_with("insert") || lower.starts_with("create") {
@@ -127,7 +124,7 @@ pub fn shell(text: &str) -> Option<Meaning> {
         {
             Meaning::new(Effect::Write, Action::Update, name, says)
         } else {
-            unknown(name, says)
+            Meaning::unknown(name, says)
         };
         if worst.as_ref().is_none_or(|before| before.effect < one.effect) {
             worst = Some(one);
@@ -137,13 +134,13 @@ pub fn shell(text: &str) -> Option<Meaning> {
     if let Some(word) = runs {
         return operator(word, &Value::Null);
     }
-    Some(worst.unwrap_or_else(|| unknown("db", "a text for MongoDB's shell".to_owned())))
+    Some(worst.unwrap_or_else(|| Meaning::unknown("db", "a text for MongoDB's shell".to_owned())))
 }
 
 /// The first changing operator anywhere below.
 fn inside(value: &Value, depth: usize) -> Option<Meaning> {
     if depth > 64 {
-        return Some(unknown("", "nested too deep to be read".to_owned()));
+        return Some(Meaning::unknown("", "nested too deep to be read".to_owned()));
     }
     match value {
         Value::Object(fields) => {
@@ -157,10 +154,6 @@ fn inside(value: &Value, depth: usize) -> Option<Meaning> {
 /// Whether an operator only compares, computes or shapes what is read.
 pub fn is_read_operator(name: &str) -> bool {
     among(name, OPERATORS)
-}
-
-fn unknown(span: &str, says: String) -> Meaning {
-    Meaning::new(Effect::Unknown, Action::Unknown, span, says)
 }
 
 const STAGES: &str = section(WORDS, "stages");

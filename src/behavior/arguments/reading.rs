@@ -38,7 +38,7 @@ impl Reading {
         }
     }
 
-    /// Stands for all texts beyond those that are listed.
+    /// One entry for all texts beyond those that are listed.
     pub(super) fn beyond(analysis: Analysis) -> Self {
         Self { analysis, text: String::new(), parts: Vec::new(), more: 0, grave: 0 }
     }

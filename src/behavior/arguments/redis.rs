@@ -2,8 +2,7 @@
 
 use super::effect::{Effect, Meaning};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
-use crate::behavior::words::section;
+use crate::behavior::words::{among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/redis.txt");
 
@@ -13,20 +12,20 @@ pub fn read(words: &[&str]) -> Meaning {
     let (name, sub) = (upper(0), upper(1));
     // A line end in a word ends the command for whoever joins the words.
     if words.iter().any(|word| word.contains(char::is_control)) {
-        return Meaning::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
+        return Meaning::unknown(name, "a Redis command with control characters");
     }
     let pair = format!("{name} {sub}");
     // The name and the key: what is set may be a secret.
     let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
     if name.is_empty() {
-        return Meaning::new(Effect::Unknown, Action::Unknown, span, "no command");
+        return Meaning::unknown(span, "no command");
     }
     if among(&name, READS) {
-        return Meaning::new(Effect::ReadHere, Action::Read, span, on);
+        return Meaning::reads(span, on);
     }
     if PAIRS.contains(&pair.as_str()) {
-        return Meaning::new(Effect::ReadHere, Action::Read, span, pair);
+        return Meaning::reads(span, pair);
     }
     if among(&name, DELETES) {
         let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
@@ -36,12 +35,12 @@ pub fn read(words: &[&str]) -> Meaning {
         return Meaning::new(Effect::Write, Action::Update, span, on);
     }
     if among(&name, RUNS) {
-        return Meaning::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
+        return Meaning::runs(span, format!("{name} runs code in Redis"));
     }
     if among(&name, ADMINISTERS) {
         return Meaning::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
-    Meaning::new(Effect::Unknown, Action::Unknown, span, format!("{name}, an unknown Redis command"))
+    Meaning::unknown(span, format!("{name}, an unknown Redis command"))
 }
 
 /// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.
@@ -83,12 +82,10 @@ const PAIRS: &[&str] = &[
     "LATENCY HISTORY", "MODULE LIST", "PUBSUB CHANNELS", "PUBSUB NUMSUB", "FUNCTION LIST", "SCRIPT EXISTS",
 ];
 
-const DELETES: &str = "DEL UNLINK FLUSHALL FLUSHDB HDEL SREM ZREM ZREMRANGEBYSCORE ZREMRANGEBYRANK ZREMRANGEBYLEX LREM LTRIM XDEL XTRIM \
-    GETDEL JSON.DEL JSON.FORGET FT.DROPINDEX TS.DEL LPOP RPOP SPOP ZPOPMIN ZPOPMAX BLPOP BRPOP LMPOP ZMPOP";
+const DELETES: &str = section(WORDS, "deletes");
 
 const WRITES: &str = section(WORDS, "writes");
 
 const RUNS: &str = "EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO SCRIPT FUNCTION MODULE";
 
-const ADMINISTERS: &str = "CONFIG SHUTDOWN SLAVEOF REPLICAOF ACL DEBUG CLUSTER FAILOVER SAVE BGSAVE BGREWRITEAOF CLIENT MONITOR SWAPDB \
-    MIGRATE AUTH HELLO SELECT RESET LATENCY SLOWLOG MEMORY PSYNC SYNC";
+const ADMINISTERS: &str = section(WORDS, "administers");

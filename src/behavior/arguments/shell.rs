@@ -6,9 +6,8 @@ mod risky;
 
 use std::ops::Range;
 
-use super::effect::{Effect, Meaning};
+use super::effect::Meaning;
 use super::reading::{self, Part, Weight, WordKind};
-use crate::behavior::taxonomy::Action;
 use risky::{Rank, Ranked};
 
 /// One word of a command, quotes taken off.
@@ -63,7 +62,7 @@ const MOST: usize = 1_000;
 /// What a line for a shell does: its riskiest command first.
 pub fn read(text: &str) -> Meaning {
     let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else {
-        return Meaning::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
+        return Meaning::runs(head(text), "runs a script too long to be read");
     };
     let ranked = commands.iter().enumerate().map(|(at, command)| {
         let Ranked { rank, says, .. } = command.ranked(at, &commands);
@@ -71,20 +70,20 @@ pub fn read(text: &str) -> Meaning {
     });
     let others = commands.len().saturating_sub(1);
     let Some((_, says, span)) = ranked.reduce(|worst, one| if one.0 > worst.0 { one } else { worst }) else {
-        return Meaning::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
+        return Meaning::runs(head(text), "runs an empty command");
     };
     let says = match others {
         0 => says,
         1 => format!("{says}, and 1 more command"),
         more => format!("{says}, and {more} more commands"),
     };
-    Meaning::new(Effect::Execute, Action::Execute, span, says)
+    Meaning::runs(span, says)
 }
 
 /// What an argument vector does: its words are words, no shell cuts them again.
 pub fn read_words(words: &[&str]) -> Meaning {
     let says = risky::of(words, None, 0).says;
-    Meaning::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
+    Meaning::runs(head(&words.join(" ")), says)
 }
 
 /// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody. So many
@@ -148,7 +147,7 @@ struct Cutter<'a> {
     quoted: bool,
     /// The next word is a file that is written to.
     redirected: bool,
-    /// What closes the substitutions we are in, and what stood before them.
+    /// For each substitution we are in: what closes it, and the quoting and the command to go back to.
     open: Vec<(u8, bool, usize)>,
 }
 

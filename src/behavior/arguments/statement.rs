@@ -81,21 +81,15 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
             let is_sql = words.first().is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) && words.len() > 2;
             if is_sql { Outcome::Foreign(found) } else { judged(found) }
         }
-        Language::MongoDb => match mongo::shell(text) {
-            Some(found) => judged(found),
-            None => Outcome::Foreign(none(text, "not a call of MongoDB's shell")),
-        },
+        Language::MongoDb => of_its_own(mongo::shell(text), text, "not a call of MongoDB's shell"),
         Language::Shell => Outcome::Changes(shell::read(text)),
         Language::Cypher => judged(grammar::cypher::read(text)),
         Language::Sparql => judged(grammar::sparql::read(text)),
         Language::Kql => judged(grammar::kql::read(text)),
-        Language::Elasticsearch => match grammar::elastic::read(text) {
-            Some(found) => judged(found),
-            None => Outcome::Foreign(none(text, "not an Elasticsearch request")),
-        },
-        Language::PromQl => judged(grammar::promql::read(text)),
-        Language::InfluxQl => judged(grammar::influx::read(text)),
-        Language::Jq => judged(grammar::jq::read(text)),
+        Language::Elasticsearch => of_its_own(grammar::elastic::read(text), text, "not an Elasticsearch request"),
+        Language::PromQl => judged(grammar::PROMQL.read(text)),
+        Language::InfluxQl => judged(grammar::INFLUX.read(text)),
+        Language::Jq => judged(grammar::JQ.read(text)),
         // Conditions change nothing: what is none may be words.
         Language::Filter => match judged(grammar::filter::read(text)) {
             Outcome::Unread(found) => Outcome::Foreign(found),
@@ -107,6 +101,11 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
     }
 }
 
+/// The outcome of a reader that knows its language by how a text begins.
+fn of_its_own(found: Option<Meaning>, text: &str, says: &str) -> Outcome {
+    found.map_or_else(|| Outcome::Foreign(none(text, says)), judged)
+}
+
 fn judged(found: Meaning) -> Outcome {
     match found.effect {
         Effect::ReadHere | Effect::ReadElsewhere => Outcome::Reads(found),
@@ -116,12 +115,7 @@ fn judged(found: Meaning) -> Outcome {
 }
 
 fn none(text: &str, says: &str) -> Meaning {
-    Meaning::new(
-        Effect::Unknown,
-        crate::behavior::taxonomy::Action::Unknown,
-        text.chars().take(60).collect::<String>(),
-        says,
-    )
+    Meaning::unknown(text.chars().take(60).collect::<String>(), says)
 }
 
 /// The languages whose shape a text has, where nothing names one.

@@ -12,8 +12,8 @@ const MOST_CHARACTERS: usize = 1_000;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
-/// `_text` is their JSON text: escapes hide nothing from this walk, which reads the values.
-pub fn found(_text: &str, arguments: &Value) -> Vec<Hazard> {
+/// Escapes in their JSON text hide nothing from this walk, which reads the values.
+pub fn found(arguments: &Value) -> Vec<Hazard> {
     let mut walk = Walk::default();
     walk.value(arguments, 0);
     walk.hazards()

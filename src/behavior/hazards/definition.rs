@@ -18,20 +18,19 @@ pub fn found(definition: &Value) -> Vec<Hazard> {
     let mut reader = Reader::default();
     reader.value(definition, 0);
     let mut hazards = Vec::new();
+    let mut add = |kind, what| hazards.push(Hazard { kind, what });
     if let Some(first) = reader.hidden {
         let what = match reader.hidden_times {
             1 => format!("1 invisible character in the definition: {first}"),
             times => format!("{times} invisible characters in the definition, the first {first}"),
         };
-        hazards.push(Hazard { kind: HazardKind::HiddenDescription, what });
+        add(HazardKind::HiddenDescription, what);
     }
     if let Some(phrase) = reader.directive {
-        let what = format!("the definition addresses the model: “{phrase}”");
-        hazards.push(Hazard { kind: HazardKind::PoisonedDescription, what });
+        add(HazardKind::PoisonedDescription, format!("the definition addresses the model: “{phrase}”"));
     }
     if let Some(phrase) = reader.praise {
-        let what = format!("the definition praises itself to the model: “{phrase}”");
-        hazards.push(Hazard { kind: HazardKind::PreferenceManipulation, what });
+        add(HazardKind::PreferenceManipulation, format!("the definition praises itself to the model: “{phrase}”"));
     }
     hazards
 }

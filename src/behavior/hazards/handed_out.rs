@@ -1,6 +1,6 @@
 //! Tools that say they return secrets: keys, tokens, the environment. Knows no place and no argument.
 
-use crate::behavior::words;
+use crate::behavior::words::{self, among, are_pair};
 
 /// What a tool's name or first sentence says it hands out, where that is a secret or the environment.
 pub fn found(name: &str, first_sentence: &str) -> Option<String> {
@@ -20,53 +20,33 @@ fn secret(words: &[String], place: Place) -> Option<String> {
     for at in 0..words.len() {
         let (this, next) = (word(at), word(at + 1));
         // "Using your credentials", "with an API key": what it takes, not what it hands out.
-        let taken = words[at.saturating_sub(4)..at].iter().any(|before| {
-            matches!(
-                before.as_str(),
-                "using"
-                    | "with"
-                    | "via"
-                    | "requires"
-                    | "require"
-                    | "needs"
-                    | "from"
-                    | "by"
-                    | "without"
-                    | "in"
-                    | "this"
-                    | "current"
-                    | "no"
-                    | "valid"
-            )
-        });
+        let taken = words[at.saturating_sub(4)..at].iter().any(|before| among(before, TAKES));
         if taken && place == Place::Sentence {
             continue;
         }
         let found = match (this, next) {
-            (
-                "secret" | "secrets" | "password" | "passwords" | "credential" | "credentials" | "keychain"
-                | "printenv" | "getenv" | "dotenv" | "passphrase" | "keystore" | "apikey" | "apikeys",
-                _,
-            ) => this.to_owned(),
-            ("api" | "private" | "ssh" | "access" | "encryption" | "signing" | "account", "key" | "keys") => {
-                format!("{this} {next}")
-            }
-            (
-                "access" | "auth" | "api" | "bearer" | "refresh" | "session" | "authentication" | "oauth",
-                "token" | "tokens",
-            ) => format!("{this} {next}"),
-            ("environment" | "env", "variable" | "variables" | "var" | "vars") => {
-                format!("{this} {next}")
-            }
-            ("connection", "string" | "strings")
-            | ("recovery" | "backup" | "verification" | "otp", "code" | "codes") => {
-                format!("{this} {next}")
-            }
             ("env", "") if place == Place::Name => this.to_owned(),
             ("session", "cookies") | ("cookies", "") => format!("{this} {next}").trim_end().to_owned(),
+            _ if among(this, SECRETS) => this.to_owned(),
+            _ if are_pair(&PAIRS, this, next) => format!("{this} {next}"),
             _ => continue,
         };
         return Some(found);
     }
     None
 }
+
+/// Words before what a tool takes.
+const TAKES: &str = "using with via requires require needs from by without in this current no valid";
+
+const SECRETS: &str = "secret secrets password passwords credential credentials keychain printenv getenv dotenv passphrase keystore \
+    apikey apikeys";
+
+/// Two words that name a secret together.
+const PAIRS: [(&str, &str); 5] = [
+    ("api private ssh access encryption signing account", "key keys"),
+    ("access auth api bearer refresh session authentication oauth", "token tokens"),
+    ("environment env", "variable variables var vars"),
+    ("connection", "string strings"),
+    ("recovery backup verification otp", "code codes"),
+];

@@ -5,14 +5,12 @@
 
 mod address;
 mod alternatives;
-mod marks;
 mod names;
 mod pattern;
 mod scan;
 mod spelling;
 
-use marks::{COLON, FOREIGN, PATTERN, PERCENT};
-use scan::in_words;
+use scan::{COLON, FOREIGN, PATTERN, PERCENT, in_words};
 
 /// As many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as addresses.
 /// Foreign letters grow to eighteen times their length when they are written plainly.

@@ -12,8 +12,7 @@ use super::{Says, Vote};
 use crate::behavior::evidence::Source;
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::section;
-use crate::behavior::words::{self, Form, among};
+use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
 use lists::{
     ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE,
@@ -237,8 +236,7 @@ fn denied(before: &str) -> bool {
 }
 
 /// Words that open the object of a verb.
-const DETERMINERS: &str = "a an the it them its all your this that any each every new existing multiple one specific these those their some both \
-    several";
+const DETERMINERS: &str = section(WORDS, "determiners");
 
 /// The verb that a base form is.
 fn verb(word: &str) -> Option<Verb> {
@@ -276,8 +274,7 @@ static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
     reads.chain(CHANGES.iter().flat_map(|(action, words)| of(words, Effect::Changes(*action)))).collect()
 });
 
-const MEDIA: &str =
-    "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
+const MEDIA: &str = section(WORDS, "media");
 
 const READING_SQL: &[&str] = &[
     "SELECT quer", "SELECT statement", "SELECT-only", "only SELECT", "a SELECT", "(SELECT)", "SELECT only",

@@ -16,7 +16,7 @@ use crate::mcp::tool::Tool;
 /// A linear model: a word's weight speaks for a change where it is positive, for a read where it is negative.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    weights: HashMap<Cow<'static, str>, f32>,
+    pub weights: HashMap<Cow<'static, str>, f32>,
     /// At or below this sum it only reads.
     pub reads: f32,
     /// At or below this sum it may only read.
@@ -47,19 +47,6 @@ impl Model {
             }
         }
         model
-    }
-
-    /// The text of the model, sorted, small weights left out.
-    pub fn text(&self) -> String {
-        let mut lines: Vec<String> = self
-            .weights
-            .iter()
-            .filter(|(_, weight)| weight.abs() >= 0.02)
-            .map(|(word, weight)| format!("{word} {weight:.2}\n"))
-            .collect();
-        lines.sort();
-        let limits = [("=reads", self.reads), ("=may-read", self.may_read), ("=changes", self.changes)];
-        limits.iter().map(|(word, number)| format!("{word} {number:.2}\n")).chain(lines).collect()
     }
 
     /// The sum of the weights of what a definition says.

@@ -11,9 +11,11 @@ use serde_json::Value;
 use super::{Says, Vote};
 use crate::behavior::evidence::Source;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{self, Form, among};
+use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
 use lists::{LISTS, STEMS};
+
+const WORDS: &str = include_str!("../../../assets/words/name.txt");
 
 /// What a verb does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,8 +227,7 @@ fn phrasal(words: &[String]) -> Option<Act> {
 
 /// `generate_image`: media are made and kept, or paid for; a text that is generated is the answer.
 fn makes(words: &[String]) -> Option<Act> {
-    const MEDIA: &str =
-        "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
+    const MEDIA: &str = section(WORDS, "media");
     let at = words.iter().position(|word| among(word, "generate produce synthesize render make to"))?;
     let object = &words[at + 1..];
     object.iter().any(|word| among(word, MEDIA)).then(|| Act {
@@ -361,14 +362,10 @@ static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
 });
 
 /// What is known about a thing or an act, and read: after a verb, it makes a noun of it.
-const ABOUT: &str = "status history policy plan permission permissions options form template templates info information details detail \
-    stats statistics metadata schema schemas summary overview version versions health log logs type types reason reasons count counts \
-    result results settings config configuration requirements rule rules metrics report reports id ids name names url date time \
-    state progress usage items lines notes steps activity guide docs documentation help limits quota rates format formats";
+const ABOUT: &str = section(WORDS, "about");
 
 /// What a name without a verb shows that it looks at.
-const FACTS: &str = "status history info information details detail stats statistics metadata schema summary overview version versions \
-    health metrics docs documentation help location locations weather forecast distance usage count";
+const FACTS: &str = section(WORDS, "facts");
 
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
@@ -380,10 +377,7 @@ const KEPT: &str = "log branch index page cache clip note stage record map type 
 const KINDS: &str = "credit rate group plant index page";
 
 /// What is run when something is only asked for.
-const ASKED: &str = "query queries search lookup report reports check checks analysis audit review validation comparison calculation inspection \
-    assessment evaluation diagnostic diagnostics lint estimate aggregation discovery geocoding explain math scan sql select";
+const ASKED: &str = section(WORDS, "asked");
 
 /// Things that are commonly looked at and no verbs.
-const THINGS: &str = "file code data text page user account project database table column image domain document content symbol package path \
-    web issue tool resource key name channel server repo repository product customer company person player team game city station \
-    weather price balance calendar inbox folder directory";
+const THINGS: &str = section(WORDS, "things");

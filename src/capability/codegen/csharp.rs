@@ -51,14 +51,11 @@ pub fn source(plan: &Plan, notes: &[Note]) -> String {
     out
 }
 
-fn doc(out: &mut String, indent: &str, text: Option<&str>) {
-    let lines: Vec<String> = text.into_iter().flat_map(lines).map(|line| xml(&line)).collect();
+/// A method's documentation.
+fn doc(out: &mut String, text: Option<&str>) {
+    let lines: String = text.into_iter().flat_map(lines).map(|line| format!("    /// {}\n", xml(&line))).collect();
     if !lines.is_empty() {
-        let _ = writeln!(out, "{indent}/// <summary>");
-        lines.iter().for_each(|line| {
-            let _ = writeln!(out, "{indent}/// {line}");
-        });
-        let _ = writeln!(out, "{indent}/// </summary>");
+        let _ = writeln!(out, "    /// <summary>\n{lines}    /// </summary>");
     }
 }
 
@@ -70,11 +67,10 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
     let name = &planned.name;
     match &planned.body {
         Body::Record { fields, rest } => {
-            record_doc(name, planned.doc.as_deref(), fields, out);
+            record_doc(name, fields, out);
             let _ = writeln!(out, "public record {name}{}", parameters(name, fields, base, rest.is_some()));
         }
         Body::Choice(variants) => {
-            doc(out, "", planned.doc.as_deref());
             let _ = writeln!(out, "[JsonConverter(typeof(JsonStringEnumConverter<{name}>))]\npublic enum {name}\n{{");
             for (variant, text) in variants {
                 if variant != text {
@@ -85,7 +81,6 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
             out.push_str("}\n");
         }
         Body::Union(variants) => {
-            doc(out, "", planned.doc.as_deref());
             let _ = writeln!(
                 out,
                 "[JsonConverter(typeof(UnionConverter<{name}>))]\npublic abstract record {name}\n{{\n    private {name}() {{ }}\n"
@@ -99,7 +94,6 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
             out.push_str("}\n");
         }
         Body::Tagged { tag, variants } => {
-            doc(out, "", planned.doc.as_deref());
             let _ = writeln!(out, "[JsonPolymorphic(TypeDiscriminatorPropertyName = {})]", csharp_literal(tag));
             for (_, text, of) in variants {
                 let _ = writeln!(out, "[JsonDerivedType(typeof({}), {})]", rendered(of), csharp_literal(text));
@@ -143,8 +137,7 @@ fn bases(types: &[PlannedType]) -> BTreeMap<&str, &str> {
     bases
 }
 
-fn record_doc(name: &str, text: Option<&str>, fields: &[PlannedField], out: &mut String) {
-    doc(out, "", text);
+fn record_doc(name: &str, fields: &[PlannedField], out: &mut String) {
     let mut taken = members(name);
     for field in fields {
         let ident = taken.take(&type_name(&field.wire, "Field"));
@@ -230,13 +223,12 @@ fn result(tool: &PlannedTool) -> String {
 fn interfaces(plan: &Plan, out: &mut String) {
     let name = &plan.name;
     for tool in &plan.tools {
-        let _ = writeln!(out, "\n/// <summary>May call <c>{}</c>.</summary>", xml(&plain(&tool.wire)));
+        let (wire, pascal, args) = (xml(&plain(&tool.wire)), &tool.pascal, rendered(&tool.arguments));
         let _ = writeln!(
             out,
-            "public interface ICan{pascal}\n{{\n    Task<{}> {pascal}Async({} args, CancellationToken ct = default);\n}}",
-            result(tool),
-            rendered(&tool.arguments),
-            pascal = tool.pascal,
+            "\n/// <summary>May call <c>{wire}</c>.</summary>\npublic interface ICan{pascal}\n{{\n    Task<{}> {pascal}Async({args} \
+             args, CancellationToken ct = default);\n}}",
+            result(tool)
         );
     }
     let all: Vec<String> = plan.tools.iter().map(|tool| format!("ICan{}", tool.pascal)).collect();
@@ -264,17 +256,14 @@ fn interfaces(plan: &Plan, out: &mut String) {
         if at > 0 {
             out.push('\n');
         }
-        doc(out, "    ", tool.doc.as_deref());
+        doc(out, tool.doc.as_deref());
         let described: String = tool.doc.as_deref().and_then(|text| lines(text).next()).unwrap_or_default();
+        let (wire, described) = (csharp_literal(&tool.wire), csharp_literal(&described));
+        let (result, pascal, args) = (result(tool), &tool.pascal, rendered(&tool.arguments));
         let _ = writeln!(
             out,
-            "    [McpTool({}, {})]\n    public abstract Task<{}> {}(\n        [FromServices] I{name}Service service,\n        {} \
-             args,\n        CancellationToken ct = default);",
-            csharp_literal(&tool.wire),
-            csharp_literal(&described),
-            result(tool),
-            tool.pascal,
-            rendered(&tool.arguments),
+            "    [McpTool({wire}, {described})]\n    public abstract Task<{result}> {pascal}(\n        [FromServices] I{name}Service \
+             service,\n        {args} args,\n        CancellationToken ct = default);"
         );
     }
     out.push_str("}\n");
@@ -285,14 +274,12 @@ fn guarded(plan: &Plan, out: &mut String) {
     let name = &plan.name;
     out.push_str(GUARDRAIL);
     for tool in &plan.tools {
-        let args = rendered(&tool.arguments);
+        let (wire, pascal, args) = (xml(&plain(&tool.wire)), &tool.pascal, rendered(&tool.arguments));
         let _ = writeln!(
             out,
-            "\n/// <summary>The tool <c>{}</c>.</summary>\npublic sealed partial class {} : IToolCap<{args}>\n{{\n    static \
-             string IToolCap<{args}>.Name => {};\n}}",
-            xml(&plain(&tool.wire)),
-            tool.pascal,
-            csharp_literal(&tool.wire),
+            "\n/// <summary>The tool <c>{wire}</c>.</summary>\npublic sealed partial class {pascal} : IToolCap<{args}>\n{{\n    \
+             static string IToolCap<{args}>.Name => {};\n}}",
+            csharp_literal(&tool.wire)
         );
     }
     let _ = writeln!(
@@ -302,14 +289,12 @@ fn guarded(plan: &Plan, out: &mut String) {
          {name}Guarded(I{name}Caps caps) => this.caps = caps;\n\n    public CallbackRunner Runner {{ get; }} = new();"
     );
     for tool in &plan.tools {
-        let pascal = &tool.pascal;
+        let (result, pascal, args) = (result(tool), &tool.pascal, rendered(&tool.arguments));
         let _ = writeln!(
             out,
-            "\n    public Task<{}> {pascal}Async(\n        {} args,\n        GuardrailEvidence<{pascal}> evidence,\n        \
+            "\n    public Task<{result}> {pascal}Async(\n        {args} args,\n        GuardrailEvidence<{pascal}> evidence,\n        \
              CancellationToken ct = default)\n    {{\n        evidence.Use(Runner, args);\n        return \
-             caps.{pascal}Async(args, ct);\n    }}",
-            result(tool),
-            rendered(&tool.arguments),
+             caps.{pascal}Async(args, ct);\n    }}"
         );
     }
     out.push_str("}\n");

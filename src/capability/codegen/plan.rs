@@ -37,7 +37,6 @@ pub struct PlannedTool {
 #[derive(Debug)]
 pub struct PlannedType {
     pub name: String,
-    pub doc: Option<String>,
     pub body: Body,
 }
 
@@ -207,7 +206,7 @@ impl Planner {
             }
             other => Body::Wraps(self.of(other, document, &name, "")),
         };
-        self.types.push(PlannedType { name: name.clone(), doc: None, body });
+        self.types.push(PlannedType { name: name.clone(), body });
         Use::Again(name)
     }
 
@@ -233,7 +232,7 @@ impl Planner {
         // Its place is before the types within it, so that a reader meets them in order.
         let place = self.types.len();
         let body = self.body(of, document, &name);
-        self.types.insert(place, PlannedType { name: name.clone(), doc: None, body });
+        self.types.insert(place, PlannedType { name: name.clone(), body });
         Use::Named(name)
     }
 
@@ -258,7 +257,7 @@ impl Planner {
                     let variant = taken.take(&type_name(text, "Empty"));
                     let inner = self.taken.take(&format!("{name}{variant}"));
                     let body = self.record(record, document, &inner);
-                    self.types.push(PlannedType { name: inner.clone(), doc: None, body });
+                    self.types.push(PlannedType { name: inner.clone(), body });
                     (variant, text.clone(), Use::Named(inner))
                 };
                 Body::Tagged { tag: tagged.tag.clone(), variants: tagged.variants.iter().map(variant).collect() }

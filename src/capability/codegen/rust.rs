@@ -71,14 +71,13 @@ pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     out + &body
 }
 
-fn doc(out: &mut String, indent: &str, text: Option<&str>) {
+fn doc(out: &mut String, text: Option<&str>) {
     for line in text.into_iter().flat_map(lines) {
-        let _ = writeln!(out, "{indent}///{}{}", if line.is_empty() { "" } else { " " }, line);
+        let _ = writeln!(out, "    ///{}{}", if line.is_empty() { "" } else { " " }, line);
     }
 }
 
 fn item(planned: &PlannedType, out: &mut String) {
-    doc(out, "", planned.doc.as_deref());
     let name = &planned.name;
     let derive = "#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]\n";
     match &planned.body {
@@ -88,12 +87,8 @@ fn item(planned: &PlannedType, out: &mut String) {
         }
         Body::Choice(variants) => {
             let _ = writeln!(out, "{derive}pub enum {name} {{");
-            for (variant, text) in variants {
-                let variant = escaped(variant);
-                if *variant != **text {
-                    let _ = writeln!(out, "    #[serde(rename = {})]", rust_literal(text));
-                }
-                let _ = writeln!(out, "    {variant},");
+            for (name, text) in variants {
+                let _ = writeln!(out, "{},", variant(name, text));
             }
             out.push_str("}\n");
         }
@@ -106,12 +101,8 @@ fn item(planned: &PlannedType, out: &mut String) {
         }
         Body::Tagged { tag, variants } => {
             let _ = writeln!(out, "{derive}#[serde(tag = {})]\npub enum {name} {{", rust_literal(tag));
-            for (variant, text, of) in variants {
-                let variant = escaped(variant);
-                if *variant != **text {
-                    let _ = writeln!(out, "    #[serde(rename = {})]", rust_literal(text));
-                }
-                let _ = writeln!(out, "    {variant}({}),", rendered(of, true));
+            for (name, text, of) in variants {
+                let _ = writeln!(out, "{}({}),", variant(name, text), rendered(of, true));
             }
             out.push_str("}\n");
         }
@@ -127,6 +118,16 @@ fn item(planned: &PlannedType, out: &mut String) {
     }
 }
 
+/// A variant's name, with its text on the wire where that is another.
+fn variant(name: &str, text: &str) -> String {
+    let name = escaped(name);
+    if name == text {
+        format!("    {name}")
+    } else {
+        format!("    #[serde(rename = {})]\n    {name}", rust_literal(text))
+    }
+}
+
 fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut String) {
     if fields.is_empty() && rest.is_none() {
         let _ = writeln!(out, "pub struct {name} {{}}");
@@ -135,7 +136,7 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
     let _ = writeln!(out, "pub struct {name} {{");
     let mut taken = Taken::default();
     for field in fields {
-        doc(out, "    ", field.doc.as_deref());
+        doc(out, field.doc.as_deref());
         let ident = taken.take(&identifier(&snake(&field.wire), "field"));
         let of = rendered(&field.of, true);
         let mut serde = Vec::new();
@@ -205,12 +206,11 @@ fn traits(plan: &Plan, out: &mut String) {
         plan.tools.iter().map(|tool| (escaped(&methods.take(&identifier(&tool.snake, "tool"))), tool)).collect();
     for (method, tool) in &named {
         let _ = writeln!(out, "\n/// May call `{}`.\npub trait Can{} {{", plain(&tool.wire), tool.pascal);
-        doc(out, "    ", tool.doc.as_deref());
+        doc(out, tool.doc.as_deref());
+        let (args, result) = (rendered(&tool.arguments, false), result(tool));
         let _ = writeln!(
             out,
-            "    fn {method}(&self, args: {}) -> impl Future<Output = Result<{}, McpError>> + Send;\n}}",
-            rendered(&tool.arguments, false),
-            result(tool)
+            "    fn {method}(&self, args: {args}) -> impl Future<Output = Result<{result}, McpError>> + Send;\n}}"
         );
     }
     let name = &plan.name;
@@ -219,14 +219,11 @@ fn traits(plan: &Plan, out: &mut String) {
         return;
     }
     let bounds = all.join(" + ");
-    let _ = match bounds.len() {
-        0..60 => writeln!(out, "\n/// All that the server can do.\npub trait {name}Caps: {bounds} {{}}"),
-        _ => writeln!(
-            out,
-            "\n/// All that the server can do.\npub trait {name}Caps:\n    {}\n{{\n}}",
-            all.join("\n    + ")
-        ),
+    let body = match bounds.len() {
+        0..60 => format!(" {bounds} {{}}"),
+        _ => format!("\n    {}\n{{\n}}", all.join("\n    + ")),
     };
+    let _ = writeln!(out, "\n/// All that the server can do.\npub trait {name}Caps:{body}");
     let _ = writeln!(out, "\nimpl<T> {name}Caps for T where T: {bounds} {{}}");
     let _ = writeln!(
         out,
@@ -234,12 +231,11 @@ fn traits(plan: &Plan, out: &mut String) {
          {name}Handlers {{\n    type SharedState: Clone + Send + Sync;"
     );
     for (method, tool) in &named {
+        let (args, result) = (rendered(&tool.arguments, false), result(tool));
         let _ = writeln!(
             out,
-            "\n    fn {method}(\n        args: {},\n        state: Self::SharedState,\n    ) -> impl Future<Output = \
-             Result<{}, McpError>> + Send;",
-            rendered(&tool.arguments, false),
-            result(tool)
+            "\n    fn {method}(\n        args: {args},\n        state: Self::SharedState,\n    ) -> impl Future<Output = \
+             Result<{result}, McpError>> + Send;"
         );
     }
     out.push_str("}\n");
@@ -248,17 +244,13 @@ fn traits(plan: &Plan, out: &mut String) {
 /// Each tool as a type of the library's typed interface.
 fn typed_tools(plan: &Plan, out: &mut String) {
     for tool in &plan.tools {
+        let (wire, name, pascal) = (plain(&tool.wire), rust_literal(&tool.wire), &tool.pascal);
+        let (args, result) = (rendered(&tool.arguments, false), result(tool));
         let _ = writeln!(
             out,
-            "\n/// `{}`, as a type.\n#[derive(Debug)]\npub enum {} {{}}\n\nimpl mcp_approve::capability::typed::ToolCap for {} \
-             {{\n    type Args = {};\n    type Output = {};\n    type Guardrail = \
-             mcp_approve::capability::typed::Required;\n    const NAME: &'static str = {};\n}}",
-            plain(&tool.wire),
-            tool.pascal,
-            tool.pascal,
-            rendered(&tool.arguments, false),
-            result(tool),
-            rust_literal(&tool.wire)
+            "\n/// `{wire}`, as a type.\n#[derive(Debug)]\npub enum {pascal} {{}}\n\nimpl \
+             mcp_approve::capability::typed::ToolCap for {pascal} {{\n    type Args = {args};\n    type Output = {result};\n    \
+             type Guardrail = mcp_approve::capability::typed::Required;\n    const NAME: &'static str = {name};\n}}"
         );
     }
 }

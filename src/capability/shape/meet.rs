@@ -230,13 +230,6 @@ pub fn size(of: &Type) -> usize {
         Type::Union(parts) => parts.iter().map(size).sum(),
         Type::Tagged(tagged) => tagged.variants.iter().map(|(_, record)| 1 + of_record(record)).sum(),
         Type::Choice(values) => values.len(),
-        Type::Any
-        | Type::Never
-        | Type::Null
-        | Type::Boolean
-        | Type::Integer
-        | Type::Number
-        | Type::Text(_)
-        | Type::Named(_) => 0,
+        _ => 0,
     }
 }

@@ -10,11 +10,13 @@ mod show;
 
 use std::collections::BTreeMap;
 
+use crate::wire::words::words;
+
 pub use order::is_within;
 pub use show::{Shown, fields, shown};
 
 /// One type. Names in it are foreign text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Any JSON value: an untyped schema, or one beyond what is read.
     Any,
@@ -42,7 +44,7 @@ pub enum Type {
 }
 
 /// An object with known properties.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// In the order of the schema.
     pub fields: Vec<Field>,
@@ -51,7 +53,7 @@ pub struct Record {
 }
 
 /// One property.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name on the wire.
     pub name: String,
@@ -66,7 +68,7 @@ pub struct Field {
 pub struct Doc(pub Option<String>);
 
 /// A choice between records by the text in one of their fields.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tagged {
     /// The field that tells.
     pub tag: String,
@@ -74,39 +76,21 @@ pub struct Tagged {
     pub variants: Vec<(String, Record)>,
 }
 
-/// A format of JSON Schema 2020-12 (section 7.3) that a language has a type for, or that says what a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    DateTime,
-    Date,
-    Time,
-    Duration,
-    Email,
-    Hostname,
-    Ipv4,
-    Ipv6,
-    Uri,
-    Uuid,
-    /// Base64 (OpenAPI's `byte`, JSON Schema's `contentEncoding: base64`).
-    Base64,
-}
-
-impl Format {
-    /// Its word in a schema.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::DateTime => "date-time",
-            Self::Date => "date",
-            Self::Time => "time",
-            Self::Duration => "duration",
-            Self::Email => "email",
-            Self::Hostname => "hostname",
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-            Self::Uri => "uri",
-            Self::Uuid => "uuid",
-            Self::Base64 => "base64",
-        }
+words! {
+    /// A format of JSON Schema 2020-12 (section 7.3) that a language has a type for, or that says what a text is.
+    Format {
+        DateTime = "date-time",
+        Date = "date",
+        Time = "time",
+        Duration = "duration",
+        Email = "email",
+        Hostname = "hostname",
+        Ipv4 = "ipv4",
+        Ipv6 = "ipv6",
+        Uri = "uri",
+        Uuid = "uuid",
+        /// Base64 (OpenAPI's `byte`, JSON Schema's `contentEncoding: base64`).
+        Base64 = "base64",
     }
 }
 
@@ -143,19 +127,3 @@ impl PartialEq for Doc {
 }
 
 impl Eq for Doc {}
-
-impl PartialOrd for Doc {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Doc {
-    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
-    }
-}
-
-impl std::hash::Hash for Doc {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-}

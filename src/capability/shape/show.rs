@@ -162,7 +162,7 @@ impl<'a> Canonical<'a> {
             }
             Type::Tagged(tagged) => {
                 let mut variants: Vec<&(String, Record)> = tagged.variants.iter().collect();
-                variants.sort_unstable();
+                variants.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
                 let _ = write!(self.out, "<{}", serde_json::Value::from(tagged.tag.as_str()));
                 for (text, record) in variants {
                     let _ = write!(self.out, "|{}:", serde_json::Value::from(text.as_str()));

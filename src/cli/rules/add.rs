@@ -17,7 +17,7 @@ use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
-use crate::policy::maker::{Origin, Proposal, Title, id_about, proposals};
+use crate::policy::maker::{Proposal, Title, id_about, proposals};
 use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
@@ -155,14 +155,13 @@ fn from_record(
     out: &mut dyn Write,
 ) -> Result<Option<(String, Vec<String>)>, Error> {
     let call = past::one(record, &site.db)?;
-    let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
         hint: "mcp-approve asks about such calls each time".to_owned(),
     };
     // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
     let roots = Roots { folder: None, ..policy_file::roots() };
-    let made = proposals(&origin, &roots).map_err(|why| cannot(why.to_string()))?;
+    let made = proposals(&call.question(None), &roots).map_err(|why| cannot(why.to_string()))?;
     let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
     let all: Vec<Proposal> = made.into_iter().filter(told).collect();
     let Some(scope) = &options.scope else {

@@ -26,10 +26,9 @@ use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
 use crate::policy::fit::{Fit, paths_wanted};
 use crate::policy::past::{PastCall, is_obscured};
-use crate::policy::paths::Paths;
 use crate::policy::question::rules_name;
 use crate::policy::rule::Policy;
-use crate::policy::under::Roots;
+use crate::policy::under::{Paths, Roots};
 use crate::wire::strict::{self, Flaw};
 
 /// How long looking at paths may take.
@@ -215,7 +214,7 @@ impl Call {
             Known::Definition(tool) => (Some(&**tool), conclude::of_tool(tool, Trust::default())),
             Known::Remembered(known) => (Some(&known.tool), known.behavior.clone()),
         };
-        conclude::of_call(definition, &described, &self.arguments.to_string(), &self.arguments)
+        conclude::of_call(definition, &described, &self.arguments)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
 use crate::pins::reading::Known;
-use crate::policy::beforehand;
+use crate::policy::decide::denied_beforehand;
 use crate::policy::role::{Lacks, Role};
 use crate::policy::rule::Policy;
 
@@ -60,7 +60,7 @@ impl Bars<'_> {
 
     fn policy(&self, known: &Known) -> Option<Bar> {
         let (server, tool) = (&known.server.name, &known.tool.name);
-        let why = beforehand::denied(self.policy, server, tool, &known.behavior, self.now)?;
+        let why = denied_beforehand(self.policy, server, tool, &known.behavior, self.now)?;
         Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
     }
 

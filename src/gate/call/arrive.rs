@@ -5,12 +5,11 @@ use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
-use crate::gate::call::replies::{self, answer};
+use crate::gate::call::refuse::{duplicate, too_many_lists};
+use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing, Question};
-use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
@@ -30,94 +29,82 @@ use crate::wire::rename;
 const PLAIN_IDS: usize = 65_536;
 
 impl Gate {
-    pub(in crate::gate) fn on_host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_line(&mut self, line: Line) {
         match message::sort(line) {
-            Sorted::Call(call) => self.on_call(now, call, out),
-            Sorted::Plain(plain) => self.plain(now, plain, out),
-            Sorted::Refused { refusal, line } => {
-                let (digest, bytes) = (line.digest(), line.content().len() as u64);
-                self.refuse(now, &refusal, Some(digest), bytes, out);
-            }
+            Sorted::Call(call) => self.on_call(call),
+            Sorted::Plain(plain) => self.plain(plain),
+            Sorted::Refused { refusal, line } => self.refuse_line(&refusal, &line),
             Sorted::Blank => {}
         }
     }
 
     /// A call: held from here on, until a decision exists.
-    fn on_call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
+    fn on_call(&mut self, call: Box<Call>) {
         if self.is_live(call.id()) || self.host.plain_ids.contains(call.id()) {
-            let bytes = call.line().content().len() as u64;
-            self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
-            return;
+            return self.refuse_line(&duplicate(call.id().clone()), call.line());
         }
         if let Some(state) = round_trips::brought_back(&call)
             && !self.flights.gave_state(&call)
         {
-            return self.on_return(now, &call, &state, out);
+            return self.on_return(&call, &state);
         }
         self.consoles.status.calls += 1;
         if call.is_modern() {
-            self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
+            self.consoles.status.era = Revision::V2026_07_28.word().to_owned();
         }
-        self.take_up(now, call, out);
+        self.take_up(call);
     }
 
     /// Takes up a call, or another request that must be decided on: held where the session and the scope allow it.
-    pub(in crate::gate) fn take_up(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn take_up(&mut self, call: Box<Call>) {
         if self.ends.wrapper != WrapperEnd::Runs {
-            return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
+            return self.deny_unheld(&call, By::Shutdown, "the wrapper stops", replies::stopping(&call));
         }
         let session = match self.host.lifecycle.call(&call) {
             Ok(session) => Some(session),
             Err(NotLegal::Closed) => {
-                return self.deny_unheld(now, &call, By::Fault, "the session is closed", replies::closed(&call), out);
+                return self.deny_unheld(&call, By::Fault, "the session is closed", replies::closed(&call));
             }
             Err(NotLegal::Opening | NotLegal::Initializing) if self.host.lifecycle.is_pending() => None,
             Err(phase @ (NotLegal::Opening | NotLegal::Initializing)) => {
                 let reply = replies::wrong_phase(&call, self.host.lifecycle.phase(), &phase);
-                return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
+                return self.deny_unheld(&call, By::Fault, &phase.to_string(), reply);
             }
         };
         if call.method().is_none()
             && let Err(Outside(why)) = self.config.scope.may_name(call.name())
         {
-            return self.deny_unheld(now, &call, By::Scope, &why, replies::out_of_scope(&call), out);
+            return self.deny_unheld(&call, By::Scope, &why, replies::out_of_scope(&call));
         }
         if self.calls.is_full(call.line().bytes().len()) || self.flights.is_full() {
             let reply = replies::too_many(&call);
-            return self.deny_unheld(
-                now,
-                &call,
-                By::Fault,
-                "too many calls wait, for a decision or for the server",
-                reply,
-                out,
-            );
+            return self.deny_unheld(&call, By::Fault, "too many calls wait, for a decision or for the server", reply);
         }
-        let held = self.hold(now, call);
+        let held = self.hold(call);
         match session {
-            Some(session) => self.describe(now, held, Describing { session, before: None }, out),
+            Some(session) => self.describe(held, Describing { session, before: None }),
             None => {
-                self.wake_for(&held, out);
+                self.wake_for(&held);
                 self.calls.put(held, Opening);
             }
         }
     }
 
-    fn hold(&mut self, now: Now, call: Box<Call>) -> Held {
+    fn hold(&mut self, call: Box<Call>) -> Held {
         let number = self.calls.next_number();
         // A server has no host that gives up on it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-        let longest = self.longest_wait(&call, now.mono);
+        let longest = self.longest_wait(&call, self.now.mono);
         let mut held = Held {
             number,
             ticket: self.ticket(number).into(),
-            deadline: now.mono.saturating_add(self.config.approval_timeout).min(longest),
+            deadline: self.now.mono.saturating_add(self.config.approval_timeout).min(longest),
             call,
-            arrived: now,
+            arrived: self.now,
             asked: AskRecord::NotAsked,
             original: None,
-            beat: has_token.then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent: 0 }),
-            round_trips: RoundTrips { opened: now.mono, ..RoundTrips::default() },
+            beat: has_token.then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
+            round_trips: RoundTrips { opened: self.now.mono, ..RoundTrips::default() },
             seen: Seen::default(),
             asked_again: None,
         };
@@ -130,17 +117,9 @@ impl Gate {
     }
 
     /// Denies a call that is not worth holding: one decision record, one answer.
-    pub(in crate::gate) fn deny_unheld(
-        &mut self,
-        now: Now,
-        call: &Call,
-        by: By,
-        reason: &str,
-        reply: Line,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn deny_unheld(&mut self, call: &Call, by: By, reason: &str, reply: Line) {
         let number = self.calls.next_number();
-        let mut entry = self.entry(now, Kind::Decision);
+        let mut entry = self.entry(Kind::Decision);
         entry.ticket = Some(self.ticket(number));
         entry.tool = Some(call.name().to_owned());
         let target = target::of_unjudged(call);
@@ -149,11 +128,10 @@ impl Gate {
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
         entry.arguments = Some(call.arguments_text().to_owned());
-        let entry = entries::of_request(entry, call).with("reason", reason);
-        self.record(entry, out);
+        self.record(entries::of_request(entry, call).with("reason", reason));
         self.consoles.status.denied += 1;
-        answer(call, reply, out);
-        self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
+        self.out.push(replies::answer(call, reply));
+        self.show(Direction::ToServer, ActivityKind::Call, |one| {
             one.what = call.name().to_owned();
             one.target = target;
             one.verdict = Some(VerdictWord::Deny);
@@ -164,70 +142,64 @@ impl Gate {
         });
     }
     /// A message that is not held: it passes at once.
-    pub(in crate::gate) fn plain(&mut self, now: Now, mut plain: Plain, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn plain(&mut self, mut plain: Plain) {
         if self.ends.server.reason().is_some() {
             // What is kept for the host needs no server: a call that waited as a task ends by the answer to this.
             let is_new = matches!(plain.gist(), Gist::Request { id, .. } if !self.is_live(id));
-            drop(is_new.then(|| self.take_task_request(now, plain, out)));
+            drop(is_new.then(|| self.take_task_request(plain)));
             return;
         }
-        let bytes = plain.line().content().len() as u64;
         match plain.gist().clone() {
             Gist::Request { id, method, .. } => {
                 if self.is_live(&id) {
-                    let refusal = duplicate(id);
-                    self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
-                    return;
+                    return self.refuse_line(&duplicate(id), plain.line());
                 }
                 if method == "tools/list" {
                     if !self.config.scope.is_whole() && !self.catalog.has_room() {
-                        let refusal = too_many_lists(id);
-                        return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                        return self.refuse_line(&too_many_lists(id), plain.line());
                     }
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
                 }
-                let Some(same) = self.take_task_request(now, plain, out) else { return };
+                let Some(same) = self.take_task_request(plain) else { return };
                 plain = same;
                 let request = request::is_ruled(&method).then(|| plain.request(Origin::Host)).flatten();
                 if let Some(request) = request {
-                    if self.holds(now, &request) {
-                        return self.take_up(now, Box::new(request), out);
+                    if self.holds(&request) {
+                        return self.take_up(Box::new(request));
                     }
-                    self.record_single(now, &request, out);
+                    self.record_single(&request);
                 }
-                self.learn_host(now, &plain, &method, out);
+                self.learn_host(&plain, &method);
                 if matches!(method.as_str(), "initialize" | "server/discover") {
                     self.host.introduction = Some(id.clone());
                 }
                 if self.host.plain_ids.len() < PLAIN_IDS {
                     self.host.plain_ids.insert(id);
                 }
-                self.passes(now, (Origin::Host, Form::Request, &method), plain.line(), out);
+                self.passes((Origin::Host, Form::Request, &method), plain.line());
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
                 // The server is not to learn the id: it would put a question of its own under the next.
-                return self.elicited_in_vain(now, None, "it cancels a request that only mcp-approve may cancel", out);
+                return self.elicited_in_vain(None, "it cancels a request that only mcp-approve may cancel");
             }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_host_id(id)) {
-                    self.withdraw(now, number, Withdrawal::Cancelled, out);
+                    self.withdraw(number, Withdrawal::Cancelled);
                     return;
                 }
                 if cancels.as_ref().is_some_and(|id| self.tasks.stop_waiting(id)) {
                     return;
                 }
                 if self.restricts(&method) {
-                    let what = message::NO_ANSWER.to_owned();
-                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                    return self.refuse_line(&Refusal::of(message::NO_ANSWER, None, false), plain.line());
                 }
                 if let Some(first) = cancels.as_ref().and_then(|id| self.flights.first_of(id)).cloned() {
                     // The server knows the call by its first request.
-                    self.cancelled_in_flight(now, &first, out);
-                    self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
+                    self.cancelled_in_flight(&first);
+                    self.passes((Origin::Host, Form::Notification, &method), plain.line());
                     let line = rename::with_param(plain.line(), "requestId", first.raw());
-                    return out.extend(line.map(|line| Effect::Query(Question(line))));
+                    return self.out.extend(line.map(|line| Effect::Query(Question(line))));
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
@@ -235,30 +207,30 @@ impl Gate {
                     if !self.config.scope.is_whole() {
                         self.catalog.host_cancels(&id);
                     }
-                    self.cancelled_in_flight(now, &id, out);
+                    self.cancelled_in_flight(&id);
                 }
-                self.learn_host(now, &plain, &method, out);
-                self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
+                self.learn_host(&plain, &method);
+                self.passes((Origin::Host, Form::Notification, &method), plain.line());
             }
             Gist::Response { id, failed } => {
                 if self.elicited.is_ours(&id) {
-                    return self.on_elicited(now, &id, failed, plain.line(), out);
+                    return self.on_elicited(&id, failed, plain.line());
                 }
                 if self.calls.by_origin(Origin::Server, &id).is_some() {
-                    let what = "the server's request of this id has not reached the host yet".to_owned();
-                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                    let refusal =
+                        Refusal::of("the server's request of this id has not reached the host yet", None, false);
+                    return self.refuse_line(&refusal, plain.line());
                 }
                 if !failed {
                     self.host.roots.host_answers(&id, plain.line().content());
                 }
-                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
+                self.passes((Origin::Host, Form::Response, ""), plain.line());
             }
             Gist::Unreadable => {
-                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
+                self.passes((Origin::Host, Form::Response, ""), plain.line());
             }
         }
-        out.push(Effect::Relay(Passing::ToServer(plain)));
+        self.out.push(Effect::Relay(Passing::ToServer(plain)));
     }
 
     /// Whether a call under this id has no answer yet.
@@ -270,7 +242,7 @@ impl Gate {
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.
-    fn learn_host(&mut self, now: Now, plain: &Plain, method: &str, out: &mut Vec<Effect>) {
+    fn learn_host(&mut self, plain: &Plain, method: &str) {
         self.host.lifecycle.on_host_line(plain.gist(), plain.line().content());
         if method == "initialize" {
             let shows = features::shows_forms(plain.line().content());
@@ -281,10 +253,10 @@ impl Gate {
             && let Some((name, version)) = self.host.lifecycle.host()
         {
             let features = features::of_host(plain.line().content());
-            let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
+            let entry = self.entry(Kind::Host).with("name", name).with("version", version);
             let entry = entry.with("features", features);
             self.host.recorded = HostRecord::Made;
-            self.record(entry, out);
+            self.record(entry);
         }
     }
 }

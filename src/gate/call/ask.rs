@@ -1,18 +1,18 @@
 //! Puts a call before the operator, and takes the answer: a verdict or an edit, on exactly the bytes that were shown;
 //! anything else comes to nothing.
 
-use crate::audit::record::{By, Kind};
+use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Operator, Original,
-    Stage, Verdict, Withdrawal, Withdrawn,
+    Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage,
+    Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{self, Judged, Seen};
 use crate::gate::call::replies;
 use crate::gate::call::round_trips;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::event::OperatorWord;
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::server::catalog::Known;
@@ -20,108 +20,96 @@ use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
 use crate::wire::call::Call;
-use crate::wire::digest::Digest;
 
 impl Gate {
     /// Puts a call before the operator.
-    pub(in crate::gate) fn ask(&mut self, now: Now, mut held: Held, case: Case, out: &mut Vec<Effect>) {
-        let entry = self.asked_entry(now, &held, &case.judged);
-        let entry = self.record(entry, out);
+    pub(in crate::gate) fn ask(&mut self, mut held: Held, case: Case) {
+        let entry = self.record(self.asked_entry(&held, &case.judged));
         held.asked = AskRecord::Sent;
-        self.give_task(now, &mut held, out);
-        out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
+        self.give_task(&mut held);
+        self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
         if self.ends.host_gone.is_some() {
-            self.end_withdrawn(now, &held, Some(&case.judged), Withdrawal::HostGone, out);
-            return self.close_server_when_done(out);
+            self.end_withdrawn(&held, Some(&case.judged), Withdrawal::HostGone);
+            return self.close_server_when_done();
         }
-        self.wake_for(&held, out);
+        self.wake_for(&held);
         self.calls.put(held, Asking { case, entry, look: None });
     }
 
     /// The operator's verdict on exactly these bytes.
-    pub(in crate::gate) fn on_decided(
-        &mut self,
-        now: Now,
-        word: OperatorWord,
-        verdict: OperatorVerdict,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(now, &word, verdict.word(), out);
+    pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict) {
+        let Some((held, asking)) = self.take_asked(word) else {
+            return self.too_late(word, verdict.word());
         };
         match verdict {
-            OperatorVerdict::Approve { unread } => {
-                self.operator_approves(now, (held, asking), word, unread, None, out);
-            }
+            OperatorVerdict::Approve { unread } => self.operator_approves((held, asking), word, unread, None),
             OperatorVerdict::Deny { reason } => {
                 let reply = replies::denied_by_operator(&held.call, &reason);
                 let reason = if reason.is_empty() { "denied by the operator".into() } else { reason };
-                let verdict = by_operator(&word, &asking, reason);
-                self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
+                let verdict = by_operator(word, &asking, reason);
+                self.deny(held, Some(asking.case.judged), verdict, reply);
             }
         }
     }
 
     /// An approval of exactly these bytes, and of calls like it for a while.
-    pub(in crate::gate) fn on_granted(
-        &mut self,
-        now: Now,
-        word: OperatorWord,
-        terms: GrantTerms,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(now, &word, "approve", out);
+    pub(in crate::gate) fn on_granted(&mut self, word: &OperatorWord, terms: GrantTerms) {
+        let Some((held, asking)) = self.take_asked(word) else {
+            return self.too_late(word, "approve");
         };
         if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
             self.calls.put(held, asking);
-            return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why });
+            return self.refuse_word(word, why);
         }
-        self.operator_approves(now, (held, asking), word, false, Some(terms), out);
+        self.operator_approves((held, asking), word, false, Some(terms));
     }
 
     pub(in crate::gate) fn operator_approves(
         &mut self,
-        now: Now,
         (held, asking): (Held, Asking),
-        word: OperatorWord,
+        word: &OperatorWord,
         unread: bool,
         grant: Option<GrantTerms>,
-        out: &mut Vec<Effect>,
     ) {
-        let verdict = by_operator(&word, &asking, "approved by the operator".into());
-        let (held, case) = match self.if_still_described(now, held, asking.case, out) {
-            Ok(as_shown) => as_shown,
-            Err(why) => return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why }),
-        };
+        let verdict = by_operator(word, &asking, "approved by the operator".into());
+        if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, unread, grant)) {
+            self.refuse_word(word, why);
+        }
+    }
+
+    /// Approves a call where all is as the card showed it, which may have to be looked at first; else the reason why that
+    /// counts for nothing.
+    pub(in crate::gate) fn approve_as_shown(
+        &mut self,
+        held: Held,
+        case: Case,
+        (verdict, unread, grant): (Verdict, bool, Option<GrantTerms>),
+    ) -> Result<(), String> {
+        let (held, case) = self.if_still_described(held, case)?;
         let approval = Approval { case, verdict, unread, grant };
         if held.looks_again() {
-            let look = self.look(&held, out);
-            return self.calls.put(held, Approving { approval, look });
+            let look = self.look(&held);
+            self.calls.put(held, Approving { approval, look });
+        } else {
+            self.approve(held, approval);
         }
-        self.approve(now, held, approval, out);
+        Ok(())
     }
 
     /// Gives the call back where its tool is still described as the card showed it. Else the call is judged and shown anew,
     /// and the verdict on the old card counts for nothing, for the reason given.
-    pub(in crate::gate) fn if_still_described(
-        &mut self,
-        now: Now,
-        held: Held,
-        case: Case,
-        out: &mut Vec<Effect>,
-    ) -> Result<(Held, Case), String> {
+    pub(in crate::gate) fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
         let Some(shown) = case.judged.described.as_ref().map(|described| described.digest) else {
             return Ok((held, case));
         };
         match self.catalog.find(held.call.name()) {
             Known::Yes(known) if known.digest == shown => Ok((held, case)),
             Known::Yes(known) => {
-                self.judge(now, held, case.session, Some(known), out);
+                self.judge(held, case.session, Some(known));
                 Err("the server has changed this tool's definition since the card was shown; look again".into())
             }
             Known::No | Known::Ask => {
-                self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);
+                self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
                 Err("the server has announced changed tools since the card was shown; mcp-approve asks it for the new \
                      list"
                     .into())
@@ -136,7 +124,7 @@ impl Gate {
     }
 
     /// A verdict that decides nothing: it is recorded, and its console learns why.
-    pub(in crate::gate) fn too_late(&mut self, now: Now, word: &OperatorWord, said: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn too_late(&mut self, word: &OperatorWord, said: &str) {
         let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
         let why = match held {
             None => "this call no longer waits".to_owned(),
@@ -157,39 +145,26 @@ impl Gate {
                 | Stage::Asking(_) => "it does not wait for an operator yet".to_owned(),
             },
         };
-        let operator = Operator { who: word.who.clone(), console: word.console };
-        self.comes_to_nothing(now, &word.ticket, word.digest, (said, &operator), &why, out);
+        self.comes_to_nothing(word, said, &why);
     }
 
     /// Records that a verdict counted for nothing, and tells its console.
-    pub(in crate::gate) fn comes_to_nothing(
-        &mut self,
-        now: Now,
-        ticket: &str,
-        digest: Digest,
-        (said, operator): (&str, &Operator),
-        why: &str,
-        out: &mut Vec<Effect>,
-    ) {
-        let mut entry = self.entry(now, Kind::Fault);
-        entry.ticket = Some(ticket.to_owned());
-        entry.digest = Some(digest);
-        let what = format!("a verdict ({said}) had no effect");
-        let entry = entry.with("what", what).with("operator", operator.who.as_ref()).with("reason", why);
-        self.record(entry, out);
-        out.push(Effect::Refuse { console: operator.console, ticket: ticket.to_owned(), why: why.to_owned() });
+    pub(in crate::gate) fn comes_to_nothing(&mut self, word: &OperatorWord, said: &str, why: &str) {
+        let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
+        entry.ticket = Some(word.ticket.clone());
+        self.record(entry.with("operator", &*word.operator.who).with("reason", why));
+        self.refuse_word(word, why);
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
-    pub(in crate::gate) fn on_edited(&mut self, now: Now, word: &OperatorWord, arguments: &str, out: &mut Vec<Effect>) {
-        let refuse = |why: String| Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why };
+    pub(in crate::gate) fn on_edited(&mut self, word: &OperatorWord, arguments: &str) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            return out.push(refuse("this call no longer waits, or it has changed since it was shown".into()));
+            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
-        match self.read_edit(now, &held, &asking.case.judged, arguments) {
+        match self.read_edit(&held, &asking.case.judged, arguments) {
             Err(why) => {
                 self.calls.put(held, asking);
-                out.push(refuse(why));
+                self.refuse_word(word, why);
             }
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
@@ -202,16 +177,16 @@ impl Gate {
                 // What the edited call would touch is looked at before it is shown.
                 held.seen = Seen::default();
                 held.asked_again = None;
-                self.judge(now, held, session, asking.case.judged.described, out);
+                self.judge(held, session, asking.case.judged.described);
             }
         }
     }
 
     /// Reads an edit: the call, and that its session allows it; why it is refused, where it is.
-    fn read_edit(&self, now: Now, held: &Held, shown: &Judged, arguments: &str) -> Result<(Call, InSession), String> {
+    fn read_edit(&self, held: &Held, shown: &Judged, arguments: &str) -> Result<(Call, InSession), String> {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
-        let judged = judged::judge(now, &call, shown.described.clone(), self.judge_input(), &Seen::default());
+        let judged = judged::judge(self.now, &call, shown.described.clone(), self.judge_input(), &Seen::default());
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }
@@ -229,9 +204,8 @@ impl Gate {
 }
 
 fn by_operator(word: &OperatorWord, asking: &Asking, reason: String) -> Verdict {
-    let operator = Operator { who: word.who.clone(), console: word.console };
     let rule = asking.case.judged.ruling.rule.clone();
-    Verdict { by: By::Operator, rule, reason, operator: Some(operator) }
+    Verdict { by: By::Operator, rule, reason, operator: Some(word.operator.clone()) }
 }
 
 fn decided_already(verdict: &Verdict) -> String {

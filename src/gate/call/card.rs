@@ -56,7 +56,7 @@ impl Gate {
             bytes: held.call.line().content().len() as u64,
             arrived: held.arrived.wall,
             deadline: held.deadline_at(),
-            host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
+            host: self.host_words(&held.call),
             caller: caller::of(held.call.meta_text()),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),

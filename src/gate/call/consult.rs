@@ -7,7 +7,6 @@ use crate::gate::call::entries;
 use crate::gate::call::held::{Case, Consulting, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::data::opinion::{Approver, Opinion};
 use crate::policy::question::rules_name;
 use crate::policy::rule::Decision;
@@ -27,30 +26,23 @@ impl Gate {
     }
 
     /// Has approvers asked about a call.
-    pub(in crate::gate) fn consult(&mut self, held: Held, case: Case, names: Vec<String>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn consult(&mut self, held: Held, case: Case, names: Vec<String>) {
         let consult = self.calls.next_question();
         let call = self.call_for_approvers(&held, &case.judged).to_string();
-        out.push(Effect::Consult { ticket: held.ticket.to_string(), consult, names, call });
-        self.wake_for(&held, out);
+        self.out.push(Effect::Consult { ticket: held.ticket.to_string(), consult, names, call });
+        self.wake_for(&held);
         self.calls.put(held, Consulting { case, consult });
     }
 
     /// The approvers have spoken, or failed to.
-    pub(in crate::gate) fn on_consulted(
-        &mut self,
-        now: Now,
-        ticket: &str,
-        consult: u64,
-        opinions: Vec<Opinion>,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_consulted(&mut self, ticket: &str, consult: u64, opinions: Vec<Opinion>) {
         let number = self.calls.by_ticket(ticket);
         let is_asked = |_: &Held, waits: &Consulting| waits.consult == consult;
         let Some((mut held, waits)) = number.and_then(|number| self.calls.take_if(number, is_asked)) else {
             return;
         };
         held.seen.opinions = Some(opinions);
-        self.judge_again(now, held, waits.case, out);
+        self.judge_again(held, waits.case);
     }
 
     /// A call as an approver reads it: one JSON object.
@@ -63,7 +55,7 @@ impl Gate {
             "arguments": arguments,
             "ticket": held.ticket.as_ref(),
             "session": self.config.session.as_ref(),
-            "host": self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
+            "host": self.host_words(&held.call),
             "badge": behavior.badge().word(),
             "confidence": behavior.confidence.word(),
             "behavior": behavior.identity.to_string(),

@@ -6,7 +6,6 @@ use crate::audit::record::By;
 use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::data::pin::Pins;
 use crate::gate::server::catalog::Known;
 use crate::gate::{Gate, Mode};
@@ -14,102 +13,100 @@ use crate::wire::call::Call;
 
 impl Gate {
     /// Judges a call by its tool's description; asks the server first where that is not known.
-    pub(in crate::gate) fn describe(&mut self, now: Now, held: Held, waits: Describing, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn describe(&mut self, held: Held, waits: Describing) {
         if held.call.method().is_some() {
-            return self.judge(now, held, waits.session, None, out);
+            return self.judge(held, waits.session, None);
         }
         if !self.catalog.is_ready() || self.catalog.is_reading() {
-            self.wake_for(&held, out);
+            self.wake_for(&held);
             return self.calls.put(held, waits);
         }
         match self.catalog.find(held.call.name()) {
-            Known::Yes(described) => self.judge(now, held, waits.session, Some(described), out),
-            Known::No | Known::Ask => self.ask_server(now, held, waits, out),
+            Known::Yes(described) => self.judge(held, waits.session, Some(described)),
+            Known::No | Known::Ask => self.ask_server(held, waits),
         }
     }
 
     /// Asks the server for its tools under our own id, unless that question is on its way.
-    pub(in crate::gate) fn ask_server(&mut self, now: Now, held: Held, waits: Describing, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn ask_server(&mut self, held: Held, waits: Describing) {
         let meta = held.call.is_modern().then(|| own_meta(&held.call));
-        if let Some(question) = self.catalog.ask(now, meta) {
-            out.push(Effect::Query(question));
+        if let Some(question) = self.catalog.ask(self.now, meta) {
+            self.out.push(Effect::Query(question));
         }
-        if let Some(at) = self.catalog.wake_at() {
-            self.wake_by(at, out);
-        }
-        self.wake_for(&held, out);
+        self.wake_by(self.catalog.wake_at());
+        self.wake_for(&held);
         self.calls.put(held, waits);
     }
 
     /// What is remembered of the server is here: the calls that waited for it are described and judged.
-    pub(in crate::gate) fn on_reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_reviewed(&mut self, pins: Pins) {
         let was_ready = self.catalog.is_ready();
-        self.catalog.repin(now, pins);
+        self.catalog.repin(self.now, pins);
         if was_ready {
             // The operator may have accepted or refused a definition: what waits is judged by that.
-            return self.rejudge(now, out);
+            return self.rejudge();
         }
-        self.describe_again(now, out);
+        self.describe_again();
     }
 
     /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
     /// came in the meantime is still to be read.
-    pub(in crate::gate) fn describe_again(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn describe_again(&mut self) {
         if self.catalog.is_asking() || self.catalog.is_reading() {
             return;
         }
         for number in self.calls.waiting::<Describing>() {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
-                self.describe(now, held, waits, out);
+                self.describe(held, waits);
             }
         }
     }
 
     /// Takes up the calls that came while the server still owed the answer to `initialize`, as from scripts that write
     /// all at once.
-    pub(in crate::gate) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn early_calls(&mut self) {
         if self.host.lifecycle.is_pending() {
             return;
         }
         for number in self.calls.waiting::<Opening>() {
             let Some((held, Opening)) = self.calls.take(number) else { continue };
             match self.host.lifecycle.call(&held.call) {
-                Ok(session) => self.describe(now, held, Describing { session, before: None }, out),
+                Ok(session) => self.describe(held, Describing { session, before: None }),
                 Err(phase) => {
                     let reply = replies::wrong_phase(&held.call, self.host.lifecycle.phase(), &phase);
-                    self.deny(now, held, None, Verdict::by(By::Fault, None, phase.to_string()), reply, out);
+                    self.deny(held, None, Verdict::by(By::Fault, None, phase.to_string()), reply);
                 }
             }
         }
     }
 
     /// The whole list is known afresh: every call that waited for it is judged, or denied for want of such a tool.
-    pub(in crate::gate) fn on_described(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_described(&mut self) {
         for number in self.calls.waiting::<Describing>() {
             let Some((held, Describing { session, before })) = self.calls.take(number) else { continue };
             match self.catalog.find(held.call.name()) {
-                Known::Yes(described) => self.judge(now, held, session, Some(described), out),
-                Known::Ask => self.judge(now, held, session, None, out),
+                Known::Yes(described) => self.judge(held, session, Some(described)),
+                Known::Ask => self.judge(held, session, None),
                 // The server may still know it, and says so itself where it does not.
-                Known::No if self.config.mode == Mode::Observe => self.judge(now, held, session, None, out),
+                Known::No if self.config.mode == Mode::Observe => self.judge(held, session, None),
                 Known::No => {
                     let reply = replies::no_such_tool(&held.call);
                     let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
-                    self.deny(now, held, before, verdict, reply, out);
+                    self.deny(held, before, verdict, reply);
                 }
             }
         }
     }
 
     /// The server gave no list: every call that waited for it is judged by what is known.
-    pub(in crate::gate) fn on_undescribed(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_undescribed(&mut self) {
         for number in self.calls.waiting::<Describing>() {
             let Some((held, Describing { session, .. })) = self.calls.take(number) else { continue };
             let described = match self.catalog.find(held.call.name()) {
                 Known::Yes(described) => Some(described),
                 Known::No | Known::Ask => None,
             };
-            self.judge(now, held, session, described, out);
+            self.judge(held, session, described);
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Has the host ask its user, where no console is open and the operator wants that (`--unattended elicit`). The answer goes the
 //! way of every verdict; it approves only what the question showed.
 
-use crate::audit::record::{By, Kind};
+use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::Unattended;
-use crate::gate::call::held::{Approval, Approving, Asking, Held, Verdict, Withdrawal};
+use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::state::Forms;
 use crate::gate::state::elicited::{Open, ShownForm};
 use crate::mcp::features;
@@ -19,7 +18,7 @@ use crate::wire::reply;
 
 impl Gate {
     /// Takes a question back whose call waits no longer, and puts the next one.
-    pub(in crate::gate) fn elicit(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn elicit(&mut self) {
         if self.config.unattended != Unattended::Elicit || self.ends.host_gone.is_some() {
             return;
         }
@@ -28,7 +27,7 @@ impl Gate {
                 return;
             }
             if let Some(open) = self.elicited.close() {
-                out.push(Effect::Answer(reply::cancel(&open.id)));
+                self.out.push(Effect::Answer(reply::cancel(&open.id)));
             }
         }
         if self.consoles.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
@@ -41,12 +40,12 @@ impl Gate {
         };
         let next = self.calls.iter::<Asking>().find_map(ask);
         match next {
-            Some((true, form)) => self.end_round_trip(now, form.number, Some(form), out),
+            Some((true, form)) => self.end_round_trip(form.number, Some(form)),
             Some((false, form)) => {
                 let held = self.calls.get::<Asking>(form.number);
                 let task = held.and_then(|(held, _)| held.round_trips.task.clone());
                 let Open { id, form } = self.elicited.ask(form);
-                out.push(Effect::Answer(reply::elicit(id, &form.text, task.as_deref())));
+                self.out.push(Effect::Answer(reply::elicit(id, &form.text, task.as_deref())));
             }
             None => {}
         }
@@ -78,76 +77,54 @@ impl Gate {
     }
 
     /// The host answers a question of ours. No answer of that kind reaches the server, whenever it comes.
-    pub(in crate::gate) fn on_elicited(&mut self, now: Now, id: &Id, failed: bool, line: &Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_elicited(&mut self, id: &Id, failed: bool, line: &Line) {
         let Some(Open { form, .. }) = self.elicited.answered(id) else {
-            return self.elicited_in_vain(now, None, "the question was answered or taken back before", out);
+            return self.elicited_in_vain(None, "the question was answered or taken back before");
         };
         if failed {
             // It said that it could. The call waits for a console as it would have.
             self.host.forms = Forms::No;
             let why = "the host could not ask its user, and is not asked again in this session";
-            return self.elicited_in_vain(now, Some(&form), why, out);
+            return self.elicited_in_vain(Some(&form), why);
         }
-        self.on_form_answered(now, &form, question::answer(line.content()), out);
+        self.on_form_answered(&form, question::answer(line.content()));
     }
 
     /// The host's user has answered a form.
-    pub(in crate::gate) fn on_form_answered(
-        &mut self,
-        now: Now,
-        form: &ShownForm,
-        answer: FormAnswer,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_form_answered(&mut self, form: &ShownForm, answer: FormAnswer) {
         let is_same = |_: &Held, asking: &Asking| asking.entry == form.entry;
         let Some((held, asking)) = self.calls.take_if(form.number, is_same) else {
             // A no counts as long as the call has not run, whoever approved it before.
             if let FormAnswer::Deny(why) = answer {
-                self.withdraw(now, form.number, Withdrawal::Declined(why), out);
+                self.withdraw(form.number, Withdrawal::Declined(why));
             }
-            return self.elicited_in_vain(now, Some(form), "the call was decided, or judged again, before", out);
+            return self.elicited_in_vain(Some(form), "the call was decided, or judged again, before");
         };
         let rule = asking.case.judged.ruling.rule.clone();
-        let host = self
-            .host_of(&held.call)
-            .map_or_else(|| "the host".to_owned(), |(name, version)| format!("{name} {version}"));
+        let host = self.host_words(&held.call).unwrap_or_else(|| "the host".to_owned());
         match answer {
             FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
                 let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
-                self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
+                self.deny(held, Some(asking.case.judged), verdict, reply);
             }
             FormAnswer::Approve if self.form(&held, &asking).as_ref() != Some(&form.text) => {
                 self.calls.put(held, asking);
-                self.elicited_in_vain(now, Some(form), "the call is not as the question showed it any more", out);
+                self.elicited_in_vain(Some(form), "the call is not as the question showed it any more");
             }
             FormAnswer::Approve => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
-                let (held, case) = match self.if_still_described(now, held, asking.case, out) {
-                    Ok(as_shown) => as_shown,
-                    Err(why) => return self.elicited_in_vain(now, Some(form), &why, out),
-                };
-                let approval = Approval { case, verdict, unread: false, grant: None };
-                if held.looks_again() {
-                    let look = self.look(&held, out);
-                    return self.calls.put(held, Approving { approval, look });
+                if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, false, None)) {
+                    self.elicited_in_vain(Some(form), &why);
                 }
-                self.approve(now, held, approval, out);
             }
         }
     }
 
     /// Records that an answer of the host's decided nothing.
-    pub(in crate::gate) fn elicited_in_vain(
-        &mut self,
-        now: Now,
-        form: Option<&ShownForm>,
-        why: &str,
-        out: &mut Vec<Effect>,
-    ) {
-        let mut entry = self.entry(now, Kind::Fault);
+    pub(in crate::gate) fn elicited_in_vain(&mut self, form: Option<&ShownForm>, why: &str) {
+        let mut entry = self.fault("an answer of the host to a question of mcp-approve had no effect", None);
         entry.ticket = form.map(|form| self.ticket(form.number));
-        let what = "an answer of the host to a question of mcp-approve had no effect";
-        self.record(entry.with("what", what).with("reason", why), out);
+        self.record(entry.with("reason", why));
     }
 }

@@ -5,7 +5,6 @@ use crate::audit::record::Outcome;
 use crate::gate::Gate;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::Wanted;
 use crate::gate::state::passed::Form;
@@ -27,56 +26,50 @@ struct Answered {
 impl Gate {
     /// Takes up the requests inside an answer where a rule has to decide on them; gives back an answer that passes. Those that
     /// pass are recorded as separate requests are.
-    pub(in crate::gate) fn screen_answer(
-        &mut self,
-        now: Now,
-        line: Line,
-        id: &Id,
-        out: &mut Vec<Effect>,
-    ) -> Option<Line> {
+    pub(in crate::gate) fn screen_answer(&mut self, line: Line, id: &Id) -> Option<Line> {
         let inputs = match inputs::read(line.content()) {
             Ok(Some(inputs)) => inputs,
             Ok(None) => return Some(line),
             Err(_) if !self.rules.restricts_methods => return Some(line),
-            Err(why) => return self.withhold(now, id, &why, &line, out),
+            Err(why) => return self.withhold(id, &why, &line),
         };
         let answered = self.answered(id);
         let Answered { to, modern } = answered.unwrap_or(Answered { to: AnswerTo::Request, modern: true });
         // Without a handshake only the stateless era has requests at all.
         let modern = modern || self.host.lifecycle.revision().is_none();
-        let era = modern.then(|| Revision::V2026_07_28.text());
+        let era = modern.then(|| Revision::V2026_07_28.word());
         let call = Call::inside(line, id.clone(), inputs, to, era);
-        if !self.rules.restricts_methods || !self.holds(now, &call) {
-            self.asks_pass(now, &call, out);
+        if !self.rules.restricts_methods || !self.holds(&call) {
+            self.asks_pass(&call);
             return Some(call.into_line());
         }
         if answered.is_none() {
             let why = "it asks the host for something, under an id that the host does not wait for";
-            return self.withhold(now, id, why, call.line(), out);
+            return self.withhold(id, why, call.line());
         }
         // It has answered; whether the host gets that answer is another question.
         match self.flights.land(id) {
             Some(flight) => {
-                self.landed(now, &flight, call.line(), false, out);
+                self.landed(&flight, call.line(), false);
                 let open = flight.open_id(id);
                 self.flights.suspend(&flight.ticket, open);
                 if open != id {
                     // It is shown, decided on and passed under the id of the request that its host came back with.
                     let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
                         let why = "it cannot be passed under the id of the request that waits for it";
-                        out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
-                        return self.drop_odd(now, why, call.line(), out);
+                        self.out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
+                        return self.drop_odd(why, call.line());
                     };
-                    self.take_up(now, Box::new(renamed), out);
+                    self.take_up(Box::new(renamed));
                     return None;
                 }
             }
             None => {
                 self.host.plain_ids.remove(id);
-                self.passes(now, (Origin::Server, Form::Response, ""), call.line(), out);
+                self.passes((Origin::Server, Form::Response, ""), call.line());
             }
         }
-        self.take_up(now, Box::new(call), out);
+        self.take_up(Box::new(call));
         None
     }
 
@@ -92,15 +85,14 @@ impl Gate {
     }
 
     /// Counts and records requests that pass inside an answer.
-    fn asks_pass(&mut self, now: Now, call: &Call, out: &mut Vec<Effect>) {
-        self.record_single(now, call, out);
+    fn asks_pass(&mut self, call: &Call) {
+        self.record_single(call);
         for (method, params) in call.questions() {
             let counted = (Origin::Answer, Form::Request, method);
-            if let Some(at) = self.log.passed.take(now.mono, counted, params.len() as u64, None) {
-                self.wake_by(at, out);
-            }
             let bytes = params.len() as u64;
-            self.show_plain(now, Direction::ToHost, ActivityKind::Request, method, bytes, out);
+            let at = self.log.passed.take(self.now.mono, counted, bytes, None);
+            self.wake_by(at);
+            self.show_plain(Direction::ToHost, ActivityKind::Request, method, bytes);
         }
     }
 
@@ -117,28 +109,21 @@ impl Gate {
     }
 
     /// Does not pass an answer on: recorded, and whoever waits for it gets an error instead.
-    pub(in crate::gate) fn withhold(
-        &mut self,
-        now: Now,
-        id: &Id,
-        why: &str,
-        line: &Line,
-        out: &mut Vec<Effect>,
-    ) -> Option<Line> {
-        let none = self.drop_odd(now, why, line, out);
-        self.answer_withheld(now, id, why, out);
+    pub(in crate::gate) fn withhold(&mut self, id: &Id, why: &str, line: &Line) -> Option<Line> {
+        let none = self.drop_odd(why, line);
+        self.answer_withheld(id, why);
         none
     }
 
     /// Answers the host for an answer of the server's that does not pass.
-    pub(in crate::gate) fn answer_withheld(&mut self, now: Now, id: &Id, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn answer_withheld(&mut self, id: &Id, why: &str) {
         if self.catalog.is_ours(id) {
             return;
         }
         if self.host.lifecycle.is_pending() {
             // For the host it has failed.
             self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed: true }, b"");
-            self.early_calls(now, out);
+            self.early_calls();
         }
         let flight = self.flights.land(id);
         let is_plain = self.host.plain_ids.remove(id);
@@ -147,8 +132,7 @@ impl Gate {
         }
         match &flight {
             Some(flight) if flight.wanted == Wanted::Yes => {
-                let entry = self.outcome_entry(now, flight, Outcome::Unreadable).with("reason", why);
-                self.record(entry, out);
+                self.record(self.outcome_entry(flight, Outcome::Unreadable).with("reason", why));
                 self.consoles.status.failed += 1;
             }
             None if is_plain => {}
@@ -157,8 +141,8 @@ impl Gate {
         let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
         let reply = replies::withheld(open, flight.as_ref(), why);
         match &flight {
-            Some(flight) => self.answer_flight(now, flight, reply, out),
-            None => out.push(Effect::Answer(reply)),
+            Some(flight) => self.answer_flight(flight, reply),
+            None => self.out.push(Effect::Answer(reply)),
         }
     }
 }

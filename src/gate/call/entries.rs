@@ -14,7 +14,6 @@ use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::call::target;
-use crate::gate::data::event::Now;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
@@ -25,8 +24,8 @@ const TARGET: usize = 200;
 
 impl Gate {
     /// What a call's entries have in common.
-    fn call_entry(&self, now: Now, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
-        let mut entry = self.entry(now, kind);
+    fn call_entry(&self, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
+        let mut entry = self.entry(kind);
         entry.ticket = Some(held.ticket.to_string());
         entry.tool = Some(held.call.name().to_owned());
         entry.target = target_of(held, judged);
@@ -40,8 +39,8 @@ impl Gate {
     }
 
     /// The arrival of a call that is put before the operator, or its edit.
-    pub(in crate::gate) fn asked_entry(&self, now: Now, held: &Held, judged: &Judged) -> Entry {
-        let mut entry = self.call_entry(now, Kind::DecisionAsked, held, Some(judged));
+    pub(in crate::gate) fn asked_entry(&self, held: &Held, judged: &Judged) -> Entry {
+        let mut entry = self.call_entry(Kind::DecisionAsked, held, Some(judged));
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments_text().to_owned());
@@ -59,13 +58,13 @@ impl Gate {
     }
 
     /// The one decision of a call.
-    pub(in crate::gate) fn decision_entry(&self, now: Now, held: &Held, decided: &Decided) -> Entry {
+    pub(in crate::gate) fn decision_entry(&self, held: &Held, decided: &Decided) -> Entry {
         let (judged, verdict) = (decided.judged(), decided.verdict());
-        let mut entry = self.call_entry(now, Kind::Decision, held, judged);
+        let mut entry = self.call_entry(Kind::Decision, held, judged);
         entry.verdict = Some(decided.word());
         entry.by = Some(verdict.by);
         entry.rule.clone_from(&verdict.rule);
-        entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
+        entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
         entry.detail.push(("reason", verdict.reason.as_str().into()));
         // Whoever filters decisions, or exports them, wants to know what each was about.
         entry.arguments = Some(held.call.arguments_text().to_owned());
@@ -94,22 +93,15 @@ impl Gate {
     }
 
     /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
-    pub(in crate::gate) fn forward_entry(&self, now: Now, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
-        self.call_entry(now, Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
+    pub(in crate::gate) fn forward_entry(&self, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
+        self.call_entry(Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
     }
 
     /// That a call was withdrawn, before or after its decision.
-    pub(in crate::gate) fn withdrawn_entry(
-        &self,
-        now: Now,
-        held: &Held,
-        judged: Option<&Judged>,
-        by: By,
-        why: &str,
-    ) -> Entry {
-        let mut entry = self.call_entry(now, Kind::Withdrawn, held, judged);
+    pub(in crate::gate) fn withdrawn_entry(&self, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
+        let mut entry = self.call_entry(Kind::Withdrawn, held, judged);
         entry.by = Some(by);
-        entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
+        entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
         entry.with("reason", why)
     }
 
@@ -161,8 +153,8 @@ impl Gate {
                 judged.behavior.hazards.iter().map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
             entry.detail.push(("hazards", hazards.collect()));
         }
-        if let Some((name, version)) = self.host_of(&held.call) {
-            entry.detail.push(("host", format!("{name} {version}").into()));
+        if let Some(host) = self.host_words(&held.call) {
+            entry.detail.push(("host", host.into()));
         }
         add_provenance(entry, &held.call);
     }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;
-use crate::gate::call::held::{Held, Operator};
+use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, Given, LONGEST, Reach};
 use crate::gate::server::catalog::Known;
@@ -18,12 +18,10 @@ impl Gate {
     /// Remembers what was granted with an approval that is in the log.
     pub(in crate::gate) fn record_grant(
         &mut self,
-        now: Now,
         held: &Held,
         judged: &Judged,
         operator: &Operator,
         terms: &GrantTerms,
-        out: &mut Vec<Effect>,
     ) {
         // A grant is for a definition: without one there is nothing to grant, and `refusal` has said so.
         let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
@@ -33,49 +31,38 @@ impl Gate {
         // Outside of the declared folders no dangerous call is granted: what its card warns of is the place.
         let dangerous = reach == Reach::Declared && judged.danger.is_some();
         let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, dangerous, who: &operator.who };
-        let card = self.grants.give(now, &given, terms);
-        let entry = self.entry(now, Kind::Policy).with("what", "an operator granted more than one call");
-        self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)), out);
-        if let Some(until) = self.grants.next_end() {
-            self.wake_by(until, out);
-        }
+        let card = self.grants.give(self.now, &given, terms);
+        let entry = self.entry(Kind::Policy).with("what", "an operator granted more than one call");
+        self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
+        self.wake_by(self.grants.next_end());
     }
 
     /// An operator ends a grant.
-    pub(in crate::gate) fn on_grant_ended(
-        &mut self,
-        now: Now,
-        grant: &str,
-        who: &str,
-        console: ConsoleId,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
         let Some(card) = self.grants.end(grant) else {
             let why = format!("grant {grant} has ended already");
-            return out.push(Effect::Refuse { console, ticket: String::new(), why });
+            return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
         };
-        let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
-        self.record(entry.with("operator", who).with("grant", json!(card)), out);
-        self.recall(now, Some(grant), out);
+        let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
+        self.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
+        self.recall(Some(grant));
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool that is not what it was.
-    pub(in crate::gate) fn prune_grants(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn prune_grants(&mut self) {
         if self.grants.is_empty() {
             return;
         }
         let catalog = &self.catalog;
-        let ended = self.grants.prune(now, |tool| match catalog.find(tool) {
+        let ended = self.grants.prune(self.now, |tool| match catalog.find(tool) {
             Known::Yes(described) => Some(described.digest),
             Known::No | Known::Ask => None,
         });
         for (card, why) in ended {
-            let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", why);
-            self.record(entry.with("grant", json!(card)), out);
+            let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
+            self.record(entry.with("grant", json!(card)));
         }
-        if let Some(until) = self.grants.next_end() {
-            self.wake_by(until, out);
-        }
+        self.wake_by(self.grants.next_end());
     }
 }
 
@@ -90,7 +77,7 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
             if grants::may_be_outside(judged.behavior.identity, judged.behavior.disputed) => {}
         (Some(Reach::Outside), _) => {
             return Some(
-                "it names a path outside of the folders that the host declared, so a grant is for a folder and for no                  dangerous call; approve it alone"
+                "it names a path outside of the folders that the host declared, so a grant is for a folder and for no dangerous call; approve it alone"
                     .into(),
             );
         }

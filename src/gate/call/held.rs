@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::round_trips::RoundTrips;
-use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::scope::InScope;
@@ -186,13 +186,6 @@ pub struct Verdict {
     pub operator: Option<Operator>,
 }
 
-/// The operator who decided.
-#[derive(Clone, Debug)]
-pub struct Operator {
-    pub who: Arc<str>,
-    pub console: ConsoleId,
-}
-
 /// Why a call was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withdrawal {
@@ -272,6 +265,11 @@ impl Verdict {
     /// A verdict that no person gave.
     pub fn by(by: By, rule: Option<String>, reason: impl Into<String>) -> Self {
         Self { by, rule, reason: reason.into(), operator: None }
+    }
+
+    /// The operator's name; the reason where no person decided.
+    pub fn who(&self) -> String {
+        self.operator.as_ref().map_or_else(|| self.reason.clone(), |operator| operator.who.to_string())
     }
 }
 

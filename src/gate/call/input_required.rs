@@ -9,7 +9,6 @@ use crate::gate::call::held::{Approved, Beat, Held, Stage, Withdrawal};
 use crate::gate::call::round_trips::{self, MOST};
 use crate::gate::call::{question, replies};
 use crate::gate::data::effect::{Effect, Question};
-use crate::gate::data::event::Now;
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
 use crate::gate::state::elicited::ShownForm;
@@ -46,46 +45,38 @@ impl Gate {
     }
 
     /// Answers each open request whose time is over with a state, and gives up the calls that no host came back for.
-    pub(in crate::gate) fn end_round_trips(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn end_round_trips(&mut self) {
         for number in self.calls.numbers(Stage::may_take_long) {
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
             match held.round_trips.ends {
-                Some(ends) if ends > now.mono => self.wake_by(ends, out),
-                Some(_) => self.end_round_trip(now, number, None, out),
+                Some(ends) if ends > self.now.mono => self.wake_by(ends),
+                Some(_) => self.end_round_trip(number, None),
                 None => {}
             }
         }
-        for what in self.returns.due(now.mono) {
+        for what in self.returns.due(self.now.mono) {
             if let Owed::Wait(number) = what.owed {
-                self.withdraw(now, number, Withdrawal::NoReturn, out);
+                self.withdraw(number, Withdrawal::NoReturn);
             }
         }
-        if let Some(at) = self.returns.wake_at() {
-            self.wake_by(at, out);
-        }
+        self.wake_by(self.returns.wake_at());
     }
 
     /// Answers the open request of a call with a state, and with a form where its host is to ask its user.
-    pub(in crate::gate) fn end_round_trip(
-        &mut self,
-        now: Now,
-        number: u64,
-        form: Option<ShownForm>,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn end_round_trip(&mut self, number: u64, form: Option<ShownForm>) {
         let Some(held) = self.calls.held_mut::<Stage>(number) else { return };
         let nth = held.round_trips.later.len() + 1;
         let state = round_trips::state(&self.config.secret, &held.ticket, nth);
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
         // A person takes time to answer, and after the deadline the host still learns of it.
-        let until = if form.is_some() { held.deadline } else { now.mono }.saturating_add(RETURN);
+        let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
         let (line, what_for) = match &form {
             Some(form) => {
                 (reply::come_back_with_form(held.open_id(), &state, &form.text), "ask its user and come back")
             }
             None => (reply::come_back(held.open_id(), &state), "come back"),
         };
-        out.push(Effect::Answer(line));
+        self.out.push(Effect::Answer(line));
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),
@@ -97,84 +88,77 @@ impl Gate {
         };
         let (ticket, call) = (Arc::clone(&held.ticket), (held.call.name().to_owned(), held.call.digest()));
         self.returns.give(state, what);
-        self.record_round_trip(now, &ticket, call, &format!("asked the host to {what_for}, {nth} of {MOST}"), out);
-        self.wake_by(until, out);
+        self.record_round_trip(&ticket, call, &format!("asked the host to {what_for}, {nth} of {MOST}"));
+        self.wake_by(until);
     }
 
     /// A request brings back a state of ours: its host waits on, or gets the answer that came in the meantime. Each state counts
     /// once, and only for the same call.
-    pub(in crate::gate) fn on_return(&mut self, now: Now, call: &Call, state: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_return(&mut self, call: &Call, state: &str) {
         let Some(what) = self.returns.take(state) else {
             let why = "it brings back a state of mcp-approve that was used before or has expired";
-            return self.deny_unheld(now, call, By::Fault, why, replies::stale_state(call), out);
+            return self.deny_unheld(call, By::Fault, why, replies::stale_state(call));
         };
         if !what.fits(call) {
             let why = format!("it brings back the state of {}, and is another call", what.ticket);
-            self.deny_unheld(now, call, By::Fault, &why, replies::other_call(call, &what.ticket), out);
+            self.deny_unheld(call, By::Fault, &why, replies::other_call(call, &what.ticket));
             if let Owed::Wait(number) = what.owed {
-                self.withdraw(now, number, Withdrawal::OtherReturn, out);
+                self.withdraw(number, Withdrawal::OtherReturn);
             }
             return;
         }
-        self.record_round_trip(now, &what.ticket, (call.name().to_owned(), call.digest()), "the host came back", out);
+        self.record_round_trip(&what.ticket, (call.name().to_owned(), call.digest()), "the host came back");
         match what.owed {
             Owed::Answer(answer) => {
                 if what.form.is_some() {
-                    self.elicited_in_vain(now, what.form.as_ref(), "the call no longer waits", out);
+                    self.elicited_in_vain(what.form.as_ref(), "the call no longer waits");
                 }
-                out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer)));
+                self.out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer)));
             }
             Owed::Wait(number) => {
-                self.reopen(now, number, call, out);
+                self.reopen(number, call);
                 if let Some(form) = what.form {
                     let answer = question::answer_inside(call.input_responses_text());
-                    self.on_form_answered(now, &form, answer, out);
+                    self.on_form_answered(&form, answer);
                 }
                 if let Some((held, approved)) = self.calls.take::<Approved>(number) {
-                    self.resume(now, held, approved, out);
+                    self.resume(held, approved);
                 }
             }
         }
     }
 
     /// The held call waits on, under the request that the host came back with.
-    fn reopen(&mut self, now: Now, number: u64, call: &Call, out: &mut Vec<Effect>) {
+    fn reopen(&mut self, number: u64, call: &Call) {
         let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
         let token = call.meta().progress_token.clone();
         let sent = held.beat.map_or(0, |beat| beat.sent);
-        held.beat = token.is_some().then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent });
-        (held.round_trips.away, held.round_trips.opened) = (None, now.mono);
+        held.beat = token.is_some().then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent });
+        (held.round_trips.away, held.round_trips.opened) = (None, self.now.mono);
         held.round_trips.later.push(Later { id: call.id().clone(), token });
         held.round_trips.ends = self.round_trip_ends(&held);
-        self.wake_for(&held, out);
+        self.wake_for(&held);
         self.calls.put(held, stage);
     }
 
-    fn record_round_trip(
-        &mut self,
-        now: Now,
-        ticket: &str,
-        (tool, digest): (String, Digest),
-        what: &str,
-        out: &mut Vec<Effect>,
-    ) {
-        let mut entry = self.entry(now, Kind::RoundTrip);
+    fn record_round_trip(&mut self, ticket: &str, (tool, digest): (String, Digest), what: &str) {
+        let mut entry = self.entry(Kind::RoundTrip);
         (entry.ticket, entry.tool, entry.digest) = (Some(ticket.to_owned()), Some(tool), Some(digest));
-        self.record(entry.with("what", what), out);
+        self.record(entry.with("what", what));
     }
 
     /// Answers whoever waits for a held call: by its task, under the open request, or once its host comes back.
-    pub(in crate::gate) fn answer(&mut self, now: Now, held: &Held, reply: Line, out: &mut Vec<Effect>) {
-        let Some(reply) = self.answer_by_task(now, held, reply, out) else { return };
+    pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line) {
+        let Some(reply) = self.answer_by_task(held, reply) else { return };
         match (&held.round_trips.away, held.call.origin()) {
             (Some(state), _) => self.returns.answer(state, reply),
             (None, Origin::Host | Origin::Answer) => {
                 let reply =
                     if held.round_trips.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
                         .unwrap_or(reply);
-                out.push(Effect::Answer(reply));
+                self.out.push(Effect::Answer(reply));
             }
-            (None, Origin::Server) => out.push(Effect::Query(Question(reply))),
+            (None, Origin::Server) => self.out.push(Effect::Query(Question(reply))),
         }
     }
 }

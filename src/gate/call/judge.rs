@@ -12,8 +12,6 @@ use crate::gate::call::judged::{JudgeInput, Judged};
 use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::server::catalog::Known;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
@@ -42,35 +40,28 @@ impl Gate {
     }
 
     /// Judges one held call by its tool's description (`None`: the server gave none) and acts on the ruling.
-    pub(in crate::gate) fn judge(
-        &mut self,
-        now: Now,
-        held: Held,
-        session: InSession,
-        described: Option<Arc<Described>>,
-        out: &mut Vec<Effect>,
-    ) {
-        self.prune_grants(now, out);
-        let judged = Box::new(judgement::judge(now, &held.call, described, self.judge_input(), &held.seen));
+    pub(in crate::gate) fn judge(&mut self, held: Held, session: InSession, described: Option<Arc<Described>>) {
+        self.prune_grants();
+        let judged = Box::new(judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen));
         let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
                 let reply = replies::out_of_scope(&held.call);
-                return self.deny(now, held, Some(judged), Verdict::by(By::Scope, None, why), reply, out);
+                return self.deny(held, Some(judged), Verdict::by(By::Scope, None, why), reply);
             }
         };
         let case = Case { session, scope, judged };
         if !case.judged.violations.is_empty() {
-            return self.refuse_arguments(now, held, case, out);
+            return self.refuse_arguments(held, case);
         }
         if let Some(wanted) = self.look_needed(&held, &case.judged) {
-            return self.look_to_judge(held, case, wanted, out);
+            return self.look_to_judge(held, case, wanted);
         }
         let approvers = self.approvers_needed(&held, &case.judged);
         if !approvers.is_empty() {
-            return self.consult(held, case, approvers, out);
+            return self.consult(held, case, approvers);
         }
-        self.act(now, held, case, out);
+        self.act(held, case);
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
@@ -79,17 +70,17 @@ impl Gate {
         Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
     }
 
-    fn refuse_arguments(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
+    fn refuse_arguments(&mut self, held: Held, case: Case) {
         // A retry that does not fit has used up what it would have continued.
-        let _ = self.flights.continues(now, &held.call, case.judged.definition());
+        let _ = self.flights.continues(self.now, &held.call, case.judged.definition());
         let reply = replies::invalid_arguments(&held.call, &case.judged.violations);
         let verdict = Verdict::by(By::Fault, None, VIOLATION);
-        self.deny(now, held, Some(case.judged), verdict, reply, out);
+        self.deny(held, Some(case.judged), verdict, reply);
     }
 
     /// Acts on a ruling that everything was looked at and everybody asked for.
-    fn act(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
-        let continued = self.flights.continues(now, &held.call, case.judged.definition());
+    fn act(&mut self, held: Held, case: Case) {
+        let continued = self.flights.continues(self.now, &held.call, case.judged.definition());
         let Judged { ruling, by_approver, .. } = &*case.judged;
         let (rule, reason) = (ruling.rule.clone(), ruling.reason.clone());
         let by = match (by_approver, &rule) {
@@ -100,10 +91,10 @@ impl Gate {
         let verdict = match (ruling.decision, continued) {
             (Decision::Deny, _) => {
                 let reply = replies::denied_by_policy(&held.call, &reason);
-                return self.deny(now, held, Some(case.judged), Verdict::by(by, rule, reason), reply, out);
+                return self.deny(held, Some(case.judged), Verdict::by(by, rule, reason), reply);
             }
             // Whoever edits a call has the last word on it.
-            (Decision::Allow, _) if held.original.is_some() => return self.ask(now, held, case, out),
+            (Decision::Allow, _) if held.original.is_some() => return self.ask(held, case),
             (Decision::Allow, _) if self.grants.use_up(rule.as_deref()) => Verdict::by(By::Rule, rule, reason),
             (Decision::Allow, _) => Verdict::by(by, rule, reason),
             (Decision::Ask, Some(from)) if case.judged.retry == Retry::Plain => {
@@ -116,27 +107,27 @@ impl Gate {
                 // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.
                 let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
                 let reply = replies::unattended(&held.call, &self.config.console);
-                return self.deny(now, held, Some(case.judged), verdict, reply, out);
+                return self.deny(held, Some(case.judged), verdict, reply);
             }
-            (Decision::Ask, _) => return self.ask(now, held, case, out),
+            (Decision::Ask, _) => return self.ask(held, case),
         };
-        self.approve(now, held, Approval { case, verdict, unread: false, grant: None }, out);
+        self.approve(held, Approval { case, verdict, unread: false, grant: None });
     }
 
     /// Judges anew what waits for the operator, where that comes out otherwise than before.
-    pub(in crate::gate) fn rejudge(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn rejudge(&mut self) {
         for number in self.calls.waiting::<Asking>() {
             if let Some((held, asking)) = self.calls.get::<Asking>(number)
-                && !self.stays(now, held, &asking.case.judged)
+                && !self.stays(held, &asking.case.judged)
                 && let Some((held, asking)) = self.calls.take::<Asking>(number)
             {
-                self.judge_again(now, held, asking.case, out);
+                self.judge_again(held, asking.case);
             }
         }
     }
 
     /// Whether a call that waits for the operator would be asked again for the same reason.
-    fn stays(&self, now: Now, held: &Held, judged: &Judged) -> bool {
+    fn stays(&self, held: &Held, judged: &Judged) -> bool {
         let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
         let described = match (found, &judged.described) {
             (Known::Yes(known), _) => Some(known),
@@ -144,7 +135,7 @@ impl Gate {
             // It changed, and the server has not said yet how: no ruling on the old one may let it pass.
             (Known::No | Known::Ask, Some(_)) => return false,
         };
-        let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen);
+        let anew = judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen);
         let is_asked =
             anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
         is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)
@@ -152,14 +143,14 @@ impl Gate {
 
     /// Judges a call by its tool as it is described now: since it was judged last the server may have changed it. Asks the
     /// server first where that is not known.
-    pub(in crate::gate) fn judge_again(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn judge_again(&mut self, held: Held, case: Case) {
         match self.catalog.find(held.call.name()) {
-            _ if held.call.method().is_some() => self.judge(now, held, case.session, None, out),
-            Known::Yes(known) => self.judge(now, held, case.session, Some(known), out),
+            _ if held.call.method().is_some() => self.judge(held, case.session, None),
+            Known::Yes(known) => self.judge(held, case.session, Some(known)),
             Known::No | Known::Ask if case.judged.described.is_some() => {
-                self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);
+                self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
             }
-            Known::No | Known::Ask => self.judge(now, held, case.session, None, out),
+            Known::No | Known::Ask => self.judge(held, case.session, None),
         }
     }
 }

@@ -26,10 +26,9 @@ use crate::gate::state::roots::DeclaredRoots;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
-use crate::policy::paths::Paths;
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::Roots;
+use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
@@ -132,7 +131,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, said, of_tool, text, &arguments);
+        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));

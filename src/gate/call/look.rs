@@ -8,7 +8,7 @@ use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Hel
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
+use crate::gate::data::event::OperatorWord;
 use crate::gate::data::facts::{Facts, Findings, Look};
 
 impl Gate {
@@ -27,80 +27,66 @@ impl Gate {
     }
 
     /// Has the shell look at what a call would touch, so that it can be judged.
-    pub(in crate::gate) fn look_to_judge(&mut self, mut held: Held, case: Case, wanted: Look, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn look_to_judge(&mut self, mut held: Held, case: Case, wanted: Look) {
         held.seen.look = wanted;
-        let look = self.look(&held, out);
+        let look = self.look(&held);
         self.calls.put(held, Looking { case, look });
     }
 
     /// Asks the shell for a look, and gives its number.
-    pub(in crate::gate) fn look(&mut self, held: &Held, out: &mut Vec<Effect>) -> u64 {
+    pub(in crate::gate) fn look(&mut self, held: &Held) -> u64 {
         let look = self.calls.next_question();
-        out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
-        self.wake_for(held, out);
+        self.out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
+        self.wake_for(held);
         look
     }
 
     /// What the shell has found. An answer that nothing waits for any more is dropped.
-    pub(in crate::gate) fn on_facts(
-        &mut self,
-        now: Now,
-        ticket: &str,
-        look: u64,
-        found: Findings,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_facts(&mut self, ticket: &str, look: u64, found: Findings) {
         let Some(number) = self.calls.by_ticket(ticket) else {
             return;
         };
         if let Some((mut held, waits)) = self.calls.take_if(number, |_, waits: &Looking| waits.look == look) {
             held.seen.found = Some(all_of(&held, found));
-            self.judge_again(now, held, waits.case, out);
+            self.judge_again(held, waits.case);
         } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Asking| waits.look == Some(look)) {
             let found = all_of(&held, found);
-            self.refresh(now, held, waits, found, out);
+            self.refresh(held, waits, found);
         } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Approving| waits.look == look) {
             let found = all_of(&held, found);
-            self.approve_if_unchanged(now, held, waits.approval, found, out);
+            self.approve_if_unchanged(held, waits.approval, found);
         } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Forwarding| waits.look == look) {
             let found = all_of(&held, found);
             match difference(&held, &found) {
-                None => self.forward(now, held, waits.approval, &waits.receipt, out),
+                None => self.forward(held, waits.approval, &waits.receipt),
                 Some(what) => {
                     let reply = replies::changed(&held.call, what);
                     let why = format!("{what} after it was approved");
-                    self.stop(now, (&held, &waits.approval.case.judged), (By::Fault, &why), reply, out);
+                    self.stop((&held, &waits.approval.case.judged), (By::Fault, &why), reply);
                 }
             }
-            self.close_server_when_done(out);
+            self.close_server_when_done();
         }
     }
 
     /// The operator has approved what was shown: that counts if all is as it was shown, else the card is shown anew.
-    fn approve_if_unchanged(
-        &mut self,
-        now: Now,
-        mut held: Held,
-        approval: Approval,
-        found: Findings,
-        out: &mut Vec<Effect>,
-    ) {
+    fn approve_if_unchanged(&mut self, mut held: Held, approval: Approval, found: Findings) {
         let Approval { case, verdict, unread, grant } = approval;
-        let (ticket, digest) = (held.ticket.clone(), held.call.digest());
+        let (ticket, digest) = (held.ticket.to_string(), held.call.digest());
         let why = match difference(&held, &found) {
-            None => match self.if_still_described(now, held, case, out) {
-                Ok((held, case)) => return self.approve(now, held, Approval { case, verdict, unread, grant }, out),
+            None => match self.if_still_described(held, case) {
+                Ok((held, case)) => return self.approve(held, Approval { case, verdict, unread, grant }),
                 Err(why) => why,
             },
             Some(what) => {
                 held.seen.found = Some(found);
                 held.asked_again = Some(what);
-                self.judge_again(now, held, case, out);
+                self.judge_again(held, case);
                 format!("{what} since the card was shown; look again")
             }
         };
-        if let Some(operator) = &verdict.operator {
-            self.comes_to_nothing(now, &ticket, digest, ("approve", operator), &why, out);
+        if let Some(operator) = verdict.operator {
+            self.comes_to_nothing(&OperatorWord { ticket, digest, operator }, "approve", &why);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::event::OperatorWord;
 use crate::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use crate::policy::rule::{Decision, Likely, Policy};
 
@@ -18,60 +18,53 @@ const PARAMETERS: usize = 8;
 
 impl Gate {
     /// An operator says what the tool of exactly this call is.
-    pub(in crate::gate) fn on_pinned(
-        &mut self,
-        now: Now,
-        word: OperatorWord,
-        tool_word: ToolWord,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some((held, Asking { case, entry, look })) = self.take_asked(&word) else {
-            return self.too_late(now, &word, tool_word.word(), out);
+    pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
+        let Some((held, Asking { case, entry, look })) = self.take_asked(word) else {
+            return self.too_late(word, tool_word.word());
         };
         let Some((says, is)) = said(&case.judged, &self.rules.policy, tool_word) else {
             self.calls.put(held, Asking { case, entry, look });
-            let why = "this call is not asked only for that; the card says why it is asked";
-            return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why: why.into() });
+            return self.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
         };
-        let (held, case) = match self.if_still_described(now, held, case, out) {
+        let (held, case) = match self.if_still_described(held, case) {
             Ok(as_shown) => as_shown,
-            Err(why) => return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why }),
+            Err(why) => return self.refuse_word(word, why),
         };
         // Without a definition nothing is offered, so there is one here.
         if let Some(definition) = case.judged.described.as_ref().map(|described| described.digest) {
             let pinning = Pinning { tool: held.call.name().to_owned(), definition, is, says };
-            self.record_pinning(now, &held, &word, pinning, out);
+            self.record_pinning(&held, word, pinning);
         }
         match tool_word {
             ToolWord::Reads => {
-                self.operator_approves(now, (held, Asking { case, entry, look }), word, false, None, out);
+                self.operator_approves((held, Asking { case, entry, look }), word, false, None);
             }
             ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, Asking { case, entry, look }),
         }
     }
 
-    fn record_pinning(&mut self, now: Now, held: &Held, word: &OperatorWord, pinning: Pinning, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Tools);
+    fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
+        let mut entry = self.entry(Kind::Tools);
         entry.ticket = Some(held.ticket.to_string());
         entry.tool = Some(pinning.tool.clone());
         entry.digest = Some(pinning.definition);
         let entry = entry.with("review", pinning.says.to_string()).with("was", pinning.is.to_string());
-        let entry = self.record(entry.with("operator", word.who.as_ref()), out);
-        self.log.pinnings.insert(entry, (pinning, word.console));
+        let entry = self.record(entry.with("operator", word.operator.who.as_ref()));
+        self.log.pinnings.insert(entry, (pinning, word.operator.console));
     }
 
     /// The log has what an operator said of a definition: it is kept.
-    pub(in crate::gate) fn pinning_recorded(&mut self, entry: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn pinning_recorded(&mut self, entry: u64) {
         if let Some((pinning, console)) = self.log.pinnings.remove(&entry) {
-            out.push(Effect::Pin { pinning: Box::new(pinning), console });
+            self.out.push(Effect::Pin { pinning: Box::new(pinning), console });
         }
     }
 
     /// The log could not take what an operator said of a definition: it counts for nothing.
-    pub(in crate::gate) fn pinning_failed(&mut self, entry: u64, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn pinning_failed(&mut self, entry: u64, why: &str) {
         if let Some((Pinning { tool, .. }, console)) = self.log.pinnings.remove(&entry) {
             let why = format!("your answer about {tool} could not be recorded, so it is not remembered: {why}");
-            out.push(Effect::Refuse { console, ticket: String::new(), why });
+            self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
     }
 }

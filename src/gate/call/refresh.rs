@@ -4,68 +4,59 @@
 use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::event::OperatorWord;
 use crate::gate::data::facts::Findings;
 use crate::wire::digest::Digest;
 
 impl Gate {
     /// A console shows a card whose facts may be old. Many consoles may: one look at a time is enough.
-    pub(in crate::gate) fn on_looked(&mut self, ticket: &str, digest: Digest, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_looked(&mut self, ticket: &str, digest: Digest) {
         let Some(number) = self.calls.by_ticket(ticket) else { return };
         let may_look =
             |held: &Held, asking: &Asking| held.call.digest() == digest && held.looks_again() && asking.look.is_none();
         if let Some((held, asking)) = self.calls.take_if(number, may_look) {
-            let look = Some(self.look(&held, out));
+            let look = Some(self.look(&held));
             self.calls.put(held, Asking { look, ..asking });
         }
     }
 
     /// What was found for a card that waits: where it is another thing than what the card shows, the call is judged and shown anew.
-    pub(in crate::gate) fn refresh(
-        &mut self,
-        now: Now,
-        mut held: Held,
-        asking: Asking,
-        found: Findings,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn refresh(&mut self, mut held: Held, asking: Asking, found: Findings) {
         match held.seen.found.as_ref().and_then(|before| before.difference(&found)) {
             None => self.calls.put(held, Asking { look: None, ..asking }),
             Some(what) => {
                 held.seen.found = Some(found);
                 held.asked_again = Some(what);
-                self.judge_again(now, held, asking.case, out);
+                self.judge_again(held, asking.case);
             }
         }
     }
 
     /// Gives a call the operator's whole time once more, at most while its host waits.
-    pub(in crate::gate) fn on_extended(&mut self, now: Now, word: &OperatorWord, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_extended(&mut self, word: &OperatorWord) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            let why = "this call no longer waits, or it has changed since it was shown".to_owned();
-            return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
         let longest = match &held.round_trips.task {
             Some(_) => u64::MAX,
             None => self.longest_wait(&held.call, held.arrived.mono),
         };
-        let wanted = now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
+        let wanted = self.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
             held.round_trips.ends = self.round_trip_ends(&held);
             if let Some(task) = held.round_trips.task.clone() {
-                self.keep_task(&task, &held, out);
+                self.keep_task(&task, &held);
             }
             if let Some(state) = &held.round_trips.away {
                 self.returns.extend(state, deadline);
             }
-            out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
-            self.wake_for(&held, out);
+            self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
+            self.wake_for(&held);
         } else {
-            let why =
-                "this host gives up on the call soon after its deadline, so the deadline cannot be moved".to_owned();
-            out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+            let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
+            self.refuse_word(word, why);
         }
         self.calls.put(held, asking);
     }

@@ -8,12 +8,8 @@ use crate::mcp::lifecycle::{NotLegal, Phase};
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::reply::{self, Remediation};
+use crate::wire::reply::{self, INVALID_PARAMS, INVALID_REQUEST, Remediation};
 
-/// JSON-RPC: the request itself is not acceptable now.
-const INVALID_REQUEST: i32 = -32600;
-/// JSON-RPC: the parameters do not fit; the specification has this for a tool that the server does not have.
-const INVALID_PARAMS: i32 = -32602;
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;
 
@@ -24,12 +20,12 @@ const UNFINISHED: &str =
 /// The user rejected a request of the server's.
 const USER_REJECTED: i32 = -1;
 
-/// Answers whoever sent a request.
-pub fn answer(call: &Call, reply: Line, out: &mut Vec<Effect>) {
-    out.push(match call.origin() {
+/// The answer to whoever sent a request.
+pub fn answer(call: &Call, reply: Line) -> Effect {
+    match call.origin() {
         Origin::Host | Origin::Answer => Effect::Answer(reply),
         Origin::Server => Effect::Query(Question(reply)),
-    });
+    }
 }
 
 /// A person denied it.

@@ -3,29 +3,27 @@
 
 use memchr::{memchr2_iter, memmem};
 
-use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
 use crate::gate::call::judgement;
 use crate::gate::data::effect::{Effect, Question};
-use crate::gate::data::event::Now;
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::reply;
+use crate::wire::reply::{self, INVALID_REQUEST};
 
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
-    pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
+    pub(in crate::gate) fn screen(&mut self, line: Line, gist: &Gist) -> Option<Line> {
         // While the host owes us an answer, no request of the server's may pass for our question.
         let is_response = matches!(gist, Gist::Response { .. });
         if !self.rules.restricts_methods && (is_response || !self.elicited.is_open()) {
             return match gist {
-                Gist::Response { id, .. } if embeds(line.content()) => self.screen_answer(now, line, id, out),
+                Gist::Response { id, .. } if embeds(line.content()) => self.screen_answer(line, id),
                 Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
                     Some(line)
                 }
@@ -35,55 +33,53 @@ impl Gate {
             // An answer is what hosts wait for, and many are written carelessly: only one that names a method is suspicious.
             Gist::Response { .. } if !names_a_method(line.content()) => Some(line),
             Gist::Response { id, .. } => match message::sort(line) {
-                Sorted::Plain(plain) => self.screen_answer(now, plain.into_line(), id, out),
+                Sorted::Plain(plain) => self.screen_answer(plain.into_line(), id),
                 Sorted::Call(call) => Some(call.into_line()),
-                Sorted::Refused { refusal, line } => self.withhold(now, id, &refusal.what, &line, out),
+                Sorted::Refused { refusal, line } => self.withhold(id, &refusal.what, &line),
                 Sorted::Blank => None,
             },
             Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => match message::sort(line) {
-                Sorted::Plain(plain) => self.screen_request(now, plain, out),
+                Sorted::Plain(plain) => self.screen_request(plain),
                 Sorted::Call(call) if self.elicited.is_ours(call.id()) => {
-                    self.drop_odd(now, "its id is one of ours", call.line(), out)
+                    self.drop_odd("its id is one of ours", call.line())
                 }
                 // No host takes a call, and rules about calls are not about this.
                 Sorted::Call(call) => Some(call.into_line()),
                 Sorted::Refused { refusal, line } => {
-                    self.answer_odd(&refusal, out);
-                    self.drop_odd(now, &refusal.what, &line, out)
+                    self.answer_odd(&refusal);
+                    self.drop_odd(&refusal.what, &line)
                 }
                 Sorted::Blank => None,
             },
         }
     }
 
-    fn screen_request(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) -> Option<Line> {
+    fn screen_request(&mut self, plain: Plain) -> Option<Line> {
         match plain.gist() {
             Gist::Request { id, .. } if self.elicited.is_ours(id) => {
-                self.drop_odd(now, "its id is one of ours", plain.line(), out)
+                self.drop_odd("its id is one of ours", plain.line())
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(id) => {
-                self.drop_odd(now, "it cancels a request of ours", plain.line(), out)
+                self.drop_odd("it cancels a request of ours", plain.line())
             }
             Gist::Request { method, .. } if request::is_ruled(method) => {
-                let Some(call) = plain.request(Origin::Server).filter(|call| self.holds(now, call)) else {
+                let Some(call) = plain.request(Origin::Server).filter(|call| self.holds(call)) else {
                     return Some(plain.into_line());
                 };
                 if self.calls.by_origin(Origin::Server, call.id()).is_some() {
                     let what = "a request with this id is already held; ids must be unique";
-                    let refusal =
-                        Refusal { code: -32600, what: what.into(), id: Some(call.id().clone()), answer: true };
-                    self.answer_odd(&refusal, out);
-                    return self.drop_odd(now, what, call.line(), out);
+                    self.answer_odd(&Refusal::of(what, Some(call.id().clone()), true));
+                    return self.drop_odd(what, call.line());
                 }
-                self.take_up(now, Box::new(call), out);
+                self.take_up(Box::new(call));
                 None
             }
             Gist::Notification { method, .. } if self.restricts(method) => {
-                self.drop_odd(now, message::NO_ANSWER, plain.line(), out)
+                self.drop_odd(message::NO_ANSWER, plain.line())
             }
             Gist::Notification { .. } => match self.restricts_inputs(plain.line()) {
                 Ok(()) => Some(plain.into_line()),
-                Err(why) => self.drop_odd(now, &why, plain.line(), out),
+                Err(why) => self.drop_odd(&why, plain.line()),
             },
             Gist::Request { .. } | Gist::Response { .. } | Gist::Unreadable => Some(plain.into_line()),
         }
@@ -92,16 +88,16 @@ impl Gate {
     /// The server cancels something. Where that is a held request of its own, the request is withdrawn, and the host never
     /// hears of either.
     #[must_use = "the cancellation of anything else passes"]
-    pub(in crate::gate) fn cancels_held(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) -> bool {
+    pub(in crate::gate) fn cancels_held(&mut self, id: &Id) -> bool {
         let number = self.calls.by_origin(Origin::Server, id);
         if let Some(number) = number {
-            self.withdraw(now, number, Withdrawal::Cancelled, out);
+            self.withdraw(number, Withdrawal::Cancelled);
         }
         number.is_some()
     }
 
     /// Whether a request that is no call must be decided on before it passes, or counted: only what was decided on counts.
-    pub(in crate::gate) fn holds(&self, now: Now, call: &Call) -> bool {
+    pub(in crate::gate) fn holds(&self, call: &Call) -> bool {
         if self
             .rules
             .policy
@@ -111,7 +107,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = judgement::judge(now, call, None, self.judge_input(), &Seen::default());
+        let judged = judgement::judge(self.now, call, None, self.judge_input(), &Seen::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 
@@ -125,41 +121,34 @@ impl Gate {
     }
 
     /// Drops and records what a rule cannot be asked about.
-    pub(in crate::gate) fn drop_odd(
-        &mut self,
-        now: Now,
-        why: &str,
-        line: &Line,
-        out: &mut Vec<Effect>,
-    ) -> Option<Line> {
-        let mut entry = self.entry(now, Kind::Fault);
-        entry.digest = Some(line.digest());
+    pub(in crate::gate) fn drop_odd(&mut self, why: &str, line: &Line) -> Option<Line> {
         let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
              canonical message";
-        self.record(entry.with("what", what).with("reason", why).with("bytes", line.content().len()), out);
+        let entry = self.fault(what, line.digest()).with("reason", why);
+        self.record(entry.with("bytes", line.content().len()));
         None
     }
 
     /// Records that a long request of the server did not pass, and tells the server.
-    pub(in crate::gate) fn too_long(&mut self, now: Now, gist: &Gist, bytes: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn too_long(&mut self, gist: &Gist, bytes: u64) {
         let what = "dropped a line of the server: a rule covers its requests, and the line is too long to be held";
-        let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
-        self.record(entry, out);
+        self.record(self.fault(what, None).with("bytes", bytes));
         match gist {
             Gist::Request { id, .. } => {
-                let line = reply::error(Some(id), -32600, "the request is too long for mcp-approve to show it");
-                out.push(Effect::Query(Question(line)));
+                let line =
+                    reply::error(Some(id), INVALID_REQUEST, "the request is too long for mcp-approve to show it");
+                self.out.push(Effect::Query(Question(line)));
             }
             Gist::Response { id, .. } => {
-                self.answer_withheld(now, id, "it is too long to be searched for requests of the server", out);
+                self.answer_withheld(id, "it is too long to be searched for requests of the server");
             }
             Gist::Notification { .. } | Gist::Unreadable => {}
         }
     }
 
-    fn answer_odd(&self, refusal: &Refusal, out: &mut Vec<Effect>) {
+    fn answer_odd(&mut self, refusal: &Refusal) {
         if let (true, Some(id)) = (refusal.answer, &refusal.id) {
-            out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
+            self.out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
         }
     }
 }

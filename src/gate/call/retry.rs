@@ -32,7 +32,7 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         let mut responses: Value = serde_json::from_str(text).unwrap_or(Value::Null);
         take_answers_own_words(&mut responses);
         let alone = Behavior { hazards: Vec::new(), explanation: Explanation::default(), ..behavior.clone() };
-        let judged = conclude::of_call(None, &alone, text, &responses);
+        let judged = conclude::of_call(None, &alone, &responses);
         let is_graver = judged.identity != behavior.identity;
         if is_graver || !judged.hazards.is_empty() || !judged.explanation.holds() {
             retry = Retry::Asks;

@@ -43,7 +43,7 @@ impl RoundTrips {
 pub fn are_possible(call: &Call) -> bool {
     call.origin() == Origin::Host
         && call.method().is_none()
-        && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.text())
+        && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.word())
 }
 
 /// A state for one wait: `secret` makes it impossible to guess.

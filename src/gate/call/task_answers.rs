@@ -1,11 +1,9 @@
 //! What the server says of tasks: its answers to calls whose hosts were given one, and its own tasks, which keep the ids that hosts
 //! know. Decides nothing.
 
-use crate::audit::record::Kind;
 use crate::gate::call::tasks::DAY;
 use crate::gate::call::{replies, request};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::server::answer::answer_lost;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::state::passed;
@@ -21,19 +19,12 @@ use crate::wire::{inputs, rename};
 
 impl Gate {
     /// The server answers a call whose host was given a task for it.
-    pub(in crate::gate) fn on_task_answer(
-        &mut self,
-        now: Now,
-        id: &Id,
-        line: Line,
-        failed: bool,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_task_answer(&mut self, id: &Id, line: Line, failed: bool) {
         let Some(flight) = self.flights.land(id) else { return };
         let Some(task) = flight.task.clone().filter(|_| flight.wanted == Wanted::Yes) else {
-            return self.passes(now, (Origin::Server, passed::Form::Response, ""), &line, out);
+            return self.passes((Origin::Server, passed::Form::Response, ""), &line);
         };
-        self.landed(now, &flight, &line, failed, out);
+        self.landed(&flight, &line, failed);
         let content = line.content();
         let may_ask = request::embeds(content) || self.rules.restricts_methods && request::names_a_method(content);
         let asks = may_ask && !matches!(inputs::read(content), Ok(None));
@@ -41,51 +32,45 @@ impl Gate {
         match Answer::read(content) {
             Answer::Complete { .. } | Answer::Failed { .. } if !asks && !fits => {
                 let why = "too many results wait already for their hosts to fetch them";
-                self.end_task(now, &task, answer_lost(id, why), out);
+                self.end_task(&task, answer_lost(id, why));
             }
             Answer::Complete { .. } | Answer::Failed { .. } if End::read(content).is_none() => {
-                self.end_task(now, &task, answer_lost(id, "it cannot be read"), out);
+                self.end_task(&task, answer_lost(id, "it cannot be read"));
             }
-            Answer::Complete { .. } | Answer::Failed { .. } if !asks => self.end_task(now, &task, line, out),
+            Answer::Complete { .. } | Answer::Failed { .. } if !asks => self.end_task(&task, line),
             Answer::Task { id: theirs } if self.tasks.get(&theirs).is_none() => {
                 if theirs.starts_with(PREFIX) {
                     self.tasks.note_foreign(&theirs);
                 }
-                self.tasks.keep_beside(&task, now.mono.saturating_add(DAY));
-                self.advance_task(now, &task, Progress::Theirs(theirs), out);
+                self.tasks.keep_beside(&task, self.now.mono.saturating_add(DAY));
+                self.advance_task(&task, Progress::Theirs(theirs));
             }
             Answer::InputRequired { .. } | Answer::Complete { .. } | Answer::Failed { .. } => {
                 self.tasks.note_asking(&flight.tool);
-                self.end_task(now, &task, replies::asks_for_more(id, &flight), out);
+                self.end_task(&task, replies::asks_for_more(id, &flight));
             }
             Answer::Task { .. } | Answer::Unreadable => {
-                self.end_task(now, &task, answer_lost(id, "it cannot be read"), out);
+                self.end_task(&task, answer_lost(id, "it cannot be read"));
             }
         }
     }
 
     /// The host wants the task of a call no more that the server has already.
-    pub(in crate::gate) fn cancel_running_task(&mut self, now: Now, task: &str, call: &Id, out: &mut Vec<Effect>) {
-        self.cancel_task(now, task, replies::cancelled_running_task(call), out);
+    pub(in crate::gate) fn cancel_running_task(&mut self, task: &str, call: &Id) {
+        self.cancel_task(task, replies::cancelled_running_task(call));
     }
 
     /// Answers whoever waits for a call that the server has, by a request or by a task.
-    pub(in crate::gate) fn answer_flight(&mut self, now: Now, flight: &Flight, reply: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn answer_flight(&mut self, flight: &Flight, reply: Line) {
         match &flight.task {
-            Some(task) => self.end_task(now, task, reply, out),
-            None => out.push(Effect::Answer(reply)),
+            Some(task) => self.end_task(task, reply),
+            None => self.out.push(Effect::Answer(reply)),
         }
     }
 
     /// A line of the server's as its host is to have it: a task that the server made of a call keeps the id that the host was given,
     /// and no line names a task of ours as the server's own. With it whether it was changed; `None` where it does not pass.
-    pub(in crate::gate) fn under_our_id(
-        &mut self,
-        now: Now,
-        line: Line,
-        gist: &Gist,
-        out: &mut Vec<Effect>,
-    ) -> Option<(Line, Changed)> {
+    pub(in crate::gate) fn under_our_id(&mut self, line: Line, gist: &Gist) -> Option<(Line, Changed)> {
         if self.config.polling == Polling::Never {
             return Some((line, Changed::No));
         }
@@ -105,10 +90,10 @@ impl Gate {
                     let second = put(first.as_ref().unwrap_or(&line), &related);
                     second.or(first)
                 }
-                None if names_ours => return self.withhold_task(now, id, &line, out),
+                None if names_ours => return self.withhold_task(id, &line),
                 None if may_name_one && let Answer::Task { id: theirs } = Answer::read(line.content()) => {
                     if is_unclear {
-                        return self.withhold_task(now, id, &line, out);
+                        return self.withhold_task(id, &line);
                     }
                     if theirs.starts_with(PREFIX) {
                         self.tasks.note_foreign(&theirs);
@@ -118,13 +103,13 @@ impl Gate {
                 None => None,
             },
             Gist::Notification { .. } | Gist::Unreadable if names_ours => {
-                self.names_ours(now, &line, out);
+                self.names_ours(&line);
                 return None;
             }
             Gist::Notification { method, .. } if task::tells(method) => {
                 let (theirs, _) = task::named(line.content()).unwrap_or_default();
                 if is_unclear {
-                    self.names_ours(now, &line, out);
+                    self.names_ours(&line);
                     return None;
                 }
                 let ours = self.tasks.ours(&theirs);
@@ -135,16 +120,14 @@ impl Gate {
         Some(renamed.map_or((line, Changed::No), |line| (line, Changed::Id)))
     }
 
-    fn withhold_task<T>(&mut self, now: Now, id: &Id, line: &Line, out: &mut Vec<Effect>) -> Option<T> {
-        self.names_ours(now, line, out);
-        self.answer_withheld(now, id, "it names a task of mcp-approve as its own", out);
+    fn withhold_task<T>(&mut self, id: &Id, line: &Line) -> Option<T> {
+        self.names_ours(line);
+        self.answer_withheld(id, "it names a task of mcp-approve as its own");
         None
     }
 
-    fn names_ours(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Fault);
-        entry.digest = Some(line.digest());
+    fn names_ours(&mut self, line: &Line) {
         let what = "dropped a line of the server that names a task of mcp-approve as its own";
-        self.record(entry.with("what", what).with("bytes", line.content().len()), out);
+        self.record(self.fault(what, line.digest()).with("bytes", line.content().len()));
     }
 }

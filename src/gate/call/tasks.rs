@@ -11,10 +11,8 @@ use std::sync::Arc;
 use crate::audit::moment::rfc3339;
 use crate::audit::record::Kind;
 use crate::gate::call::held::{Approved, Held, Withdrawal};
-use crate::gate::call::refuse::INVALID_REQUEST;
 use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Question};
-use crate::gate::data::event::Now;
 use crate::gate::state::ServerTasks;
 use crate::gate::state::tasks::{PREFIX, Progress, Tasks};
 use crate::gate::{Gate, Polling};
@@ -23,12 +21,9 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::rename;
+use crate::wire::reply::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
 use crate::wire::task::{self, End, Form, Status, View};
-use crate::wire::{rename, reply};
-
-const INVALID_PARAMS: i32 = -32602;
-const NO_METHOD: i32 = -32601;
-const NO_ANSWER: i32 = -32603;
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;
@@ -37,11 +32,11 @@ pub(in crate::gate) const DAY: u64 = 86_400_000_000;
 
 impl Gate {
     /// Answers the host with a task, where it can wait so and this call has to wait.
-    pub(in crate::gate) fn give_task(&mut self, now: Now, held: &mut Held, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn give_task(&mut self, held: &mut Held) {
         let Some(form) = self.task_form(held) else { return };
         held.deadline = held.arrived.mono.saturating_add(self.config.approval_timeout);
         held.round_trips.ends = None;
-        held.round_trips.task = Some(self.open_task(now, held, form, out));
+        held.round_trips.task = Some(self.open_task(held, form));
     }
 
     /// Which form of task the host of a call takes; `None` where it has to wait otherwise, or waits otherwise already.
@@ -63,7 +58,7 @@ impl Gate {
             // What the server asked for before it makes a task is answered to it without one.
             let is_retry = call.request_state_text().is_some() || call.input_responses_text().is_some();
             let meta = serde_json::from_str(call.meta_text()?).unwrap_or_default();
-            let takes = version == Revision::V2026_07_28.text() && !is_retry && task::declares(&meta);
+            let takes = version == Revision::V2026_07_28.word() && !is_retry && task::declares(&meta);
             return takes.then_some(Form::Extension);
         }
         let is_agreed = self.host.lifecycle.revision() == Some(Revision::V2025_11_25)
@@ -72,84 +67,73 @@ impl Gate {
     }
 
     /// Makes a task of a call, and answers its request with it.
-    fn open_task(&mut self, now: Now, held: &Held, form: Form, out: &mut Vec<Effect>) -> Arc<str> {
+    fn open_task(&mut self, held: &Held, form: Form) -> Arc<str> {
         let id = Tasks::id(&self.config.secret, &held.ticket);
-        self.tasks.give(Arc::clone(&id), held.number, (Arc::clone(&held.ticket), form), now.wall);
-        self.keep_task(&id, held, out);
+        self.tasks.give(Arc::clone(&id), held.number, (Arc::clone(&held.ticket), form), self.now.wall);
+        self.keep_task(&id, held);
         let to_model = format!(
             "mcp-approve holds this call ({}) until the user decides it. The tool has NOT been executed yet. The result comes \
              with the task; do not call again before that.",
             held.ticket
         );
         if let Some(created) = self.with_view(&id, |view| task::created(held.call.id(), view, &to_model)) {
-            out.push(Effect::Answer(created));
+            self.out.push(Effect::Answer(created));
         }
-        let mut entry = self.entry(now, Kind::Task);
+        let mut entry = self.entry(Kind::Task);
         (entry.ticket, entry.tool) = (Some(held.ticket.to_string()), Some(held.call.name().to_owned()));
         entry.digest = Some(held.call.digest());
-        self.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id), out);
+        self.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id));
         id
     }
 
     /// Keeps a task for as long as its call may wait and its host needs to fetch the result.
-    pub(in crate::gate) fn keep_task(&mut self, id: &str, held: &Held, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn keep_task(&mut self, id: &str, held: &Held) {
         let wanted = held.call.task_text().and_then(task::requested).unwrap_or_default();
         let wanted = held.arrived.mono.saturating_add(wanted.saturating_mul(1000).min(DAY));
         let until = held.deadline.saturating_add(RESULT).max(wanted);
         self.tasks.keep(id, until, until.saturating_sub(held.arrived.mono) / 1000);
-        self.wake_by(until, out);
+        self.wake_by(until);
     }
 
     /// Answers whoever waits for a call that ends now, where it waits by a task: one that asked for a task before it learns
     /// of the end, or gets one for it. Gives the answer back where it goes to the request itself.
-    pub(in crate::gate) fn answer_by_task(
-        &mut self,
-        now: Now,
-        held: &Held,
-        reply: Line,
-        out: &mut Vec<Effect>,
-    ) -> Option<Line> {
+    pub(in crate::gate) fn answer_by_task(&mut self, held: &Held, reply: Line) -> Option<Line> {
         let id = match (&held.round_trips.task, self.task_form(held)) {
             (Some(id), _) => Arc::clone(id),
             // Its host reads nothing else here.
             (None, Some(Form::Core)) if matches!(End::read(reply.content()), Some(End::Result(_))) => {
-                self.open_task(now, held, Form::Core, out)
+                self.open_task(held, Form::Core)
             }
             (None, _) => return Some(reply),
         };
-        self.end_task(now, &id, reply, out);
+        self.end_task(&id, reply);
         None
     }
 
     /// A task is over, with this answer to its call.
-    pub(in crate::gate) fn end_task(&mut self, now: Now, id: &str, reply: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn end_task(&mut self, id: &str, reply: Line) {
         let status = match End::read(reply.content()) {
             Some(End::Result(_)) => Status::Completed,
             Some(End::Error(_)) | None => Status::Failed,
         };
-        self.advance_task(now, id, Progress::Over(reply, status), out);
+        self.advance_task(id, Progress::Over(reply, status));
     }
 
     /// The host wants a task no more: what the call did until then is said in the answer.
-    pub(in crate::gate) fn cancel_task(&mut self, now: Now, id: &str, reply: Line, out: &mut Vec<Effect>) {
-        self.advance_task(now, id, Progress::Over(reply, Status::Cancelled), out);
+    pub(in crate::gate) fn cancel_task(&mut self, id: &str, reply: Line) {
+        self.advance_task(id, Progress::Over(reply, Status::Cancelled));
     }
 
-    pub(in crate::gate) fn advance_task(&mut self, now: Now, id: &str, progress: Progress, out: &mut Vec<Effect>) {
-        for waited in self.tasks.advance(id, progress, now.wall) {
-            self.on_task_request(now, waited, out);
+    pub(in crate::gate) fn advance_task(&mut self, id: &str, progress: Progress) {
+        for waited in self.tasks.advance(id, progress, self.now.wall) {
+            self.on_task_request(waited);
         }
     }
 
     /// A request of the host's. One about a task of ours is answered here, or goes to the server under its own id of that task;
     /// any other comes back.
     #[must_use = "any other passes"]
-    pub(in crate::gate) fn take_task_request(
-        &mut self,
-        now: Now,
-        request: Plain,
-        out: &mut Vec<Effect>,
-    ) -> Option<Plain> {
+    pub(in crate::gate) fn take_task_request(&mut self, request: Plain) -> Option<Plain> {
         let Gist::Request { method, .. } = request.gist() else { return Some(request) };
         if self.config.polling == Polling::Never || !method.starts_with("tasks/") {
             return Some(request);
@@ -158,30 +142,29 @@ impl Gate {
             Some((id, _))
                 if id.starts_with(PREFIX) && (self.tasks.get(&id).is_some() || !self.tasks.is_foreign(&id)) =>
             {
-                self.on_task_request(now, request, out);
+                self.on_task_request(request);
                 None
             }
             Some(_) | None => Some(request),
         }
     }
 
-    fn on_task_request(&mut self, now: Now, request: Plain, out: &mut Vec<Effect>) {
+    fn on_task_request(&mut self, request: Plain) {
         let Gist::Request { id, method, .. } = request.gist() else { return };
         let (id, method) = (id.clone(), method.clone());
         let Some((name, declares)) = task::named(request.line().content()) else { return };
         let Some(task) = self.tasks.get(&name) else {
             let what = "mcp-approve has no task of this id: it never gave it, or the task's time is over".to_owned();
             let refusal = Refusal { code: INVALID_PARAMS, what, id: Some(id), answer: true };
-            let (digest, bytes) = (request.line().digest(), request.line().content().len() as u64);
-            return self.refuse(now, &refusal, Some(digest), bytes, out);
+            return self.refuse_line(&refusal, request.line());
         };
         if task.form == Form::Extension && !declares {
-            return out.push(Effect::Answer(task::undeclared(&id)));
+            return self.out.push(Effect::Answer(task::undeclared(&id)));
         }
         let answer = match (method.as_str(), &task.progress, task.form) {
             (_, Progress::Theirs(theirs), _) => {
                 let theirs = theirs.clone();
-                return self.ask_about_theirs(now, (&name, &theirs), &request, out);
+                return self.ask_about_theirs((&name, &theirs), &request);
             }
             ("tasks/get", Progress::Over(line, _), _) => {
                 let end = End::read(line.content());
@@ -199,8 +182,8 @@ impl Gate {
             }
             ("tasks/cancel", Progress::Held(number), _) => {
                 let number = *number;
-                self.cancel_task(now, &name, replies::cancelled_task(&id), out);
-                self.withdraw(now, number, Withdrawal::Cancelled, out);
+                self.cancel_task(&name, replies::cancelled_task(&id));
+                self.withdraw(number, Withdrawal::Cancelled);
                 self.with_view(&name, |view| match view.form {
                     Form::Core => task::state(&id, view, None),
                     Form::Extension => task::taken(&id),
@@ -208,9 +191,9 @@ impl Gate {
             }
             ("tasks/cancel", Progress::Runs(call), Form::Extension) => {
                 let call = call.clone();
-                self.cancelled_in_flight(now, &call, out);
+                self.cancelled_in_flight(&call);
                 let cancel = reply::cancelled(call.raw(), "the host cancelled the task");
-                out.push(Effect::Query(Question(cancel)));
+                self.out.push(Effect::Query(Question(cancel)));
                 Some(task::taken(&id))
             }
             ("tasks/result" | "tasks/cancel", Progress::Held(_) | Progress::Runs(_), Form::Core) => {
@@ -225,44 +208,42 @@ impl Gate {
                 Some(reply::error(Some(&id), NO_METHOD, &why))
             }
         };
-        let lost = || reply::error(Some(&id), NO_ANSWER, "mcp-approve cannot answer this request");
-        out.push(Effect::Answer(answer.unwrap_or_else(lost)));
+        let lost = || reply::error(Some(&id), INTERNAL, "mcp-approve cannot answer this request");
+        self.out.push(Effect::Answer(answer.unwrap_or_else(lost)));
     }
 
     /// Passes a request about a task of ours on under the server's own id of it: one string is another one, and everything that
     /// holds for a line of the host's holds for this one.
-    fn ask_about_theirs(&mut self, now: Now, (ours, theirs): (&str, &str), request: &Plain, out: &mut Vec<Effect>) {
+    fn ask_about_theirs(&mut self, (ours, theirs): (&str, &str), request: &Plain) {
         let renamed = rename::with_text(request.line(), &["params", "taskId"], ours, theirs).map(message::sort);
         let Gist::Request { id, .. } = request.gist() else { return };
         if let Some(how) = self.ends.server.reason() {
             let why = format!("the server that ran the call as a task of its own takes nothing more: {how}");
-            return out.push(Effect::Answer(reply::error(Some(id), NO_ANSWER, &why)));
+            return self.out.push(Effect::Answer(reply::error(Some(id), INTERNAL, &why)));
         }
         let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
         let is_owed = |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
         self.tasks.keep_owed(is_owed);
         match renamed {
-            Some(Sorted::Plain(plain)) if self.tasks.forward(id, ours) => self.plain(now, plain, out),
+            Some(Sorted::Plain(plain)) if self.tasks.forward(id, ours) => self.plain(plain),
             Some(Sorted::Plain(_) | Sorted::Call(_) | Sorted::Refused { .. } | Sorted::Blank) | None => {
                 let why = "too many requests about this task wait for the server";
-                out.push(Effect::Answer(reply::error(Some(id), INVALID_REQUEST, why)));
+                self.out.push(Effect::Answer(reply::error(Some(id), INVALID_REQUEST, why)));
             }
         }
     }
 
     /// Forgets the tasks whose time is over; a call that still waits as one is withdrawn.
-    pub(in crate::gate) fn expire_tasks(&mut self, now: Now, out: &mut Vec<Effect>) {
-        for (task, waiting) in self.tasks.due(now.mono) {
+    pub(in crate::gate) fn expire_tasks(&mut self) {
+        for (task, waiting) in self.tasks.due(self.now.mono) {
             if let Progress::Held(number) = task.progress {
-                self.withdraw(now, number, Withdrawal::TaskOver, out);
+                self.withdraw(number, Withdrawal::TaskOver);
             }
             for request in waiting {
-                self.on_task_request(now, request, out);
+                self.on_task_request(request);
             }
         }
-        if let Some(at) = self.tasks.wake_at() {
-            self.wake_by(at, out);
-        }
+        self.wake_by(self.tasks.wake_at());
     }
 
     fn with_view(&self, id: &str, make: impl FnOnce(&View<'_>) -> Line) -> Option<Line> {

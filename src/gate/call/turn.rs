@@ -7,7 +7,6 @@ use crate::gate::call::held::{
 };
 use crate::gate::call::{judgement, replies};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
 use crate::gate::server::catalog::Known;
 use crate::gate::{Gate, Order};
 use crate::policy::rule::Decision;
@@ -15,20 +14,13 @@ use crate::wire::call::Origin;
 
 impl Gate {
     /// The approval is in the log: the call runs when its turn comes.
-    pub(in crate::gate) fn await_turn(
-        &mut self,
-        now: Now,
-        mut held: Held,
-        approval: Approval,
-        receipt: Receipt,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn await_turn(&mut self, mut held: Held, approval: Approval, receipt: Receipt) {
         if held.round_trips.away.is_some() || self.runs_after(&held).is_some() {
-            self.give_task(now, &mut held, out);
-            self.wake_for(&held, out);
+            self.give_task(&mut held);
+            self.wake_for(&held);
             return self.calls.put(held, Approved { approval, receipt });
         }
-        self.run(now, held, approval, receipt, out);
+        self.run(held, approval, receipt);
     }
 
     /// The held call that must end before this one reaches the server.
@@ -40,7 +32,7 @@ impl Gate {
     }
 
     /// Calls have ended: those behind them run, or their cards say what they wait for now.
-    pub(in crate::gate) fn take_turns(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn take_turns(&mut self) {
         let left = self.calls.left();
         if self.config.order == Order::Decided || left.is_empty() {
             return;
@@ -48,44 +40,44 @@ impl Gate {
         for number in left {
             let next = self.calls.first_from(number).and_then(|next| self.calls.get::<Asking>(next));
             if let Some((held, asking)) = next {
-                out.push(Effect::Ask(Box::new(self.snapshot(held, &asking.case.judged))));
+                self.out.push(Effect::Ask(Box::new(self.snapshot(held, &asking.case.judged))));
             }
         }
         while let Some(first) = self.calls.first_from(0)
             && let Some((held, approved)) =
                 self.calls.take_if::<Approved>(first, |held, _| held.round_trips.away.is_none())
         {
-            self.resume(now, held, approved, out);
+            self.resume(held, approved);
         }
-        self.close_server_when_done(out);
-        self.take_turns(now, out);
+        self.close_server_when_done();
+        self.take_turns();
     }
 
     /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.
-    pub(in crate::gate) fn resume(&mut self, now: Now, held: Held, approved: Approved, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn resume(&mut self, held: Held, approved: Approved) {
         let Approved { approval, receipt } = approved;
-        match self.overruled(now, &held, &approval) {
-            None => self.await_turn(now, held, approval, receipt, out),
+        match self.overruled(&held, &approval) {
+            None => self.await_turn(held, approval, receipt),
             Some(why) => {
                 let reply = replies::changed(&held.call, &why);
-                self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+                self.stop((&held, &approval.case.judged), (By::Fault, &why), reply);
             }
         }
     }
 
     /// The policy has changed, or an operator has ended the grant of this name: what waits for its turn without an approval of
     /// its own, and would be asked now, does not run.
-    pub(in crate::gate) fn recall(&mut self, now: Now, ended: Option<&str>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn recall(&mut self, ended: Option<&str>) {
         for number in self.calls.waiting::<Approved>() {
             let why = self
                 .calls
                 .get::<Approved>(number)
-                .and_then(|(held, approved)| self.recalled(now, held, &approved.approval, ended));
+                .and_then(|(held, approved)| self.recalled(held, &approved.approval, ended));
             if let Some(why) = why
                 && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
             {
                 let reply = replies::changed(&held.call, &why);
-                self.stop(now, (&held, &approval.case.judged), (By::Fault, &why), reply, out);
+                self.stop((&held, &approval.case.judged), (By::Fault, &why), reply);
             }
         }
         // The same where the record of the approval is on its way, and the call will have to wait.
@@ -93,18 +85,18 @@ impl Gate {
             let is_recalled = |held: &Held, deciding: &Deciding| match &deciding.decision {
                 Decided::Approve(approval) => {
                     (held.round_trips.away.is_some() || self.runs_after(held).is_some())
-                        && self.recalled(now, held, approval, ended).is_some()
+                        && self.recalled(held, approval, ended).is_some()
                 }
                 Decided::Deny(_) => false,
             };
             if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_recalled(held, deciding)) {
-                self.withdraw(now, number, Withdrawal::Recalled, out);
+                self.withdraw(number, Withdrawal::Recalled);
             }
         }
     }
 
     /// Why an approval that waits for its turn counts no more, where its grant has ended or the policy is another one.
-    fn recalled(&self, now: Now, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
+    fn recalled(&self, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
         let Approval { case, verdict, .. } = approval;
         let judged = &case.judged;
         match ended {
@@ -114,7 +106,7 @@ impl Gate {
             None if is_by_grant(verdict) => None,
             None => {
                 let described = judged.described.clone();
-                let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen).ruling;
+                let anew = judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen).ruling;
                 // What it denies is stopped when its turn comes.
                 (anew.decision == Decision::Ask)
                     .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
@@ -123,16 +115,16 @@ impl Gate {
     }
 
     /// What was looked at is looked at once more, just before the call runs.
-    fn run(&mut self, now: Now, held: Held, approval: Approval, receipt: Receipt, out: &mut Vec<Effect>) {
+    fn run(&mut self, held: Held, approval: Approval, receipt: Receipt) {
         if held.looks_again() && approval.verdict.by != By::Observe {
-            let look = self.look(&held, out);
+            let look = self.look(&held);
             return self.calls.put(held, Forwarding { approval, receipt, look });
         }
-        self.forward(now, held, approval, &receipt, out);
+        self.forward(held, approval, &receipt);
     }
 
     /// Why a call that was approved and had to wait may not run any more: its tool or the policy is another one now.
-    fn overruled(&self, now: Now, held: &Held, approval: &Approval) -> Option<String> {
+    fn overruled(&self, held: &Held, approval: &Approval) -> Option<String> {
         let judged = &approval.case.judged;
         let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
         match (judged.definition(), found) {
@@ -142,7 +134,7 @@ impl Gate {
                 return Some("the server has changed this tool's definition".to_owned());
             }
         }
-        let anew = judgement::judge(now, &held.call, judged.described.clone(), self.judge_input(), &held.seen);
+        let anew = judgement::judge(self.now, &held.call, judged.described.clone(), self.judge_input(), &held.seen);
         (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
     }
 }

@@ -5,33 +5,23 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
-use crate::gate::data::report::Settled;
 use crate::wire::call::{Call, Origin};
 
 impl Gate {
     /// Withdraws a held call. One that is decided already ends once the log has that decision.
-    pub(in crate::gate) fn withdraw(&mut self, now: Now, number: u64, why: Withdrawal, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn withdraw(&mut self, number: u64, why: Withdrawal) {
         match self.calls.take::<Stage>(number) {
             None => {}
             Some((
                 held,
                 Stage::Deciding(Deciding { decision, entry }) | Stage::Withdrawn(Withdrawn { decision, entry, .. }),
             )) => self.calls.put(held, Withdrawn { decision, entry, why }),
-            Some((held, stage)) => self.end_withdrawn(now, &held, stage.judged().as_deref(), why, out),
+            Some((held, stage)) => self.end_withdrawn(&held, stage.judged().as_deref(), why),
         }
     }
 
     /// Records the withdrawal, tells the consoles, and answers the host where an answer is due.
-    pub(in crate::gate) fn end_withdrawn(
-        &mut self,
-        now: Now,
-        held: &Held,
-        judged: Option<&Judged>,
-        why: Withdrawal,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn end_withdrawn(&mut self, held: &Held, judged: Option<&Judged>, why: Withdrawal) {
         let (by, reason, reply) = match why {
             Withdrawal::Cancelled => (By::Cancel, cancelled(&held.call), None),
             Withdrawal::HostGone => (By::Shutdown, "the host is gone", None),
@@ -52,21 +42,14 @@ impl Gate {
             }
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
-        self.host.history.note(&held.call, &held.ticket, by, None, now.wall);
-        let entry = self.withdrawn_entry(now, held, judged, by, reason);
-        self.record(entry, out);
-        out.push(Effect::Settle(Settled {
-            ticket: held.ticket.to_string(),
-            time: now.wall,
-            verdict: None,
-            by,
-            who: reason.into(),
-        }));
+        self.host.history.note(&held.call, &held.ticket, by, None, self.now.wall);
+        self.record(self.withdrawn_entry(held, judged, by, reason));
+        self.settle(held, None, by, reason.to_owned());
         if let (None, Some(task)) = (&reply, &held.round_trips.task) {
-            self.cancel_task(now, task, replies::cancelled_task(held.call.id()), out);
+            self.cancel_task(task, replies::cancelled_task(held.call.id()));
         }
         match (reply, &held.round_trips.away) {
-            (Some(reply), _) => self.answer(now, held, reply, out),
+            (Some(reply), _) => self.answer(held, reply),
             (None, Some(state)) => drop(self.returns.take(state)),
             (None, None) => {}
         }

@@ -33,13 +33,19 @@ pub enum Side {
 /// A console, as the link numbers them.
 pub type ConsoleId = u64;
 
-/// Who says something about which bytes of which call.
+/// An operator at a console.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    pub who: Arc<str>,
+    pub console: ConsoleId,
+}
+
+/// Who says something about exactly these bytes of which call.
 #[derive(Clone, Debug)]
 pub struct OperatorWord {
     pub ticket: String,
     pub digest: Digest,
-    pub who: Arc<str>,
-    pub console: ConsoleId,
+    pub operator: Operator,
 }
 
 /// Everything that can happen to a gate.
@@ -57,14 +63,14 @@ pub enum Event {
     ServerLine(Line),
     /// A line of the server streamed past, too long to buffer.
     ServerStreamed { gist: Gist, bytes: u64, digest: StreamDigest },
-    /// An operator decided on exactly these bytes.
-    Decided { ticket: String, digest: Digest, verdict: OperatorVerdict, who: Arc<str>, console: ConsoleId },
-    /// An operator edited the arguments of exactly these bytes.
-    Edited { ticket: String, digest: Digest, arguments: String, who: Arc<str>, console: ConsoleId },
+    /// An operator decided.
+    Decided(OperatorWord, OperatorVerdict),
+    /// An operator edited the arguments.
+    Edited { word: OperatorWord, arguments: String },
     /// A console shows these bytes: what they would touch may have changed since.
     Looked { ticket: String, digest: Digest },
-    /// An operator needs more time for exactly these bytes.
-    Extended { ticket: String, digest: Digest, who: Arc<str>, console: ConsoleId },
+    /// An operator needs more time.
+    Extended(OperatorWord),
     /// The log has an entry.
     Recorded(Receipt),
     /// The log could not take an entry.
@@ -75,14 +81,14 @@ pub enum Event {
     Facts { ticket: String, look: u64, found: Findings },
     /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
-    /// An operator approved exactly these bytes, and calls like it for a while.
-    Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
-    /// An operator said what the tool of exactly these bytes is.
-    Pinned { ticket: String, digest: Digest, word: ToolWord, who: Arc<str>, console: ConsoleId },
+    /// An operator approved a call, and calls like it for a while.
+    Granted(OperatorWord, GrantTerms),
+    /// An operator said what the tool of a call is.
+    Pinned(OperatorWord, ToolWord),
     /// An operator ended a grant.
-    GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
+    GrantEnded { grant: String, operator: Operator },
     /// An operator accepted a changed policy file, as it was shown.
-    PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
+    PolicyAccepted { file: String, digest: Digest, operator: Operator },
     /// What is remembered of this server was read, or reviewed elsewhere: this is what is remembered now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
 /// How much text of all files of one call goes to the card, in bytes.
 pub const TEXT: u32 = 256 << 10;
@@ -34,7 +35,7 @@ pub struct Findings {
 }
 
 /// One path that a call names, and what is there on this machine. All texts are foreign, raw.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The JSON Pointer of the argument: `/path`.
     pub argument: String,
@@ -62,30 +63,19 @@ pub struct Facts {
     pub unseen: Option<String>,
 }
 
-/// What is at the end of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileKind {
-    /// Nothing: a call could make it.
-    Missing,
-    File,
-    Folder,
-    /// A device, a pipe, a socket: not looked into.
-    Other,
-    /// Not known.
-    Unseen,
-}
-
-impl FileKind {
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::File => "file",
-            Self::Folder => "folder",
-            Self::Other => "other",
-            Self::Unseen => "unseen",
-        }
+words! {
+    /// What is at the end of a path.
+    #[derive(Default)]
+    FileKind {
+        /// Nothing: a call could make it.
+        Missing = "missing",
+        File = "file",
+        Folder = "folder",
+        /// A device, a pipe, a socket: not looked into.
+        Other = "other",
+        /// Not known.
+        #[default]
+        Unseen = "unseen",
     }
 }
 
@@ -125,20 +115,7 @@ impl Facts {
 
     /// A path of which nothing is known.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
-        Self {
-            argument: argument.to_owned(),
-            path: path.to_owned(),
-            real: None,
-            link: None,
-            kind: FileKind::Unseen,
-            size: None,
-            digest: None,
-            stamp: None,
-            lacks: None,
-            entries: None,
-            text: None,
-            unseen: Some(why.to_owned()),
-        }
+        Self { argument: argument.to_owned(), path: path.to_owned(), unseen: Some(why.to_owned()), ..Self::default() }
     }
 
     /// What is another thing than before, in our words.

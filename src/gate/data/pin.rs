@@ -211,7 +211,7 @@ impl PinState {
             Self::Trusted => return None,
             Self::Changed { version, was: Some(was) } if *was != now => format!(
                 "the definition changed since it was trusted (now version {version}), and with it the behavioral \
-                 identity: {was} was approved, this is {now}; see Tools (4)"
+                 identity: {was} was approved, this is now; see Tools (4)"
             ),
             Self::Changed { version, .. } => {
                 format!("the definition changed since it was trusted (now version {version}); see Tools (4)")

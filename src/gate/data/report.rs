@@ -27,7 +27,7 @@ pub struct Settled {
 }
 
 /// One thing that passed, for the Activity screen. `what` and `tool` are foreign text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     pub time: i64,
     pub direction: Direction,
@@ -73,18 +73,20 @@ pub struct WaitingCall {
 }
 
 /// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
+    #[default]
     ToServer,
     ToHost,
 }
 
 /// What kind of thing passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActivityKind {
     /// A call was decided (approved or denied).
+    #[default]
     Call,
     /// A call's answer came.
     Outcome,

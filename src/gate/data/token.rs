@@ -68,11 +68,6 @@ impl GuardrailToken {
         Ok(Self { wrapper: Arc::clone(wrapper), digest })
     }
 
-    /// The digest of the bytes it is for.
-    pub fn digest(&self) -> Digest {
-        self.digest
-    }
-
     /// Trades token and call for the bytes to write.
     ///
     /// # Errors
@@ -145,7 +140,7 @@ mod tests {
         let (this, other) = (call("/a"), call("/b"));
         let wrapper = "session".into();
         let mint = |scope: &InScope, session: &InSession, receipt: &Receipt| {
-            GuardrailToken::mint(&wrapper, &this, scope, session, receipt).map(|token| token.digest())
+            GuardrailToken::mint(&wrapper, &this, scope, session, receipt).map(|token| token.digest)
         };
         let (scope, session, approved) = (in_scope(&this), in_session(&this), receipt(Some(&this), Some(Approve)));
         assert_eq!(mint(&scope, &session, &approved), Ok(this.digest()));

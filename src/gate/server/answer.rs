@@ -8,7 +8,6 @@ use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
-use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
@@ -28,44 +27,44 @@ use crate::wire::{rename, reply};
 const CHECKED: usize = 1 << 20;
 
 impl Gate {
-    pub(in crate::gate) fn on_server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
         let content = line.content();
         let bytes = content.len() as u64;
         let gist = message::peek(content);
         // Answers to our own questions are taken below.
         let is_ours = matches!(&gist, Gist::Response { id, .. } if self.catalog.is_ours(id));
         if !is_ours && self.forges(&gist) {
-            return self.forged(now, bytes, Some(line.digest()), out);
+            return self.forged(bytes, Some(line.digest()));
         }
         let is_task = |id: &Id| self.flights.get(id).is_some_and(|flight| flight.task.is_some());
         let is_for_task = matches!(&gist, Gist::Response { id, .. } if is_task(id));
-        let passes = if is_for_task { Some((line, Changed::No)) } else { self.under_our_id(now, line, &gist, out) };
+        let passes = if is_for_task { Some((line, Changed::No)) } else { self.under_our_id(line, &gist) };
         let Some((line, changed)) = passes else { return };
-        let screened = if is_for_task { Some(line) } else { self.screen(now, line, &gist, out) };
+        let screened = if is_for_task { Some(line) } else { self.screen(line, &gist) };
         let Some(line) = screened else { return };
         let content = line.content();
         match gist {
             Gist::Response { id, failed } => {
                 if self.host.lifecycle.is_pending() {
                     self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
-                    self.early_calls(now, out);
+                    self.early_calls();
                 }
                 let is_owed = self.host.plain_ids.remove(&id) || is_ours || self.flights.contains(&id);
                 if is_owed && !failed && std::mem::replace(&mut self.ends.answered, Answered::Once) == Answered::NotYet
                 {
-                    out.push(Effect::NoteServer);
+                    self.out.push(Effect::NoteServer);
                 }
                 if self.host.introduction.take_if(|asked| *asked == id).is_some() {
-                    self.introduced(now, line.content(), out);
+                    self.introduced(line.content());
                 }
                 if is_for_task {
-                    return self.on_task_answer(now, &id, line, failed, out);
+                    return self.on_task_answer(&id, line, failed);
                 }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
                 }
                 if self.catalog.awaits(&id) {
-                    self.passes(now, (Origin::Server, Form::Response, ""), &line, out);
+                    self.passes((Origin::Server, Form::Response, ""), &line);
                     if self.cuts(&Gist::Response { id: id.clone(), failed }) {
                         return self.catalog.receive(id, failed, line);
                     }
@@ -75,34 +74,34 @@ impl Gate {
                     } else {
                         self.catalog.receive(id, failed, line.clone());
                     }
-                    return out.push(Effect::Relay(Passing::ToHost(line)));
+                    return self.out.push(Effect::Relay(Passing::ToHost(line)));
                 }
                 match self.flights.land(&id) {
                     Some(flight) => {
                         match flight.wanted {
-                            Wanted::Yes => self.landed(now, &flight, &line, failed, out),
-                            Wanted::Cancelled => self.passes(now, (Origin::Server, Form::Response, ""), &line, out),
+                            Wanted::Yes => self.landed(&flight, &line, failed),
+                            Wanted::Cancelled => self.passes((Origin::Server, Form::Response, ""), &line),
                         }
                         if let Some(Later { id, .. }) = flight.later.last() {
                             let lost = || answer_lost(id, "its id is unknown");
-                            return out.push(Effect::Answer(rename::with_id(&line, id).unwrap_or_else(lost)));
+                            return self.out.push(Effect::Answer(rename::with_id(&line, id).unwrap_or_else(lost)));
                         }
                     }
-                    None => self.passes(now, (Origin::Server, Form::Response, ""), &line, out),
+                    None => self.passes((Origin::Server, Form::Response, ""), &line),
                 }
             }
             Gist::Notification { method, cancels } => {
-                if cancels.is_some_and(|id| self.cancels_held(now, &id, out)) {
+                if cancels.is_some_and(|id| self.cancels_held(&id)) {
                     return;
                 }
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
                 }
-                self.passes(now, (Origin::Server, Form::Notification, &method), &line, out);
+                self.passes((Origin::Server, Form::Notification, &method), &line);
                 if method == "notifications/progress" {
                     match self.flights.progress(&line) {
                         Progress::Passes => {}
-                        Progress::Changed(line) => return out.push(Effect::Answer(line)),
+                        Progress::Changed(line) => return self.out.push(Effect::Answer(line)),
                         Progress::Drops => return,
                     }
                 }
@@ -114,20 +113,20 @@ impl Gate {
                 if let Sorted::Plain(plain) = message::sort(line.clone())
                     && let Some(request) = plain.request(Origin::Server)
                 {
-                    self.record_single(now, &request, out);
+                    self.record_single(&request);
                 }
-                self.passes(now, (Origin::Server, Form::Request, &method), &line, out);
+                self.passes((Origin::Server, Form::Request, &method), &line);
             }
-            Gist::Unreadable => self.passes(now, (Origin::Server, Form::Unreadable, ""), &line, out),
+            Gist::Unreadable => self.passes((Origin::Server, Form::Unreadable, ""), &line),
         }
-        out.push(match changed {
+        self.out.push(match changed {
             Changed::No => Effect::Relay(Passing::ToHost(line)),
             Changed::Id => Effect::Answer(line),
         });
     }
 
     /// The server says what it can do: recorded, unless it said the same before.
-    fn introduced(&mut self, now: Now, content: &[u8], out: &mut Vec<Effect>) {
+    fn introduced(&mut self, content: &[u8]) {
         let said = features::of_server(content);
         if features::makes_tasks(content) {
             self.host.server_tasks = ServerTasks::OfCalls;
@@ -135,60 +134,50 @@ impl Gate {
         if said.is_none() || said == self.host.introduced {
             return;
         }
-        let mut entry = self.entry(now, Kind::Session);
+        let mut entry = self.entry(Kind::Session);
         const NAMES: [&str; 5] = ["revision", "server", "server_version", "features", "instructions"];
         let field = |name: &'static str| Some((name, said.as_ref()?.get(name)?.clone()));
         entry.detail.extend(NAMES.into_iter().filter_map(field));
-        self.record(entry, out);
+        self.record(entry);
         self.host.introduced = said;
     }
 
     /// Reads a piece of the lists that the server gave.
-    pub(in crate::gate) fn on_parse_lists(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let reply = self.catalog.read(now);
-        self.prune_grants(now, out);
+    pub(in crate::gate) fn on_parse_lists(&mut self) {
+        let reply = self.catalog.read(self.now);
+        self.prune_grants();
         match reply {
             ListReply::Reading => {}
-            ListReply::Relayed => self.describe_again(now, out),
+            ListReply::Relayed => self.describe_again(),
             ListReply::Page(page) => {
-                self.offer(now, page, out);
-                self.describe_again(now, out);
+                self.offer(page);
+                self.describe_again();
             }
-            ListReply::More(question) => out.push(Effect::Query(question)),
-            ListReply::Fresh => self.on_described(now, out),
-            ListReply::Failed => self.on_undescribed(now, out),
+            ListReply::More(question) => self.out.push(Effect::Query(question)),
+            ListReply::Fresh => self.on_described(),
+            ListReply::Failed => self.on_undescribed(),
         }
     }
 
     /// What the host could take for the answer to a call that the server was never asked: dropped and recorded.
-    fn forged(&mut self, now: Now, bytes: u64, digest: Option<Digest>, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Fault);
-        entry.digest = digest;
+    fn forged(&mut self, bytes: u64, digest: Option<Digest>) {
         let what = "dropped an answer of the server to a call that it never received";
-        self.record(entry.with("what", what).with("bytes", bytes), out);
+        self.record(self.fault(what, digest).with("bytes", bytes));
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
-    pub(in crate::gate) fn on_server_streamed(
-        &mut self,
-        now: Now,
-        gist: &Gist,
-        bytes: u64,
-        digest: StreamDigest,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn on_server_streamed(&mut self, gist: &Gist, bytes: u64, digest: StreamDigest) {
         if self.forges(gist) {
-            return self.forged(now, bytes, None, out);
+            return self.forged(bytes, None);
         }
         if self.could_tell_of_ours(gist) {
             let what =
                 "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
-            let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
-            self.record(entry, out);
+            self.record(self.fault(what, None).with("bytes", bytes));
             return;
         }
         if self.keeps_back(gist) {
-            return self.too_long(now, gist, bytes, out);
+            return self.too_long(gist, bytes);
         }
         let (form, method) = match gist {
             Gist::Request { method, .. } => (Form::Request, method.as_str()),
@@ -199,51 +188,42 @@ impl Gate {
         let is_call = matches!(gist, Gist::Response { id, .. } if self.flights.contains(id));
         if !is_call {
             let payload = (form == Form::Notification).then(|| digest.to_string());
-            if let Some(at) = self.log.passed.take(now.mono, (Origin::Server, form, method), bytes, payload) {
-                self.wake_by(at, out);
-            }
+            let at = self.log.passed.take(self.now.mono, (Origin::Server, form, method), bytes, payload);
+            self.wake_by(at);
         }
         let Gist::Response { id, failed } = gist else {
             return;
         };
         if self.host.lifecycle.is_pending() {
             self.host.lifecycle.on_server_line(gist, b"");
-            self.early_calls(now, out);
+            self.early_calls();
         }
         self.host.plain_ids.remove(id);
         if self.cuts(gist) {
             self.catalog.host_cancels(id);
-            return self.offer(now, Err(id.clone()), out);
+            return self.offer(Err(id.clone()));
         }
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
         if flight.task.is_some() {
             let lost = answer_lost(id, &format!("it has {bytes} bytes, which is too much to keep for a task"));
-            self.answer_flight(now, &flight, lost, out);
+            self.answer_flight(&flight, lost);
         } else if let Some(Later { id, .. }) = flight.later.last() {
             let why = format!("it has {bytes} bytes, and its id would have to be changed in it");
-            out.push(Effect::Answer(answer_lost(id, &why)));
+            self.out.push(Effect::Answer(answer_lost(id, &why)));
         }
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
-        let mut entry =
-            self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
+        let mut entry = self.outcome_entry(&flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
         if flight.described.as_ref().is_some_and(|known| known.output().is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
-        self.record(entry, out);
+        self.record(entry);
         self.consoles.status.failed += u64::from(*failed);
-        self.show_outcome(now, &flight, bytes, *failed, out);
+        self.show_outcome(&flight, bytes, *failed);
     }
 
-    pub(in crate::gate) fn landed(
-        &mut self,
-        now: Now,
-        flight: &Flight,
-        line: &Line,
-        failed: bool,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(in crate::gate) fn landed(&mut self, flight: &Flight, line: &Line, failed: bool) {
         let content = line.content();
         let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || flight.task.is_some() || says_more(content) {
@@ -251,12 +231,10 @@ impl Gate {
         } else {
             Answer::Complete { is_error: false, structured: None }
         };
-        self.flights.expect_more(now, flight, &answer);
+        self.flights.expect_more(self.now, flight, &answer);
         let outcome = outcome(&answer);
-        let mut entry = self
-            .outcome_entry(now, flight, outcome)
-            .with("bytes", content.len())
-            .with("answer", line.digest().to_string());
+        let mut entry =
+            self.outcome_entry(flight, outcome).with("bytes", content.len()).with("answer", line.digest().to_string());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
@@ -269,41 +247,42 @@ impl Gate {
             };
             entry = entry.with("output_schema", checked);
         }
-        self.record(entry, out);
+        self.record(entry);
         let failed = outcome.is_failure();
         self.consoles.status.failed += u64::from(failed);
-        self.show_outcome(now, flight, content.len() as u64, failed, out);
+        self.show_outcome(flight, content.len() as u64, failed);
     }
 
     /// The host cancelled a call that runs: the cancellation passes, and the record says that the host waits no more.
-    pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn cancelled_in_flight(&mut self, id: &Id) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
             let entry = self
-                .outcome_entry(now, &flight, Outcome::Cancelled)
+                .outcome_entry(&flight, Outcome::Cancelled)
                 .with("reason", "the host cancelled the call while it ran");
-            self.record(entry, out);
+            self.record(entry);
             if let Some(task) = &flight.task {
-                self.cancel_running_task(now, task, id, out);
+                self.cancel_running_task(task, id);
             }
         }
     }
 
     /// What a server answered to a forwarded call.
-    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, outcome: Outcome) -> Entry {
-        let mut entry = self.entry(now, Kind::Outcome);
+    pub(in crate::gate) fn outcome_entry(&self, flight: &Flight, outcome: Outcome) -> Entry {
+        let mut entry = self.entry(Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
         entry.target.clone_from(&flight.target);
         entry.digest = Some(flight.digest);
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity.clone());
-        entry.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+        entry.latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
         entry.with("result", outcome.word())
     }
 
-    fn show_outcome(&self, now: Now, flight: &Flight, bytes: u64, failed: bool, out: &mut Vec<Effect>) {
-        self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
+    fn show_outcome(&mut self, flight: &Flight, bytes: u64, failed: bool) {
+        let latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
+        self.show(Direction::ToHost, ActivityKind::Outcome, |one| {
             one.what.clone_from(&flight.tool);
             one.ticket = Some(flight.ticket.to_string());
             one.target.clone_from(&flight.target);
@@ -311,7 +290,7 @@ impl Gate {
             one.by = Some(flight.by);
             one.rule.clone_from(&flight.rule);
             one.bytes = bytes;
-            one.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+            one.latency_us = latency_us;
             one.failed = failed;
         });
     }

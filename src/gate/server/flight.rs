@@ -243,10 +243,6 @@ impl Flights {
         wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// Whether some call in flight has an output schema, so that its answer is worth buffering.
     pub fn wants_whole_answers(&self) -> bool {
         self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output().is_some()))

@@ -3,17 +3,13 @@
 use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
-use crate::gate::data::event::Now;
 use crate::gate::server::described::Offer;
 use crate::gate::server::pages::Whole;
 use crate::mcp::page;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
-use crate::wire::reply;
-
-/// JSON-RPC: we could not do it.
-const INTERNAL: i32 = -32603;
+use crate::wire::reply::{self, INTERNAL};
 
 impl Gate {
     /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
@@ -25,7 +21,7 @@ impl Gate {
     }
 
     /// Gives the host its page without the tools outside the scope, or says under its id why it gets none.
-    pub(in crate::gate) fn offer(&mut self, now: Now, page: Result<(Id, Whole), Id>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn offer(&mut self, page: Result<(Id, Whole), Id>) {
         let (id, whole) = match page {
             Ok((id, whole)) => (id, Some(whole)),
             Err(id) => (id, None),
@@ -34,19 +30,17 @@ impl Gate {
             whole.iter().flat_map(|whole| &whole.tools).map(|tool| self.is_offered(tool.as_ref())).collect();
         let hidden = keep.iter().filter(|keep| !**keep).count();
         match whole.as_ref().and_then(|whole| page::cut(&whole.line, &keep)) {
-            Some(line) if hidden == 0 => out.push(Effect::Relay(Passing::ToHost(line))),
+            Some(line) if hidden == 0 => self.out.push(Effect::Relay(Passing::ToHost(line))),
             Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";
-                let entry = self.entry(now, Kind::Tools).with("what", what).with("hidden", hidden);
-                self.record(entry, out);
-                out.push(Effect::Answer(line));
+                self.record(self.entry(Kind::Tools).with("what", what).with("hidden", hidden));
+                self.out.push(Effect::Answer(line));
             }
             None => {
                 let what =
                     "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
-                let entry = self.entry(now, Kind::Fault).with("what", what);
-                self.record(entry, out);
-                out.push(Effect::Answer(reply::error(Some(&id), INTERNAL, what)));
+                self.record(self.fault(what, None));
+                self.out.push(Effect::Answer(reply::error(Some(&id), INTERNAL, what)));
             }
         }
     }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn refusal(what: &str) -> Refusal {
-        Refusal { code: -32600, what: what.to_owned(), id: None, answer: true }
+        Refusal::of(what, None, true)
     }
 
     #[test]

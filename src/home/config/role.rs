@@ -138,7 +138,7 @@ fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> 
             match key.get_ref().as_ref() {
                 "requires" => {
                     let entitlements = reading.texts(value, "requires").into_iter().map(|(_, text)| text).collect();
-                    requirements.push(Requirement { tools: tools.clone(), entitlements });
+                    requirements.push(Requirement(tools.clone(), entitlements));
                 }
                 other => reading.unknown_key(key.span(), other, &["requires"]),
             }
@@ -195,7 +195,8 @@ mod tests {
         let roles = roles(text).unwrap();
         let granted = |name: &str, server: &str| {
             let role = roles.iter().find(|role| role.name == name).unwrap();
-            assert_eq!(Role::of(&role.json()).as_ref(), Some(role), "{name}");
+            let json = serde_json::to_value(role).unwrap();
+            assert_eq!(serde_json::from_value::<Role>(json).unwrap(), *role, "{name}");
             role.granted(server).any(|glob| glob.matches("logs:delete"))
         };
         for name in ["analyst", "editor", "mine"] {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use super::What;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Done, What, tell};
 use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
 use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
@@ -33,7 +35,7 @@ pub(super) enum Fold {
     Last(Vec<(u64, Box<Entry>)>),
 }
 
-pub(super) struct Folder<T> {
+pub(super) struct Folder {
     path: Result<PathBuf, String>,
     key_path: PathBuf,
     jobs: Receiver<Fold>,
@@ -41,7 +43,7 @@ pub(super) struct Folder<T> {
     folding: Arc<AtomicUsize>,
     /// Where a part goes that is folded.
     folded: Sender<Part>,
-    tell: T,
+    to_loop: UnboundedSender<Done>,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
     parts: Vec<(Part, Arc<JournalFile>)>,
@@ -54,13 +56,13 @@ pub(super) struct Folder<T> {
     last: Option<Vec<(u64, Box<Entry>)>>,
 }
 
-impl<T: Fn(What)> Folder<T> {
+impl Folder {
     pub(super) fn new(
         path: Result<PathBuf, String>,
         key_path: PathBuf,
         jobs: Receiver<Fold>,
         (folding, folded): (Arc<AtomicUsize>, Sender<Part>),
-        tell: T,
+        to_loop: UnboundedSender<Done>,
     ) -> Self {
         Self {
             path,
@@ -68,7 +70,7 @@ impl<T: Fn(What)> Folder<T> {
             jobs,
             folding,
             folded,
-            tell,
+            to_loop,
             log: None,
             parts: Vec::new(),
             retired: Vec::new(),
@@ -84,11 +86,11 @@ impl<T: Fn(What)> Folder<T> {
         loop {
             if let Err(why) = self.fold() {
                 tracing::error!(why, "the log does not accept what was recorded");
-                (self.tell)(What::NotFolded);
+                tell(&self.to_loop, What::NotFolded);
             }
             if std::mem::take(&mut wanted) {
                 let made = self.journal().unwrap_or_else(|why| What::NoJournal { why });
-                (self.tell)(made);
+                tell(&self.to_loop, made);
             }
             let Some(job) = self.next() else { break };
             for job in std::iter::once(job).chain(self.jobs.try_iter()) {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use super::{Ack, What};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Ack, Done, What, tell};
 use crate::audit::record::Entry;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Large, Unsynced};
@@ -15,12 +17,13 @@ pub(super) enum Sync {
 }
 
 /// Works until the loop is gone.
-pub(super) fn work(jobs: &Receiver<Sync>, tell: impl Fn(What)) {
+pub(super) fn work(jobs: &Receiver<Sync>, to_loop: &UnboundedSender<Done>) {
     while let Ok(job) = jobs.recv() {
-        tell(match job {
+        let what = match job {
             Sync::Sync(unsynced) => What::Acks(sync(unsynced)),
             Sync::Seal(entry, redactor) => What::Sealed(Box::new(Large::seal(entry.0, &entry.1, &redactor))),
-        });
+        };
+        tell(to_loop, what);
     }
 }
 

@@ -1,9 +1,9 @@
 //! How the loop ends: the server's last bytes, its death, and goodbyes to host, log and consoles. Decides nothing.
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::{DRAIN, LEFTOVERS, Running};
+use super::{DRAIN, LEFTOVERS, Wrapper};
 use crate::gate::data::event::{Event, Side};
 use crate::interpose::child::Ended;
 use crate::interpose::longline::{LongLine, Way, way};
@@ -13,7 +13,7 @@ use crate::interpose::stopping::Stopping;
 use crate::wire::line::Cutter;
 use crate::wire::message;
 
-impl Running {
+impl Wrapper {
     /// What the server left of a line when it ended: passed on as it is, unless the host could take it for the answer to a
     /// call that is held.
     pub(super) fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
@@ -40,7 +40,7 @@ impl Running {
     }
 
     /// Says goodbye to host, log and consoles, each within its time.
-    pub(super) async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
+    pub(super) async fn finish(mut self, ended: &Ended, done: &mut UnboundedReceiver<Done>) {
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
         let until = Instant::now() + DRAIN;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Running;
+use super::Wrapper;
 use crate::gate::data::event::{Event, Now};
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
@@ -13,7 +13,7 @@ use crate::interpose::watch::Files;
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
 
-impl Running {
+impl Wrapper {
     pub(super) fn recorded(&mut self, done: Done) {
         let now = self.clock.now();
         let acks = self.scribe.done(now.mono, done);

@@ -35,9 +35,8 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         found.leave(format!("defaultMode {}", mode.as_str().map_or_else(|| short(mode), str::to_owned)), DEFAULT);
     }
     for key in &PERMISSIONS[4..] {
-        if let Some(value) = permissions.and_then(|permissions| permissions.get(key)) {
-            found.leave(format!("{key} {}", short(value)), "it is about the program's own modes and folders");
-        }
+        let value = permissions.and_then(|permissions| permissions.get(key));
+        found.leave_setting(key, value, "it is about the program's own modes and folders");
     }
     found.leave_unknown("permissions.", permissions, PERMISSIONS);
     servers(&mut found, settings);
@@ -60,7 +59,7 @@ fn servers(found: &mut Imported, settings: &Value) {
             None => {
                 let what = format!("deniedMcpServers {}", short(entry));
                 let why = "it says how a server is started, not its name; rules go by names";
-                found.leave_one(Decision::Deny, &what, why, Name::Any, Name::Any);
+                found.leave_unclear(Decision::Deny, &what, why);
             }
         }
     }
@@ -69,9 +68,7 @@ fn servers(found: &mut Imported, settings: &Value) {
         ("enabledMcpjsonServers", "it lets servers start, and asks about their calls all the same"),
         ("enableAllProjectMcpServers", "it lets servers start, and asks about their calls all the same"),
     ] {
-        if let Some(value) = settings.get(key) {
-            found.leave(format!("{key} {}", short(value)), why);
-        }
+        found.leave_setting(key, settings.get(key), why);
     }
 }
 
@@ -87,7 +84,7 @@ fn rule(found: &mut Imported, decision: Decision, entry: &str) {
         let why = "its condition on arguments cannot be read; write it as `when`";
         found.leave_one(decision, entry, why, Name::Like(server), of_tool);
     } else if server.is_empty() || tool == Some("") {
-        found.leave_one(decision, entry, "it is not mcp__SERVER__TOOL", Name::Any, Name::Any);
+        found.leave_unclear(decision, entry, "it is not mcp__SERVER__TOOL");
     } else if decision == Decision::Allow {
         if server.contains('*') {
             found.leave(entry, "an allow must name its server; the program skips it too");
@@ -117,7 +114,7 @@ fn own(found: &mut Imported, decision: Decision, entry: &str, name: &str) {
         Decision::Ask | Decision::Deny => {
             let why = "its `*` covers parts of both names, the server's and the tool's; write a rule for each server \
                  you mean";
-            found.leave_one(decision, entry, why, Name::Any, Name::Any);
+            found.leave_unclear(decision, entry, why);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::imported::{HIDES_TOOLS, Imported, NotTheirs, fields, is_off, short};
+use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, fields, is_off, short};
 use super::reach::Name;
 use crate::policy::rule::Decision;
 
@@ -23,9 +23,7 @@ pub(super) fn config(config: &Value) -> Result<Imported, NotTheirs> {
     if fields(config.get("apps")).next().is_some() {
         found.leave("apps", "they are not started as servers, so there is nothing to wrap");
     }
-    if let Some(policy) = config.get("approval_policy") {
-        found.leave(format!("approval_policy {}", short(policy)), super::imported::DEFAULT);
-    }
+    found.leave_setting("approval_policy", config.get("approval_policy"), DEFAULT);
     for (name, profile) in fields(config.get("profiles")) {
         if profile.get("mcp_servers").is_some() || profile.get("approval_policy").is_some() {
             found.leave(format!("profiles.{name}"), "a policy has no profiles; name another file with --policy");
@@ -69,17 +67,14 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
             _ if approved => {
                 // The allow of its server would cover it.
                 found.carry(Decision::Ask, Name::Is(name), Name::Is(tool));
-                found.leave(
-                    of(&format!("{tool} = {}", short(mode))),
-                    "it is asked here: its server's allow would cover it",
-                );
+                let why = "it is asked here: its server's allow would cover it";
+                found.leave(of(&format!("{tool} = {}", short(mode))), why);
             }
             _ => found.leave(of(&format!("{tool} = {}", short(mode))), left_to_it(mode)),
         }
     }
     if is_off(server.get("enabled")) {
-        let why = "the server is switched off there, and a rule cannot do that";
-        found.leave_one(Decision::Deny, &of("enabled = false"), why, Name::Is(name), Name::Any);
+        found.leave_off(&of("enabled = false"), name);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
+use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on};
 use super::reach::Name;
 use crate::policy::rule::Decision;
 
@@ -36,12 +36,9 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
     for entry in found.texts("terminalAllowlist", settings.get("terminalAllowlist"), Decision::Allow) {
         found.leave(entry, OWN_TOOL);
     }
-    if let Some(guidance) = settings.get("autoRun") {
-        found.leave(format!("autoRun {}", short(guidance)), "it is an instruction to a model; a rule compares values");
-    }
-    if let Some(mode) = settings.get("approvalMode") {
-        found.leave(format!("approvalMode {}", short(mode)), DEFAULT);
-    }
+    let why = "it is an instruction to a model; a rule compares values";
+    found.leave_setting("autoRun", settings.get("autoRun"), why);
+    found.leave_setting("approvalMode", settings.get("approvalMode"), DEFAULT);
     Ok(found)
 }
 
@@ -53,7 +50,7 @@ fn pair(found: &mut Imported, decision: Decision, entry: &str, inner: &str) {
         found.leave_one(decision, entry, "it is not SERVER:TOOL", server, Name::Any);
     } else if inner.contains(['?', '[', ']', '{', '}']) {
         let why = "only `*` is known as a wildcard there; write the rule yourself";
-        found.leave_one(decision, entry, why, Name::Any, Name::Any);
+        found.leave_unclear(decision, entry, why);
     } else {
         found.carry(decision, Name::Like(server), Name::Like(tool));
     }
@@ -74,7 +71,6 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
         found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
     }
     if is_on(server.get("disabled")) {
-        let why = "the server is switched off there, and a rule cannot do that";
-        found.leave_one(Decision::Deny, &format!("{name}: disabled"), why, Name::Is(name), Name::Any);
+        found.leave_off(&format!("{name}: disabled"), name);
     }
 }

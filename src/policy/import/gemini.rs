@@ -48,9 +48,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
             let what = format!("{key} {tool}");
             match parted(tool) {
                 Parted::Own => found.leave(what, OWN_TOOL),
-                Parted::Odd => {
-                    found.leave_one(decision, &what, "which server it means is not clear", Name::Any, Name::Any);
-                }
+                Parted::Odd => found.leave_unclear(decision, &what, "which server it means is not clear"),
                 Parted::Mcp(mut all) => {
                     // The known servers decide where the name is split.
                     let known = |(server, _): &(Name<'_>, _)| fields(servers).any(|(name, _)| name == server.text());
@@ -66,9 +64,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         found.leave(format!("tools.core {tool}"), OWN_TOOL);
     }
     for (key, paths) in paths {
-        if let Some(paths) = paths {
-            found.leave(format!("{key} {}", short(paths)), "import these files too");
-        }
+        found.leave_setting(key, paths, "import these files too");
     }
     Ok(found)
 }
@@ -105,13 +101,7 @@ pub(super) fn policy(policy: &Value) -> Result<Imported, NotTheirs> {
     for rule in rules {
         let what = short(rule);
         let Some(decision) = decision_of(rule) else {
-            found.leave_one(
-                Decision::Deny,
-                &what,
-                "its decision is none of allow, ask_user, deny",
-                Name::Any,
-                Name::Any,
-            );
+            found.leave_unclear(Decision::Deny, &what, "its decision is none of allow, ask_user, deny");
             continue;
         };
         let reached = reached(&mut found, decision, rule);
@@ -180,7 +170,7 @@ fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec
     for tool in tools {
         match parted(tool) {
             Parted::Own => found.leave(tool, OWN_TOOL),
-            Parted::Odd => found.leave_one(decision, tool, "which server it means is not clear", Name::Any, Name::Any),
+            Parted::Odd => found.leave_unclear(decision, tool, "which server it means is not clear"),
             Parted::Mcp(all) => reached.extend_from_slice(&all[..meant(decision, &all)]),
         }
     }
@@ -227,7 +217,7 @@ fn parted(full: &str) -> Parted<'_> {
         if found.first().is_some_and(|(server, _)| *server == Name::Any) {
             found.truncate(1);
         }
-        found
+        if found.is_empty() { Parted::Odd } else { Parted::Mcp(found) }
     };
     match full.strip_prefix("mcp_") {
         // A name with arguments behind it, as for the program's shell.
@@ -235,14 +225,8 @@ fn parted(full: &str) -> Parted<'_> {
         None if full.contains('(') => Parted::Own,
         _ if full == "*" => Parted::Mcp(vec![(Name::Any, Name::Any)]),
         Some("*") => Parted::Mcp(vec![(Name::Any, Name::Any)]),
-        Some(rest) => {
-            let found = all(rest, "_");
-            if found.is_empty() { Parted::Odd } else { Parted::Mcp(found) }
-        }
-        None if full.contains("__") => {
-            let found = all(full, "__");
-            if found.is_empty() { Parted::Odd } else { Parted::Mcp(found) }
-        }
+        Some(rest) => all(rest, "_"),
+        None if full.contains("__") => all(full, "__"),
         None if full.contains('*') => Parted::Odd,
         None => Parted::Own,
     }

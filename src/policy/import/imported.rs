@@ -81,6 +81,24 @@ impl Imported {
         self.leave(what, why);
     }
 
+    /// The same where it is not known whom the entry reaches.
+    pub(super) fn leave_unclear(&mut self, decision: Decision, what: &str, why: &str) {
+        self.leave_one(decision, what, why, Name::Any, Name::Any);
+    }
+
+    /// Leaves a setting out, where the file has it, with its value.
+    pub(super) fn leave_setting(&mut self, name: &str, value: Option<&Value>, why: &str) {
+        if let Some(value) = value {
+            self.leave(format!("{name} {}", short(value)), why);
+        }
+    }
+
+    /// Leaves out that a server is switched off.
+    pub(super) fn leave_off(&mut self, what: &str, server: &str) {
+        let why = "the server is switched off there, and a rule cannot do that";
+        self.leave_one(Decision::Deny, what, why, Name::Is(server), Name::Any);
+    }
+
     /// The texts of a list; what is no text is named. A text alone is a list of one.
     pub(super) fn texts<'v>(&mut self, key: &str, value: Option<&'v Value>, decision: Decision) -> Vec<&'v str> {
         let items: Vec<&Value> = match value {
@@ -94,13 +112,7 @@ impl Imported {
                 Some(text) => texts.push(text),
                 None => {
                     let what = format!("{key} {}", short(item));
-                    self.leave_one(
-                        decision,
-                        &what,
-                        "it is not a text, so its meaning is unknown",
-                        Name::Any,
-                        Name::Any,
-                    );
+                    self.leave_unclear(decision, &what, "it is not a text, so its meaning is unknown");
                 }
             }
         }

@@ -8,7 +8,7 @@ pub(super) enum Name<'a> {
     Any,
     /// Just this one, whatever characters are in it.
     Is(&'a str),
-    /// `*` in it stands for any characters.
+    /// `*` in it matches any characters.
     Like(&'a str),
 }
 

@@ -43,8 +43,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
     }
     for (name, server) in fields(settings.get("context_servers")) {
         if is_off(server.get("enabled")) {
-            let why = "the server is switched off there, and a rule cannot do that";
-            found.leave_one(Decision::Deny, &format!("{name}: enabled = false"), why, Name::Is(name), Name::Any);
+            found.leave_off(&format!("{name}: enabled = false"), name);
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::policy::glob::escaped;
 use crate::policy::holds::Holds;
-use crate::policy::under::{Folder, Roots};
+use crate::policy::under::{Folder, Roots, absolute};
 use crate::policy::written;
 
 /// What a made rule covers, said as data; the server, the tool and what the call is are always part of it.
@@ -171,21 +171,6 @@ fn folders(tool: &str, arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Sc
         folder = above;
     }
     found
-}
-
-/// The path from the root or from `~`; `None` where its start is not known, or where it climbs.
-fn absolute(path: &str, roots: &Roots) -> Option<String> {
-    if path.split('/').any(|word| word == "..") || path.contains('\0') {
-        return None;
-    }
-    let whole = match (path.strip_prefix("~/"), roots.home.as_deref()) {
-        (Some(rest), Some(home)) => format!("{home}/{rest}"),
-        (Some(_), None) => path.to_owned(),
-        (None, _) if path.starts_with('/') => path.to_owned(),
-        (None, _) => format!("{}/{path}", roots.folder.as_deref()?),
-    };
-    let words: Vec<&str> = whole.split('/').filter(|word| !matches!(*word, "" | ".")).collect();
-    Some(if whole.starts_with('~') { words.join("/") } else { format!("/{}", words.join("/")) })
 }
 
 /// The deepest folder above both.

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::example;
-use super::lists::{any_of, globs, words};
+use super::lists::{any_of, globs};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::sql;
 use crate::behavior::hazards::HazardKind;
@@ -20,15 +20,9 @@ const KEYS: &[&str] =
 
 /// Reads a list of predicates.
 pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, key: &str) -> Vec<Predicate> {
-    let Some(list) = value.get_ref().as_array() else {
-        reading.wrong_type(value, key, &format!("a list: {key} = [{{ arg = \"path\", under = \"~/scratch\" }}]"));
-        return Vec::new();
-    };
-    if list.is_empty() {
-        reading.problem(value.span(), format!("`{key}` is an empty list"), format!("leave `{key}` out"));
-    }
+    reading.check_list(value, key, &format!("a list: {key} = [{{ arg = \"path\", under = \"~/scratch\" }}]"));
     let mut found = Vec::new();
-    for item in list {
+    for item in value.get_ref().as_array().into_iter().flatten() {
         let Some(table) = reading.table(item, key) else {
             continue;
         };
@@ -60,14 +54,8 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
         keys += 1;
         match name {
             "arg" => arg = Some(reading.text(value, "arg")?),
-            "hazard" => {
-                let known = words(HazardKind::ALL, HazardKind::word);
-                other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", &known))));
-            }
-            "effect" => {
-                let known = words(Effect::ALL, Effect::word);
-                other = Some(("effect", About::Effect(any_of(reading, value, "effect", &known))));
-            }
+            "hazard" => other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", HazardKind::WORDS)))),
+            "effect" => other = Some(("effect", About::Effect(any_of(reading, value, "effect", Effect::WORDS)))),
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
             "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
             known if KEYS.contains(&known) => match test(reading, known, value) {

@@ -34,15 +34,9 @@ pub(super) fn read_all<'t>(
     example: Example,
 ) -> Vec<(Span, Example, Value)> {
     let key = example.key();
-    let Some(list) = value.get_ref().as_array() else {
-        reading.wrong_type(value, key, &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"));
-        return Vec::new();
-    };
-    if list.is_empty() {
-        reading.problem(value.span(), format!("`{key}` is an empty list"), format!("leave `{key}` out"));
-    }
+    reading.check_list(value, key, &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"));
     let mut found = Vec::new();
-    for item in list {
+    for item in value.get_ref().as_array().into_iter().flatten() {
         if reading.table(item, key).is_none() {
             continue;
         }

@@ -37,8 +37,3 @@ pub(super) fn any_of<T: Copy>(
     let found = reading.texts(value, key);
     found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
 }
-
-/// Each value with its word.
-pub(super) fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
-    all.iter().map(|value| (word(*value), *value)).collect()
-}

@@ -9,14 +9,14 @@ use toml::value::Datetime;
 
 use super::condition;
 use super::example::{self, Example};
-use super::lists::{any_of, globs, words};
+use super::lists::{any_of, globs};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span};
-use crate::policy::rule::{Decision, Layer, Rule, ToolGlob};
+use crate::policy::rule::{Decision, Rule, ToolGlob};
 use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
 
@@ -25,25 +25,14 @@ const KEYS: &[&str] = &[
     "when", "unless", "expires", "note", "disabled", "match", "not_match",
 ];
 
-/// A rule, or the part of it that was read.
+/// The part of a rule that was read. Its id and decision are in it once they are known to be usable.
 #[derive(Default)]
 struct Draft {
+    rule: Rule,
     id: Option<(Span, Option<String>)>,
     decision: Option<Option<Decision>>,
-    server: Vec<Glob>,
-    method: Vec<Glob>,
-    tool: Vec<ToolGlob>,
     tool_at: Option<Span>,
-    mutability: Option<Mutability>,
-    action: Vec<Action>,
-    output_domain: Vec<OutputDomain>,
-    identity: Vec<Identity>,
-    capability: Vec<Glob>,
-    when: Vec<Predicate>,
-    unless: Vec<Predicate>,
     unless_at: Option<Span>,
-    expires: Option<i64>,
-    note: Option<String>,
     disabled: bool,
     examples: Vec<(Span, Example, Value)>,
 }
@@ -83,31 +72,27 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => draft.id = Some((value.span(), read_id(reading, value))),
-            "decision" => draft.decision = Some(reading.word(value, "decision", &words(Decision::ALL, Decision::word))),
-            "server" => draft.server = globs(reading, value, "server", Glob::new),
-            "method" => draft.method = methods(reading, value),
+            "decision" => draft.decision = Some(reading.word(value, "decision", Decision::WORDS)),
+            "server" => draft.rule.server = globs(reading, value, "server", Glob::new),
+            "method" => draft.rule.method = methods(reading, value),
             "tool" => {
-                draft.tool = globs(reading, value, "tool", ToolGlob::new);
+                draft.rule.tool = globs(reading, value, "tool", ToolGlob::new);
                 draft.tool_at = Some(key.span());
             }
-            "mutability" => {
-                let known = words(Mutability::ALL, Mutability::word);
-                draft.mutability = reading.word(value, "mutability", &known);
-            }
-            "action" => draft.action = any_of(reading, value, "action", &words(Action::ALL, Action::word)),
+            "mutability" => draft.rule.mutability = reading.word(value, "mutability", Mutability::WORDS),
+            "action" => draft.rule.action = any_of(reading, value, "action", Action::WORDS),
             "output_domain" => {
-                let known = words(OutputDomain::ALL, OutputDomain::word);
-                draft.output_domain = any_of(reading, value, "output_domain", &known);
+                draft.rule.output_domain = any_of(reading, value, "output_domain", OutputDomain::WORDS);
             }
-            "identity" => draft.identity = identities(reading, value),
-            "capability" => draft.capability = globs(reading, value, "capability", Glob::new),
-            "when" => draft.when = condition::read_all(reading, value, "when"),
+            "identity" => draft.rule.identity = identities(reading, value),
+            "capability" => draft.rule.capability = globs(reading, value, "capability", Glob::new),
+            "when" => draft.rule.when = condition::read_all(reading, value, "when"),
             "unless" => {
-                draft.unless = condition::read_all(reading, value, "unless");
+                draft.rule.unless = condition::read_all(reading, value, "unless");
                 draft.unless_at = Some(key.span());
             }
-            "expires" => draft.expires = end_of(reading, value),
-            "note" => draft.note = reading.text(value, "note"),
+            "expires" => draft.rule.expires = end_of(reading, value),
+            "note" => draft.rule.note = reading.text(value, "note"),
             "disabled" => draft.disabled = reading.switch(value, "disabled").unwrap_or_default(),
             "match" => draft.examples.extend(example::read_all(reading, value, Example::Matches)),
             "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
@@ -133,34 +118,16 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
             let hint = "say in `when` what it is for";
             reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", hint);
         }
-        condition::check_allow(reading, at, &draft.when);
+        condition::check_allow(reading, at, &draft.rule.when);
     }
-    if let (Some(at), false) = (draft.tool_at, draft.method.is_empty()) {
+    if let (Some(at), false) = (draft.tool_at, draft.rule.method.is_empty()) {
         let hint = "leave `method` out: a rule without it is about tools/call; another request's name is an argument, \
             `when = [{ arg = \"name\", eq = \"...\" }]`";
         reading.problem(at, "only tools/call has a tool, and this rule names a `method`", hint);
     }
     let (place, id) = draft.id?;
     let (line, _) = reading.place(at.start);
-    let rule = Rule {
-        id: id?,
-        decision,
-        server: draft.server,
-        method: draft.method,
-        tool: draft.tool,
-        mutability: draft.mutability,
-        action: draft.action,
-        output_domain: draft.output_domain,
-        identity: draft.identity,
-        capability: draft.capability,
-        when: draft.when,
-        unless: draft.unless,
-        expires: draft.expires,
-        note: draft.note,
-        line,
-        layer: Layer::default(),
-        file: None,
-    };
+    let rule = Rule { id: id?, decision, line, ..draft.rule };
     // An example has only arguments: it is taken to have the hazards, the effect and the rate that the rule asks for.
     let on_arguments = |list: &[Predicate]| list.iter().filter(|one| one.is_about_arguments()).cloned().collect();
     let tested = Rule { when: on_arguments(&rule.when), unless: on_arguments(&rule.unless), ..rule.clone() };

@@ -1,8 +1,7 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
-use crate::behavior::words::section;
-use crate::behavior::words::{Words, among, count, folded};
+use crate::behavior::words::{Words, are_pair, count, folded, section};
 
 const WORDS: &str = include_str!("../../../../assets/words/shape.txt");
 
@@ -38,7 +37,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
         if at >= 2 {
             (has_from, has_set, has_in) = (has_from || plain == FROM, has_set || plain == SET, has_in || plain == IN);
         }
-        if before_opens && is_pair(&lower(before), &lower(word)) {
+        if before_opens && are_pair(&PAIRS, &lower(before), &lower(word)) {
             at_head |= at == 1;
             in_capitals |= is_upper(before);
             anywhere = true;
@@ -87,13 +86,11 @@ const HEAD: &str = section(WORDS, "head");
 static HEADS: Words<{ count(HEAD) }> = Words::of(HEAD);
 
 /// Words that are a statement by themselves.
-const BY_ITSELF: &str = "vacuum commit rollback begin flushall flushdb shutdown reboot bgsave save checkpoint reindex analyze reconfigure \
-    halt poweroff exit quit bgrewriteaof failover resetstat";
+const BY_ITSELF: &str = section(WORDS, "by-itself");
 static ALONE: Words<{ count(BY_ITSELF) }> = Words::of(BY_ITSELF);
 
 /// Words of prose that no statement has: whoever looks for something writes them.
-const OF_PROSE: &str = "the of about how what why when who my our your me i we you are was these does can should latest best via an vs \
-    versus their its it more most near";
+const OF_PROSE: &str = section(WORDS, "of-prose");
 static PROSE: Words<{ count(OF_PROSE) }> = Words::of(OF_PROSE);
 
 /// Words that are side by side in statements.
@@ -114,13 +111,8 @@ const PAIRS: [(&str, &str); 10] = [
     ("exec execute", "sp_executesql xp_cmdshell immediate as"),
     ("set", "global session persist"),
 ];
-const PAIR_HEAD: &str = "insert replace merge upsert import delete union drop create alter truncate rename show clear add move copy load \
-    detach grant revoke exec execute set";
+const PAIR_HEAD: &str = section(WORDS, "pair-head");
 static PAIR_HEADS: Words<{ count(PAIR_HEAD) }> = Words::of(PAIR_HEAD);
-
-fn is_pair(first: &str, second: &str) -> bool {
-    PAIRS.iter().any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,9 @@
 use super::{Grammar, Names, Token, tokens};
 use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
 /// What a text of Cypher does.
 pub fn read(text: &str) -> Meaning {
@@ -35,13 +38,8 @@ fn calls_reads(tokens: &[Token<'_>]) -> bool {
 const CYPHER: Grammar = Grammar {
     language: "Cypher",
     begins: "MATCH OPTIONAL WITH RETURN UNWIND EXPLAIN",
-    keywords: "MATCH OPTIONAL WITH RETURN UNWIND WHERE AS AND OR XOR NOT IN IS NULL DISTINCT ORDER BY ASC DESC ASCENDING DESCENDING \
-        SKIP LIMIT UNION ALL CASE WHEN THEN ELSE END STARTS ENDS CONTAINS EXISTS COUNT TRUE FALSE ANY NONE SINGLE SHORTESTPATH \
-        ALLSHORTESTPATHS REDUCE",
-    functions: "COUNT COLLECT SUM AVG MIN MAX STDEV PERCENTILECONT PERCENTILEDISC SIZE LENGTH TYPE ID ELEMENTID LABELS KEYS PROPERTIES \
-        NODES RELATIONSHIPS HEAD LAST TAIL COALESCE TOLOWER TOUPPER TOSTRING TOINTEGER TOFLOAT TOBOOLEAN LOWER UPPER TRIM LTRIM RTRIM \
-        SPLIT SUBSTRING REPLACE REVERSE LEFT RIGHT ABS CEIL FLOOR ROUND SQRT SIGN LOG LOG10 EXP RANGE DATE DATETIME TIME LOCALTIME \
-        LOCALDATETIME DURATION TIMESTAMP STARTNODE ENDNODE DEGREE EXISTS POINT DISTANCE RAND",
+    keywords: section(WORDS, "cypher-keywords"),
+    functions: section(WORDS, "cypher-functions"),
     changes: &[
         (Action::Delete, "DELETE DETACH REMOVE DROP TERMINATE"),
         (Action::Create, "CREATE LOAD"),

@@ -38,12 +38,7 @@ pub fn read(text: &str) -> Option<Meaning> {
 }
 
 fn unread(endpoint: &str) -> Meaning {
-    Meaning::new(
-        Effect::Unknown,
-        Action::Unknown,
-        endpoint,
-        format!("Elasticsearch, {endpoint}, which is not known to only read"),
-    )
+    Meaning::unknown(endpoint, format!("Elasticsearch, {endpoint}, which is not known to only read"))
 }
 
 /// Whether a path ends at an endpoint that reads, and whose request has no body then: `/_cluster/settings`.

@@ -3,6 +3,9 @@
 use super::{Grammar, Names, Token, tokens};
 use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
 /// Whether a text is a condition, read to its end.
 pub fn reads(text: &str) -> bool {
@@ -50,11 +53,8 @@ fn is_comparison(token: &Token<'_>) -> bool {
 const FILTER: Grammar = Grammar {
     language: "a condition",
     begins: "",
-    keywords: "AND OR NOT IN NOTIN IS NULL EMPTY LIKE ILIKE CONTAINS BETWEEN WAS CHANGED ORDER BY ASC DESC EQ NE GT GE LT LE HAS TRUE FALSE \
-        STARTSWITH ENDSWITH EXISTS AFTER BEFORE DURING FROM TO",
-    functions: "CURRENTUSER NOW STARTOFDAY STARTOFWEEK STARTOFMONTH STARTOFYEAR ENDOFDAY ENDOFWEEK ENDOFMONTH ENDOFYEAR MEMBERSOF OPENSPRINTS \
-        CLOSEDSPRINTS FUTURESPRINTS STARTSWITH ENDSWITH CONTAINS TOLOWER TOUPPER SUBSTRINGOF YEAR MONTH DAY DATE DATETIME COUNT LOWER UPPER \
-        COALESCE LENGTH ABS ROUND IN NOTIN NOT AND OR BETWEEN",
+    keywords: section(WORDS, "filter-keywords"),
+    functions: section(WORDS, "filter-functions"),
     changes: &[(
         Action::Unknown,
         "SELECT INSERT UPDATE DELETE DROP ALTER CREATE TRUNCATE GRANT REVOKE UNION INTO EXEC EXECUTE CALL MERGE REPLACE REMOVE SET",

@@ -3,6 +3,9 @@
 use super::{Grammar, Names};
 use crate::behavior::arguments::effect::Meaning;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
 /// What a text of SPARQL does.
 pub fn read(text: &str) -> Meaning {
@@ -40,11 +43,8 @@ fn plain(text: &str) -> Option<String> {
 const SPARQL: Grammar = Grammar {
     language: "SPARQL",
     begins: "SELECT ASK CONSTRUCT DESCRIBE PREFIX BASE",
-    keywords: "PREFIX BASE SELECT DISTINCT REDUCED AS ASK CONSTRUCT DESCRIBE FROM NAMED WHERE ORDER BY ASC DESC LIMIT OFFSET GROUP HAVING OPTIONAL \
-        GRAPH UNION FILTER MINUS BIND VALUES UNDEF EXISTS NOT IN A TRUE FALSE",
-    functions: "COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT SEPARATOR STR LANG LANGMATCHES DATATYPE BOUND IRI URI BNODE RAND ABS CEIL FLOOR ROUND CONCAT \
-        STRLEN UCASE LCASE ENCODE_FOR_URI CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER YEAR MONTH DAY HOURS MINUTES SECONDS NOW MD5 SHA1 SHA256 \
-        COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE EN DE FR ES IT NL PT RU ZH JA",
+    keywords: section(WORDS, "sparql-keywords"),
+    functions: section(WORDS, "sparql-functions"),
     changes: &[
         (Action::Delete, "DELETE DROP CLEAR"),
         (Action::Create, "INSERT CREATE LOAD ADD"),

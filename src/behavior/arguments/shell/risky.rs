@@ -1,6 +1,7 @@
 //! Which commands are risky, and why: one table. A command that is not in it is still a command that runs.
 
 use crate::behavior::words::among;
+use Rank::{Administers, Destroys, HandsOver, Reaches, Writes};
 
 /// How risky a command is, from harmless to irreversible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,16 +101,16 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     if among(name, "eval source .") {
         return only(Rank::HandsOver, format!("{name} runs the content of a text or a file"));
     }
-    let row = RISKY
-        .iter()
-        .find(|row| among(name, row.names) && (row.with.is_empty() || row.with.iter().any(|with| has(rest, with))));
-    match row {
-        Some(row) => {
-            let with_values: Vec<usize> = (0..rest.len()).filter(|at| shown(rest[*at], row)).take(2).collect();
+    let fits = |Row(_, names, with, _): &&Row| {
+        among(name, names) && (with.is_empty() || with.split(' ').any(|with| has(rest, with)))
+    };
+    match RISKY.iter().find(fits) {
+        Some(Row(rank, _, with, why)) => {
+            let with_values: Vec<usize> = (0..rest.len()).filter(|at| shown(rest[*at], with)).take(2).collect();
             let with: Vec<&str> = with_values.iter().map(|at| rest[*at]).collect();
             let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(" ")) };
             let telling: Vec<usize> = std::iter::once(at).chain(with_values.iter().map(|one| at + 1 + one)).collect();
-            Ranked::new(row.rank, format!("runs {name}{with}{}", row.why), &telling)
+            Ranked::new(*rank, format!("runs {name}{with}{why}"), &telling)
         }
         None => {
             let act = rest.first().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
@@ -149,112 +150,64 @@ fn has(words: &[&str], with: &str) -> bool {
     })
 }
 
-/// Whether a word of the command is worth a place on the line: its flags, or what the row looks for.
-fn shown(word: &str, row: &Row) -> bool {
-    row.with.contains(&word)
-        || (word.starts_with('-') && word.len() <= 24 && row.with.iter().any(|with| has(&[word], with)))
-        || (row.with.is_empty() && word.starts_with('-') && word.len() <= 12)
+/// Whether a word of the command is worth a place on the line: its flags, or one of those that its row looks for.
+fn shown(word: &str, wanted: &str) -> bool {
+    let is_flag = word.starts_with('-');
+    among(word, wanted)
+        || (is_flag && word.len() <= 24 && wanted.split_ascii_whitespace().any(|with| has(&[word], with)))
+        || (is_flag && word.len() <= 12 && wanted.is_empty())
 }
 
-struct Row {
-    rank: Rank,
-    names: &'static str,
-    /// Any of these; empty means whatever is behind.
-    with: &'static [&'static str],
-    why: &'static str,
-}
-
-const fn row(rank: Rank, names: &'static str, with: &'static [&'static str], why: &'static str) -> Row {
-    Row { rank, names, with, why }
-}
+/// Programs; words of which one must be behind them, where there are any; and what is said of that.
+struct Row(Rank, &'static str, &'static str, &'static str);
 
 /// The first row that fits is taken.
 const RISKY: &[Row] = &[
-    row(
-        Rank::Destroys,
-        "rm del erase rmdir rd Remove-Item",
-        &["-r", "-f", "-R", "--recursive", "--force", "/s", "/S", "-Recurse"],
-        "",
-    ),
-    row(Rank::Destroys, "rm del erase rmdir rd unlink Remove-Item srm shred wipe trash", &[], ", which removes files"),
-    row(
-        Rank::Destroys,
-        "mkfs mkfs.ext4 mkfs.xfs wipefs fdisk parted sgdisk format diskpart",
-        &[],
-        ", which erases a disk",
-    ),
-    row(Rank::Destroys, "dd", &["of="], ", which writes over a device or a file"),
-    row(Rank::Destroys, "truncate", &[], ", which truncates files"),
-    row(Rank::Destroys, "find fd", &["-delete", "-exec", "-execdir", "-ok", "-x", "--exec"], ""),
-    row(
-        Rank::Destroys,
-        "git",
-        &["clean", "--hard", "--force", "-f", "--force-with-lease", "--mirror", "filter-branch", "gc"],
-        "",
-    ),
-    row(Rank::Destroys, "kubectl oc helm", &["delete", "drain", "uninstall", "replace"], ""),
-    row(Rank::Destroys, "terraform tofu pulumi cdk", &["destroy", "apply", "up", "deploy"], ""),
-    row(Rank::Destroys, "docker podman", &["rm", "rmi", "prune", "kill", "down", "-v"], ""),
-    row(Rank::Destroys, "dropdb dropuser redis-cli", &[], ""),
-    row(Rank::HandsOver, "docker podman", &["--privileged", "--pid=host", "--net=host"], ""),
-    row(
-        Rank::HandsOver,
+    Row(Destroys, "rm del erase rmdir rd Remove-Item", "-r -f -R --recursive --force /s /S -Recurse", ""),
+    Row(Destroys, "rm del erase rmdir rd unlink Remove-Item srm shred wipe trash", "", ", which removes files"),
+    Row(Destroys, "mkfs mkfs.ext4 mkfs.xfs wipefs fdisk parted sgdisk format diskpart", "", ", which erases a disk"),
+    Row(Destroys, "dd", "of=", ", which writes over a device or a file"),
+    Row(Destroys, "truncate", "", ", which truncates files"),
+    Row(Destroys, "find fd", "-delete -exec -execdir -ok -x --exec", ""),
+    Row(Destroys, "git", "clean --hard --force -f --force-with-lease --mirror filter-branch gc", ""),
+    Row(Destroys, "kubectl oc helm", "delete drain uninstall replace", ""),
+    Row(Destroys, "terraform tofu pulumi cdk", "destroy apply up deploy", ""),
+    Row(Destroys, "docker podman", "rm rmi prune kill down -v", ""),
+    Row(Destroys, "dropdb dropuser redis-cli", "", ""),
+    Row(HandsOver, "docker podman", "--privileged --pid=host --net=host", ""),
+    Row(
+        HandsOver,
         "python python2 python3 node deno bun perl ruby php lua osascript",
-        &["-c", "-e", "--eval", "-r"],
+        "-c -e --eval -r",
         ", which runs code",
     ),
-    row(Rank::HandsOver, "nc ncat socat", &["-e", "-l", "-c", "EXEC"], ", which can let other machines in"),
-    row(
-        Rank::Administers,
-        "kill pkill killall shutdown reboot halt poweroff init systemctl service launchctl sc",
-        &[],
-        "",
-    ),
-    row(
-        Rank::Administers,
+    Row(HandsOver, "nc ncat socat", "-e -l -c EXEC", ", which can let other machines in"),
+    Row(Administers, "kill pkill killall shutdown reboot halt poweroff init systemctl service launchctl sc", "", ""),
+    Row(
+        Administers,
         "chmod chown chgrp setfacl icacls attrib passwd useradd userdel usermod groupadd visudo",
-        &[],
+        "",
         ", which changes permissions",
     ),
-    row(Rank::Administers, "crontab at batch iptables nft ufw sysctl mount umount modprobe insmod", &[], ""),
-    row(
-        Rank::Administers,
+    Row(Administers, "crontab at batch iptables nft ufw sysctl mount umount modprobe insmod", "", ""),
+    Row(
+        Administers,
         "apt apt-get yum dnf pacman brew snap apk zypper choco winget",
-        &["install", "remove", "purge", "upgrade", "add", "-S", "-R"],
+        "install remove purge upgrade add -S -R",
         "",
     ),
-    row(
-        Rank::Administers,
-        "npm pnpm yarn bun pip pip3 uv gem cargo go",
-        &["install", "i", "add", "publish", "uninstall", "remove", "ci"],
-        "",
-    ),
-    row(Rank::Administers, "npx uvx pipx bunx", &[], ", which fetches a program and runs it"),
-    row(Rank::Administers, "aws gcloud az gh glab doctl heroku vercel fly netlify", &[], ""),
-    row(Rank::Reaches, "ssh scp sftp rsync ftp telnet rclone", &[], ", which connects to another machine"),
-    row(
-        Rank::Reaches,
-        "curl http https",
-        &["-X", "-d", "-T", "-F", "--data", "--data-binary", "--upload-file", "--request"],
-        ", which sends data",
-    ),
-    row(Rank::Reaches, "curl wget http https aria2c nc ncat socat", &[], ", which connects to another machine"),
-    row(Rank::Reaches, "git", &["push", "fetch", "pull", "clone"], ""),
-    row(Rank::Reaches, "kubectl oc helm docker podman docker-compose", &[], ""),
-    row(Rank::Reaches, "psql mysql sqlite3 mongosh mongo sqlcmd", &[], ", which connects to a database"),
-    row(
-        Rank::Writes,
-        "git",
-        &["commit", "merge", "rebase", "reset", "checkout", "restore", "stash", "tag", "branch", "add", "rm", "mv"],
-        "",
-    ),
-    row(
-        Rank::Writes,
-        "mv cp ln mkdir touch tee install tar unzip patch rename move copy New-Item Set-Content",
-        &[],
-        "",
-    ),
-    row(Rank::Writes, "sed perl awk gawk", &["-i", "--in-place"], ", which rewrites files"),
-    row(Rank::Writes, "make cmake ninja gradle mvn cargo npm pnpm yarn pip go", &[], ""),
-    row(Rank::Administers, "printenv export set", &[], ", which reads or changes the environment"),
+    Row(Administers, "npm pnpm yarn bun pip pip3 uv gem cargo go", "install i add publish uninstall remove ci", ""),
+    Row(Administers, "npx uvx pipx bunx", "", ", which fetches a program and runs it"),
+    Row(Administers, "aws gcloud az gh glab doctl heroku vercel fly netlify", "", ""),
+    Row(Reaches, "ssh scp sftp rsync ftp telnet rclone", "", ", which connects to another machine"),
+    Row(Reaches, "curl http https", "-X -d -T -F --data --data-binary --upload-file --request", ", which sends data"),
+    Row(Reaches, "curl wget http https aria2c nc ncat socat", "", ", which connects to another machine"),
+    Row(Reaches, "git", "push fetch pull clone", ""),
+    Row(Reaches, "kubectl oc helm docker podman docker-compose", "", ""),
+    Row(Reaches, "psql mysql sqlite3 mongosh mongo sqlcmd", "", ", which connects to a database"),
+    Row(Writes, "git", "commit merge rebase reset checkout restore stash tag branch add rm mv", ""),
+    Row(Writes, "mv cp ln mkdir touch tee install tar unzip patch rename move copy New-Item Set-Content", "", ""),
+    Row(Writes, "sed perl awk gawk", "-i --in-place", ", which rewrites files"),
+    Row(Writes, "make cmake ninja gradle mvn cargo npm pnpm yarn pip go", "", ""),
+    Row(Administers, "printenv export set", "", ", which reads or changes the environment"),
 ];

@@ -10,7 +10,7 @@ use super::lists::Words;
 use super::{Dialect, Doubt};
 use crate::behavior::words::section;
 
-const WORDS: &str = include_str!("../../../../assets/words/sql-functions.txt");
+const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
 
 /// Lets a function through that is known to only compute or to read what it names.
 pub(super) fn known(name: &ObjectName, dialect: Dialect) -> Result<(), Doubt> {
@@ -28,7 +28,7 @@ pub(super) fn known(name: &ObjectName, dialect: Dialect) -> Result<(), Doubt> {
         Some([schema, name]) if dialect == Dialect::PostgreSql && schema.eq_ignore_ascii_case("pg_catalog") => name,
         _ => return Err(Doubt::unknown(format!("{name}()"))),
     };
-    if is_known(last) { Ok(()) } else { Err(Doubt::unknown(format!("{}()", last.to_lowercase()))) }
+    if FUNCTIONS.hold(last) { Ok(()) } else { Err(Doubt::unknown(format!("{}()", last.to_lowercase()))) }
 }
 
 /// Whether every word before a bracket is a keyword, a known function, or the table of an INSERT.
@@ -38,15 +38,11 @@ pub(super) fn all_known(cut: Cut<'_>) -> Result<(), Doubt> {
         let called = token.kind == Kind::Word && cut.is_sign(at + 1, b'(');
         let qualified = at > 0 && cut.is_sign(at - 1, b'.');
         let filled = at > 0 && cut.is(at - 1, "INTO");
-        if called && !filled && !(is_keyword(word) || (is_known(word) && !qualified)) {
+        if called && !filled && !(is_keyword(word) || (FUNCTIONS.hold(word) && !qualified)) {
             return Err(Doubt::unknown(format!("{}()", word.to_lowercase())));
         }
     }
     Ok(())
-}
-
-fn is_known(word: &str) -> bool {
-    FUNCTIONS.hold(word)
 }
 
 /// Whether a word belongs to the language's own frame.
@@ -54,33 +50,19 @@ pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.hold(word)
 }
 
-static KEYWORDS: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(&[
-        "SELECT FROM WHERE AND OR NOT IN EXISTS ANY ALL SOME AS ON USING JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL OVER VALUES UNION \
-     INTERSECT EXCEPT CASE WHEN THEN ELSE END BETWEEN LIKE ILIKE HAVING BY DISTINCT LIMIT OFFSET FILTER WITHIN PARTITION \
-     ORDER GROUP LATERAL ROLLUP CUBE SETS ARRAY ROW EXPLAIN TOP IS NULL WITH RECURSIVE ASC DESC INSERT INTO UPDATE SET \
-     DELETE MERGE CREATE DROP ALTER TABLE TRUNCATE RETURNING TRUE FALSE FETCH NEXT FIRST ROWS ONLY PRAGMA SHOW DESCRIBE",
-    ])
-});
+static KEYWORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "keywords") }]));
 
 /// None of these writes, locks, waits, sends, sets, or reads a file; none runs a text as a statement.
-static FUNCTIONS: LazyLock<Words> =
-    LazyLock::new(|| Words::of(&[AGGREGATES, NUMBERS, TEXTS, TIMES, VALUES, DOCUMENTS, SETS, CATALOGUE, PLACES]));
+static FUNCTIONS: LazyLock<Words> = LazyLock::new(|| Words::of(&LISTS));
 
-const AGGREGATES: &str = section(WORDS, "aggregates");
-
-const NUMBERS: &str = section(WORDS, "numbers");
-
-const TEXTS: &str = section(WORDS, "texts");
-
-const TIMES: &str = section(WORDS, "times");
-
-const VALUES: &str = section(WORDS, "values");
-
-const DOCUMENTS: &str = section(WORDS, "documents");
-
-const SETS: &str = section(WORDS, "sets");
-
-const CATALOGUE: &str = section(WORDS, "catalogue");
-
-const PLACES: &str = section(WORDS, "places");
+const LISTS: [&str; 9] = [
+    section(WORDS, "aggregates"),
+    section(WORDS, "numbers"),
+    section(WORDS, "texts"),
+    section(WORDS, "times"),
+    section(WORDS, "values"),
+    section(WORDS, "documents"),
+    section(WORDS, "sets"),
+    section(WORDS, "catalogue"),
+    section(WORDS, "places"),
+];

@@ -8,6 +8,9 @@ use super::lists::Words;
 use super::{Dialect, Doubt, functions};
 use crate::behavior::arguments::reading::WordKind;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
+
+const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
 
 /// A text cut into tokens.
 #[derive(Clone, Copy)]
@@ -267,28 +270,10 @@ pub(super) fn action_of(word: &str) -> Action {
 }
 
 /// Words that change something wherever they are as words.
-static CHANGING: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(&[
-        "INSERT UPDATE DELETE MERGE REPLACE INTO CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY \
-         ATTACH DETACH VACUUM REINDEX SET LOCK UNLOCK BEGIN COMMIT ROLLBACK SAVEPOINT BACKUP RESTORE BULK DBCC \
-         DEALLOCATE DECLARE FETCH GOTO IF KILL RAISERROR RECONFIGURE REVERT SETUSER SHUTDOWN UPDATETEXT WRITETEXT USE \
-         WAITFOR WHILE THROW OUTFILE DUMPFILE RETURNING XLOCK UPDLOCK TABLOCKX HOLDLOCK NEXTVAL PROCEDURE DISABLE ENABLE \
-         RECEIVE TRIGGER HANDLER FLUSH",
-    ])
-});
+static CHANGING: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "changing") }]));
 
 /// Words that begin a statement in T-SQL, and name columns elsewhere.
-static STARTERS: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(&[
-        "CHECKPOINT DUMP OPEN CLOSE PRINT SAVE SEND RETURN READTEXT GET MOVE BREAK CONTINUE LOAD ADD DO NOTIFY REFRESH \
-         CLUSTER LISTEN IMPORT PREPARE RENAME ANALYZE RESET DISCARD",
-    ])
-});
+static STARTERS: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "starters") }]));
 
 /// Words behind which an operand or a name follows: no statement begins there.
-static WANTS_OPERAND: LazyLock<Words> = LazyLock::new(|| {
-    Words::of(&[
-        "SELECT DISTINCT ALL BY WHERE AND OR NOT ON AS WHEN THEN ELSE CASE FROM JOIN IN LIKE ILIKE BETWEEN HAVING IS USING \
-         WITH RECURSIVE LIMIT OFFSET VALUES UNION EXCEPT INTERSECT TABLE EXPLAIN SHOW DESCRIBE DESC TOP ONLY ANY SOME",
-    ])
-});
+static WANTS_OPERAND: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "before-operands") }]));

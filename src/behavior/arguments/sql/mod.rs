@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{Words, count, folded};
+use crate::behavior::words::{Words, are_pair, count, folded};
 use gate::{Cut, Passed};
 
 /// Whose SQL it is.
@@ -262,7 +262,8 @@ pub fn plainly_changes(text: &str) -> bool {
         }
         let plain = folded(word.as_bytes());
         let sets = plain == folded(b"set") && text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
-        let found = sets || (!before.is_empty() && is_change(before, word));
+        let found = sets
+            || (!before.is_empty() && are_pair(&CHANGES, &before.to_ascii_lowercase(), &word.to_ascii_lowercase()));
         before = if FIRST_OF_CHANGE.has(plain) { word } else { "" };
         found
     })
@@ -271,25 +272,10 @@ pub fn plainly_changes(text: &str) -> bool {
 const FIRST: &str = "insert replace merge delete drop alter truncate create grant revoke";
 static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
 
-/// Whether two words side by side begin a statement that changes something.
-fn is_change(first: &str, second: &str) -> bool {
-    matches!(
-        (first.to_ascii_uppercase().as_str(), second.to_ascii_uppercase().as_str()),
-        ("INSERT" | "REPLACE" | "MERGE", "INTO")
-            | ("DELETE", "FROM")
-            | (
-                "DROP" | "ALTER" | "TRUNCATE" | "CREATE",
-                "TABLE"
-                    | "DATABASE"
-                    | "INDEX"
-                    | "VIEW"
-                    | "SCHEMA"
-                    | "TRIGGER"
-                    | "FUNCTION"
-                    | "PROCEDURE"
-                    | "USER"
-                    | "ROLE"
-            )
-            | ("GRANT" | "REVOKE", "ALL" | "SELECT")
-    )
-}
+/// Words that begin a changing statement side by side.
+const CHANGES: [(&str, &str); 4] = [
+    ("insert replace merge", "into"),
+    ("delete", "from"),
+    ("drop alter truncate create", "table database index view schema trigger function procedure user role"),
+    ("grant revoke", "all select"),
+];

@@ -1,4 +1,4 @@
-//! Addresses of the services that hand out a machine's credentials, however the number is written. Opens no connection.
+//! Addresses of the services that give a machine its credentials, however the number is written. Opens no connection.
 
 use core::net::Ipv6Addr;
 

@@ -1,7 +1,7 @@
 //! Names of places where secrets are kept, and whether one word in its path is such a name. Owns the lists.
 
 use super::address;
-use super::marks::is_word;
+use super::scan::is_word;
 
 /// Whether one word, with what is before it, names such a place.
 pub(super) fn is_place(word: &str, before: &[u8]) -> bool {

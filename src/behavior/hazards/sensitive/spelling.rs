@@ -1,5 +1,8 @@
 //! Other spellings of the same text: percent signs, wide letters, escapes. Writes them plainly; judges nothing.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization, is_nfkc};
 
 /// The text with one layer of percent encoding and compatibility letters taken off; `None` where there is none.
@@ -11,23 +14,10 @@ pub(super) fn plainer(text: &str) -> Option<String> {
 
 /// `/etc/%73hadow` to `/etc/shadow`.
 fn decoded(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    let mut out: Option<Vec<u8>> = None;
-    let mut at = 0;
-    while at < bytes.len() {
-        let escaped = if bytes[at] == b'%' { digit(at + 1).zip(digit(at + 2)) } else { None };
-        if let Some(byte) = escaped.and_then(|(high, low)| u8::try_from(high << 4 | low).ok()) {
-            out.get_or_insert_with(|| bytes[..at].to_vec()).push(byte);
-            at += 3;
-        } else {
-            if let Some(out) = &mut out {
-                out.push(bytes[at]);
-            }
-            at += 1;
-        }
+    match Cow::from(percent_decode_str(text)) {
+        Cow::Owned(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Cow::Borrowed(_) => None,
     }
-    out.map(|out| String::from_utf8_lossy(&out).into_owned())
 }
 
 /// Letters as host names and some file systems fold them: `ｓｓｈ` to `ssh`, and the ideographic full stop to a dot.

@@ -1,8 +1,7 @@
 //! Acts that a sentence mentions beside its opening: a chained verb, the passive, a clause with "-ing", an exception. Knows
 //! word order; the lists are the voter's.
 
-use super::lists::AS_NOUNS;
-use super::lists::{ACCOMPANYING, LOST, UNMISTAKABLE};
+use super::lists::{ACCOMPANYING, AS_NOUNS, LOST, UNMISTAKABLE};
 use super::{DETERMINERS, Effect, Verb, is_adverb, verb};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among};

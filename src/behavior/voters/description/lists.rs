@@ -27,19 +27,16 @@ pub(super) const CHANGES: &[(Action, &str)] = &[
 pub(super) const AS_NOUNS: &str = section(WORDS, "as-nouns");
 
 /// Nouns that say what is known of a thing, where a sentence opens with one instead of a verb.
-pub(super) const ANSWERS: &str = "details overview information info metadata statistics stats summary history status facts outline \
-    breakdown listing";
+pub(super) const ANSWERS: &str = section(WORDS, "answers");
 
-/// What is lost, or leaves the house, when it is done: its passive is an act of the call.
-pub(super) const LOST: &str =
-    "delete erase purge destroy wipe revoke invalidate obliterate shred overwrite terminate evict consume";
+/// Verbs of what is lost or given away: a sentence with one in the passive states an act of the call.
+pub(super) const LOST: &str = section(WORDS, "lost");
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.
 pub(super) const UNMISTAKABLE: &str = section(WORDS, "unmistakable");
 
 /// Verbs besides those of loss, whose "-ing" with an object names an act of this very call.
-pub(super) const ACCOMPANYING: &str =
-    "create replace transfer charge reset mark submit update insert register revoke publish disable restart send pay";
+pub(super) const ACCOMPANYING: &str = section(WORDS, "accompanying");
 
 /// Nothing at all is changed.
 pub(super) const ONLY_READS: &str = section(WORDS, "only-reads");
