@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::effect::{Analysis, Language};
+use super::explain::carried::{self, Carried};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
@@ -46,6 +47,8 @@ pub(super) struct Walk<'a> {
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
     pub(super) wants: Wants,
+    /// What its addresses could carry out.
+    pub(super) carried: Carried,
     pub(super) pointer: String,
     left: usize,
     leaves: usize,
@@ -79,12 +82,19 @@ impl<'a> Walk<'a> {
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
             wants,
+            carried: Carried::default(),
             pointer: String::new(),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
         };
         let top = walk.schema.top();
         walk.value(&At::default(), &top, arguments, 0);
+        if walk.carried.leaves && walk.explanation.holds() {
+            let is_plain = |name: &str| walk.said.plain.iter().any(|plain| plain == name);
+            for (pointer, why) in walk.carried.beside(arguments, is_plain) {
+                walk.explanation.unexplained(&pointer, why);
+            }
+        }
         walk
     }
 
@@ -155,6 +165,10 @@ impl<'a> Walk<'a> {
                 self.unexplained("replaces the request's own method");
             } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
                 self.unexplained("is a header that is not known to be harmless");
+            } else if at.key.role == Role::Headers
+                && let Err(why) = text(&["value"]).map_or(Ok(()), |value| carried::header(name, value))
+            {
+                self.unexplained(why);
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
@@ -163,6 +177,7 @@ impl<'a> Walk<'a> {
             self.unexplained("is a request with a body, and a read has none");
         }
         let paired = self.command_with_words(fields);
+        let act = Self::act_of_language(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
                 return;
@@ -171,7 +186,9 @@ impl<'a> Walk<'a> {
                 true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
                 false => pointer.push_str(name),
             });
-            if !paired.contains(&name.as_str()) {
+            if act == Some(name.as_str()) {
+                self.explained("the language of the statement beside it");
+            } else if !paired.contains(&name.as_str()) {
                 self.field(at, place, (name, field), url, depth);
             }
             self.pointer.truncate(end);
@@ -210,6 +227,10 @@ impl<'a> Walk<'a> {
             && !matches!(name, "name" | "key" | "value" | "header")
         {
             self.unexplained("is a header that is not known to be harmless");
+        } else if above.key.role == Role::Headers
+            && let Some(Err(why)) = field.as_str().map(|value| carried::header(name, value))
+        {
+            self.unexplained(why);
         }
         // Code stays code below its name, and undeclared options stay options.
         if matches!(above.key.role, Role::Code | Role::Script)
