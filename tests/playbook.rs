@@ -6,6 +6,7 @@ mod described;
 mod elicited;
 mod embedded;
 mod ends;
+mod grant_limits;
 mod granted;
 mod methods;
 mod proven;

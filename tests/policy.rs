@@ -115,6 +115,17 @@ fn the_examples_in_the_built_in_file_are_rules() {
     assert_eq!(policy.rules.len(), 2);
 }
 
+/// A second instance has the rules of its name; what only looks like one has none.
+#[test]
+fn rules_of_a_server_are_for_its_instances() {
+    let policy = policy("[[rule]]\nid = \"r\"\ndecision = \"allow\"\nserver = \"s\"\n");
+    for (server, allows) in [("s", true), ("s#2", true), ("s#22", true), ("s#x", false), ("s#2x", false), ("#2", false)]
+    {
+        let ruling = rule_on(&policy, &format!("{server}.t"), "MUTATES UPDATE");
+        assert_eq!(ruling.decision == Decision::Allow, allows, "{server}: {}", ruling.reason);
+    }
+}
+
 #[test]
 fn the_strictest_matching_rule_wins() {
     let policy = policy(

@@ -124,6 +124,24 @@ fn f9_a_continuation_is_bound_to_the_definition_and_all_params_and_its_responses
     }
 }
 
+/// A read passes unasked with an answer that asks for nothing, and with no other.
+#[test]
+fn f9_what_a_read_brings_beside_its_arguments_is_judged_with_it() {
+    for (answer, passes) in [
+        (r#"{"action":"accept","content":{"name":"Ada"}}"#, true),
+        (r#"{"content":{"file":"/home/a/.ssh/id_rsa"}}"#, false),
+        (r#"{"content":{"note":"x = lambda: os.remove(p)"}}"#, false),
+        (r#"{"content":{"sql":"DROP TABLE users"}}"#, false),
+    ] {
+        let mut world = World::new().ready();
+        let more = format!(r#","inputResponses":{{"a":{answer}}}"#);
+        let read = modern_call("1", "read_file", r#"{"path":"/a"}"#, &more);
+        let expected = if passes { Did::Forward(read.clone()) } else { Did::Ask("files-1".into()) };
+        assert_eq!(world.host(&read), [expected], "{answer}");
+        world.finish();
+    }
+}
+
 #[test]
 fn f9_state_that_no_server_gave_runs_nothing_unasked() {
     let mut world = World::new().ready();

@@ -3,6 +3,8 @@
 use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Badge;
+use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 use std::sync::Arc;
 
@@ -86,4 +88,24 @@ fn a_name_of_megabytes_is_cut_and_says_so() {
     let expected = format!("\"tool\":\"{}…[2097152 bytes in all]\"", "é".repeat(512));
     assert!(body.contains(&expected), "{body:.3000}");
     assert!(body.len() < 2000);
+}
+
+/// A decision reaches the disk before anything follows from it, except where a call that only reads was simply allowed.
+#[test]
+fn only_a_read_that_was_allowed_may_reach_the_disk_later() {
+    for (badge, ruling, durable) in [
+        (Some(Badge::Pure), Some(Decision::Allow), false),
+        (Some(Badge::Pure), Some(Decision::Ask), true),
+        (Some(Badge::Pure), Some(Decision::Deny), true),
+        (Some(Badge::Pure), None, true),
+        (Some(Badge::Likely), Some(Decision::Allow), true),
+        (Some(Badge::Mutates), Some(Decision::Allow), true),
+        (None, Some(Decision::Allow), true),
+        (None, None, true),
+    ] {
+        for (kind, durable) in [(Kind::Decision, durable), (Kind::DecisionAsked, durable), (Kind::Outcome, false)] {
+            let entry = Entry { badge, ruling, kind, ..write(1) };
+            assert_eq!(entry.is_durable(), durable, "{kind:?} {badge:?} {ruling:?}");
+        }
+    }
 }

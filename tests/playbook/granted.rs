@@ -174,8 +174,10 @@ fn a_changed_policy_holds_for_every_call_that_is_not_decided_yet() {
 fn a_policy_is_accepted_only_as_it_was_shown() {
     let mut world = World::new().ready();
     let digest = Digest::of(b"text");
-    let accept = |world: &mut World| world.step(Event::PolicyAccepted { file: "/p".into(), digest, operator: ann() });
-    assert!(matches!(accept(&mut world).as_slice(), [Did::Refuse(_)]), "nothing waits");
+    let accept = |world: &mut World, file: &str, digest: Digest| {
+        world.step(Event::PolicyAccepted { file: file.into(), digest, operator: ann() })
+    };
+    assert!(matches!(accept(&mut world, "/p", digest).as_slice(), [Did::Refuse(_)]), "nothing waits");
     let mut policy = mcp_approve::policy::parse::built_in();
     policy.pending.push(mcp_approve::policy::rule::Pending {
         layer: mcp_approve::policy::rule::Layer::User,
@@ -186,7 +188,11 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
     });
     world.step(Event::PolicyChanged(std::sync::Arc::new(policy)));
     assert_eq!(world.gate.status().pending.len(), 1);
-    assert_eq!(accept(&mut world), [Did::Accept("/p".into())]);
+    for (file, text) in [("/p", "another text"), ("/other", "text")] {
+        let did = accept(&mut world, file, Digest::of(text.as_bytes()));
+        assert!(matches!(did.as_slice(), [Did::Refuse(_)]), "{file} {text}: {did:?}");
+    }
+    assert_eq!(accept(&mut world, "/p", digest), [Did::Accept("/p".into())]);
     assert!(
         world.entries.iter().any(|entry| entry.detail.iter().any(|(name, who)| *name == "operator" && who == "ann"))
     );

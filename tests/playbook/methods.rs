@@ -36,6 +36,20 @@ fn file(uri: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"f","method":"resources/read","params":{{"uri":"{uri}"}}}}"#)
 }
 
+/// What is not read is not let through by the default that lets other requests pass.
+#[test]
+fn a_request_with_more_values_than_are_read_is_asked() {
+    for (values, asks) in [(10, false), (10_100, true)] {
+        let mut world = ruled("ask", "prompts/*");
+        let many = vec!["0"; values].join(",");
+        let request = READ.replace(r#""uri""#, &format!(r#""more":[{many}],"uri""#));
+        let passes = [Did::ToServer(request.clone())];
+        let did = world.host(&request);
+        assert_eq!((did == passes, did == [Did::Ask("files-1".into())]), (!asks, asks), "{values} values");
+        world.finish();
+    }
+}
+
 #[test]
 fn what_no_rule_is_about_passes_and_leaves_its_number() {
     let mut world = World::new().ready();

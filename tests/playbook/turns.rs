@@ -5,7 +5,7 @@ use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Order};
 
 use super::{WRITE, answer};
-use crate::world::{Did, World, ann, call, config, word};
+use crate::world::{Did, TOOLS, World, ann, call, config, word};
 
 const READ: &str = r#"{"path":"/a"}"#;
 
@@ -105,6 +105,27 @@ fn a_call_that_waited_for_its_turn_is_looked_at_again() {
         let did = world.deny("files-1", "no");
         assert_eq!(forwarded(&did), [""; 0], "{why}");
         assert!(format!("{did:?}").contains(why), "{did:?}");
+        world.finish();
+    }
+}
+
+/// The server has said by then what the tool is now, and that is not what was approved.
+#[test]
+fn a_call_that_waited_for_its_turn_does_not_run_under_another_definition() {
+    for is_changed in [false, true] {
+        let mut world = ordered("");
+        let delete = call("2", "delete_file", r#"{"path":"/b"}"#);
+        world.call("1", "write_file", WRITE);
+        world.host(&delete);
+        assert_eq!(forwarded(&world.approve("files-2")), [""; 0], "its turn has not come");
+        let says = if is_changed { "Deletes a file and its folder." } else { "Deletes a file." };
+        let tools = TOOLS.replace("Deletes a file.", says).replace('\n', " ");
+        world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+        world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
+        let mut did = world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
+        did.extend(world.deny("files-1", "no"));
+        let runs: &[&str] = if is_changed { &[] } else { &[&delete] };
+        assert_eq!(forwarded(&did), runs, "changed: {is_changed}");
         world.finish();
     }
 }

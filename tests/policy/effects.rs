@@ -2,12 +2,13 @@
 
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::arguments::effect::{Analysis, Effect, Language};
+use mcp_approve::behavior::arguments::explain::{Explanation, Unexplained};
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::holds::Holds;
 use mcp_approve::policy::parse::parse;
-use mcp_approve::policy::rate::{MOST, Recent};
+use mcp_approve::policy::rate::{LONGEST, MOST, Recent};
 use serde_json::{Value, json};
 
 use super::{NOW, behavior, policy};
@@ -91,6 +92,33 @@ fn statements_by_their_fingerprint() {
     }
 }
 
+/// What no reader explained may be a statement too, and so may a request or an act that changes something.
+#[test]
+fn what_may_be_one_more_statement_leaves_them_undecided() {
+    use Holds::{Undecided, Yes};
+    let leaf = |pointer: &str| Unexplained { pointer: pointer.to_owned(), why: String::new() };
+    for (effects, unexplained, more, holds) in [
+        (&[][..], &[][..], 0, Yes),
+        (&[], &["/sql"], 0, Yes),
+        (&[], &["/note"], 0, Undecided),
+        (&[], &["/sql", "/note"], 0, Undecided),
+        (&[], &[], 1, Undecided),
+        (&[], &["/sql"], 1, Undecided),
+        (&[Effect::ReadHere], &[], 0, Yes),
+        (&[Effect::Write], &[], 0, Undecided),
+    ] {
+        let arguments = json!({ "sql": "SELECT name FROM users WHERE id = 1", "note": "?" });
+        let mut behavior = behavior("MUTATES UPDATE");
+        behavior.analyses = arguments::found(None, &arguments);
+        let unexplained = unexplained.iter().map(|pointer| leaf(pointer)).collect();
+        behavior.explanation = Explanation { unexplained, more_unexplained: more, ..Explanation::default() };
+        let behavior = shown(effects, behavior);
+        let condition = "when = [{ sql = \"SELECT name FROM users WHERE id = ?\" }]";
+        let found = stands(condition, &behavior, &arguments, None);
+        assert_eq!(found, holds, "{effects:?} {:?}", behavior.explanation);
+    }
+}
+
 #[test]
 fn rates_count_what_the_rule_fits() {
     use Holds::{No, Undecided, Yes};
@@ -105,6 +133,8 @@ fn rates_count_what_the_rule_fits() {
         ("most = 3, per = '1h'", "tool = 't'", No),
         ("most = 5, per = '2h'", "tool = 't'", Yes),
         ("most = 1, per = '59s'", "tool = 't'", Yes),
+        ("most = 2, per = '31m'", "tool = 't'", No),
+        ("most = 3, per = '31m'", "tool = 't'", Yes),
         // Without a tool, the rule counts every call of its server, of its second instance too.
         ("most = 4, per = '1h'", "", No),
         ("over = 3, per = '1h'", "tool = 't'", Yes),
@@ -125,6 +155,18 @@ fn rates_remember_no_more_than_they_can_be_asked_for() {
     assert_eq!(recent.count(NOW - 1, |_, _, _| true), MOST);
     let condition = "when = [{ rate = { most = 1000, per = '24h' } }]";
     assert_eq!(stands(condition, &behavior("MUTATES SEND"), &json!({}), Some(&recent)), Holds::No);
+}
+
+/// Calls of very many tools: what is older than any rate counts is forgotten, and nothing younger.
+#[test]
+fn rates_forget_only_what_no_rate_can_ask_for() {
+    let mut recent = Recent::default();
+    (0..5 * MOST).for_each(|n| recent.note("s", None, &format!("old{n}"), NOW - LONGEST));
+    (5 * MOST..10 * MOST).for_each(|n| recent.note("s", None, &format!("young{n}"), NOW - LONGEST + 1));
+    let count = |recent: &Recent, word: &str| recent.count(0, |_, _, tool| tool.starts_with(word));
+    assert_eq!((count(&recent, "old"), count(&recent, "young")), (5 * MOST, 5 * MOST));
+    recent.note("s", None, "now", NOW);
+    assert_eq!((count(&recent, "old"), count(&recent, "young"), count(&recent, "now")), (0, 5 * MOST, 1));
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn globs() {
         ("*ab", "aab", true),
         ("a*b*c", "abcbc", true),
         ("a*b*c", "abcb", false),
+        ("*a*a*", "a", false),
         ("[a-c]*", "bed", true),
         ("[!a-c]*", "bed", false),
         ("[!a-c]", "", false),

@@ -77,6 +77,59 @@ fn what_a_change_loosens_is_told_and_waits() {
     assert_eq!(loosened(&noted, &policy(&(rule("d", "deny", "y") + &rule("a", "allow", "x")))), [""; 0]);
 }
 
+/// Each default that allows more, and an allow whose server is another, is told.
+#[test]
+fn every_part_that_a_change_loosens_is_told() {
+    for name in ["pure", "likely", "mutates", "hazard"] {
+        let with = |decision: &str| policy(&format!("[defaults]\n{name} = \"{decision}\"\n"));
+        // What is only likely to read is asked, or counts as reading.
+        let (strict, loose) = if name == "likely" { ("ask", "allow") } else { ("deny", "ask") };
+        let told = loosened(&with(strict), &with(loose));
+        assert!(told.iter().any(|line| line.starts_with(&format!("lowers the default for {name} from"))), "{told:?}");
+        assert_eq!(loosened(&with(loose), &with(strict)), [""; 0], "{name}");
+        assert_eq!(loosened(&with(loose), &with(loose)), [""; 0], "{name}");
+    }
+    let of = |server: &str| policy(&(rule("a", "allow", "x") + &format!("server = \"{server}\"\n")));
+    assert_eq!(loosened(&of("s"), &of("*")), ["allows: a"]);
+}
+
+/// The digest of several texts is in every record: none of them can change without it.
+#[test]
+fn the_digest_of_pooled_layers_is_of_every_text() {
+    let broken = |banner: &str, before: &str| FileState::Broken { banner: banner.into(), before: vec![policy(before)] };
+    let changed = |now: &str, accepted: &str| FileState::Changed {
+        now: Box::new(policy(now)),
+        accepted: Box::new(policy(accepted)),
+        diff: String::new(),
+    };
+    let (one, other) = (&rule("a", "ask", "x"), &rule("a", "ask", "y"));
+    let states = [
+        FileState::Whole(policy(one)),
+        FileState::Whole(policy(other)),
+        changed(one, one),
+        changed(other, one),
+        changed(one, other),
+        broken("p:3", one),
+        broken("p:4", one),
+        broken("p:3", other),
+    ];
+    let digest = |layer: Layer, state: FileState| {
+        let own = Contribution { layer, file: "/p".into(), state };
+        pool(&[whole(Layer::System, ""), own], &Roots::default()).digest
+    };
+    let mut found: Vec<_> = states.map(|state| digest(Layer::User, state)).to_vec();
+    found.push(digest(Layer::Project, FileState::Whole(policy(one))));
+    for (at, one) in found.iter().enumerate() {
+        assert!(!found[..at].contains(one), "{at}");
+    }
+    assert_eq!(
+        pool(&[whole(Layer::User, one)], &Roots::default()).digest,
+        policy(one).digest,
+        "one text alone is itself"
+    );
+    assert_eq!(pool(&[], &Roots::default()).digest, built_in().digest);
+}
+
 #[test]
 fn switching_off_a_deny_waits_and_switching_off_an_allow_does_not() {
     let text = |off: &str| {

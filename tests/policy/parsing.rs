@@ -104,6 +104,7 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ arg = 'a', under = 'b' }]", "`under` cannot be"),
         ("when = [{ arg = 'a', lt = '5' }]", "`lt` is of type"),
         ("when = [{ arg = 'a', len = -1 }]", "`len` is of type"),
+        ("when = [{ arg = 'a', len = { lt = 0 } }]", "`len` cannot be"),
         ("when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]", "`len` cannot be { gt = 5, lt = 6 }"),
         ("when = [{ arg = 'a', present = false }]", "`present = false`"),
         ("when = [{ arg = 'a', equals = 1 }]", "unknown key \"equals\""),
@@ -119,6 +120,7 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ rate = { most = 5 } }]", "`rate` cannot be { "),
         ("when = [{ rate = { most = 0, per = '1h' } }]", "`rate` cannot be { "),
         ("when = [{ rate = { most = 1, over = 2, per = '1h' } }]", "`rate` cannot be { "),
+        ("when = [{ rate = { over = 2, most = 1, per = '1h' } }]", "`rate` cannot be { "),
         ("when = [{ rate = { most = 5, per = '25h' } }]", "`rate` cannot be { "),
         ("when = [{ rate = { most = 5, per = '1h', x = 1 } }]", "`rate` cannot be { "),
         ("match = []", "`match` is an empty list"),
@@ -134,5 +136,15 @@ fn conditions_that_are_none_are_problems() {
         let problems = parse(&text).expect_err(line);
         assert_eq!(problems.len(), 1, "{line}: {problems:?}");
         assert!(problems.iter().any(|problem| problem.what.contains(what)), "{line}: {problems:?}");
+    }
+}
+
+#[test]
+fn an_id_is_one_plain_word() {
+    let reads = |id: &str| parse(&format!("version = 1\n[[rule]]\nid = '{id}'\ndecision = 'ask'\n")).is_ok();
+    let long = "a".repeat(64);
+    assert!(reads("a-b_C.9") && reads(&long));
+    for bad in ["", "a b", "ä", "a/b", &format!("{long}a")] {
+        assert!(!reads(bad), "{bad}");
     }
 }

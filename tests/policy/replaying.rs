@@ -51,6 +51,7 @@ fn what_the_log_does_not_hold_cannot_be_told() {
     let unless = "[[rule]]\nid = 'u'\ndecision = 'deny'\nunless = [{ arg = 'k', eq = 'x' }]\n";
     let there =
         "[[rule]]\nid = 'a'\ndecision = 'allow'\nwhen = [{ arg = 'k', present = true }, { arg = '', len = 1 }]\n";
+    let short = "[[rule]]\nid = 'a'\ndecision = 'allow'\nwhen = [{ arg = 'k', len = { lt = 30 } }]\n";
     let other = "[[rule]]\nid = 'o'\ndecision = 'deny'\nserver = 's'\n";
     let secret = || json!({ "k": SECRET });
     for (rules, arguments, expected) in [
@@ -70,6 +71,11 @@ fn what_the_log_does_not_hold_cannot_be_told() {
         (unless.to_owned(), json!({ "k": "y" }), "deny"),
         // Whether something was there, is told.
         (there.to_owned(), secret(), "allow"),
+        // How long it was, and under which name, is not.
+        (short.to_owned(), secret(), "untold: a"),
+        (short.to_owned(), json!({ "k": "x" }), "allow"),
+        (there.to_owned(), json!({ SECRET: "x" }), "untold: a"),
+        (there.to_owned(), json!({ "k…": "x" }), "untold: a"),
         // Another rule is stricter either way.
         (format!("{allow}{other}"), secret(), "deny"),
     ] {

@@ -155,4 +155,16 @@ mod tests {
         assert_eq!(mint(&scope, &in_session(&other), &approved), Err(NotProven::Session));
         assert_eq!(mint(&in_scope(&other), &session, &approved), Err(NotProven::Scope));
     }
+
+    #[test]
+    fn a_token_gives_the_bytes_of_its_own_call_to_its_own_wrapper_alone() {
+        for (wrapper, path, is_redeemed) in [("session", "/a", true), ("other", "/a", false), ("session", "/b", false)]
+        {
+            let this = call("/a");
+            let receipt = receipt(Some(&this), Some(VerdictWord::Approve));
+            let token = GuardrailToken::mint(&"session".into(), &this, &in_scope(&this), &in_session(&this), &receipt);
+            let bytes = token.expect("all three are of this call").redeem(wrapper, call(path));
+            assert_eq!(bytes.is_ok(), is_redeemed, "{wrapper} {path}");
+        }
+    }
 }
