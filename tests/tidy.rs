@@ -22,7 +22,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("link", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("console", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link"]),
     ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link"]),
-    ("hosts", &["wire"]),
+    ("hosts", &["wire", "home"]),
     (
         "cli",
         &[

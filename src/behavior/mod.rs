@@ -10,7 +10,6 @@ pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
-mod kept;
 pub mod objects;
 pub mod phrases;
 pub mod profile;

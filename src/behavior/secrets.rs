@@ -4,7 +4,15 @@
 
 use std::ops::Range;
 
-use super::kept::{self, in_key, run};
+mod assigned;
+mod flags;
+mod kept;
+mod known;
+
+use assigned::{assigned, in_element, in_login};
+use flags::Program;
+use kept::{in_key, run};
+use known::{PREFIX_STARTS, jwt, pem, prefixes, scheme, token, url_password};
 
 /// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
 const IN_KEY: &[&str] = &[
@@ -15,64 +23,11 @@ const IN_KEY: &[&str] = &[
 /// Whole names of such keys.
 const WHOLE_KEY: &[&str] = &["pwd", "pass", "auth", "jwt", "pat", "otp", "pin", "cvv", "cvc"];
 
+/// Last words of such keys: `DB_PASS`, `mysql-pwd`.
+const LAST_OF_KEY: &[&str] = &["pwd", "pass", "pat", "jwt"];
+
 /// Names that end in "token" and are places in a listing, not secrets.
 const PLACE_TOKEN: &[&str] = &["page", "next", "continuation", "sync", "progress", "cursor", "resume"];
-
-/// Beginnings of well-known tokens, and how many characters must follow at least.
-const PREFIXES: &[(&str, usize)] = &[
-    // AWS
-    ("AKIA", 12),
-    ("ASIA", 12),
-    ("ABIA", 12),
-    ("ACCA", 12),
-    // GitHub, GitLab
-    ("ghp_", 16),
-    ("gho_", 16),
-    ("ghu_", 16),
-    ("ghs_", 16),
-    ("ghr_", 16),
-    ("github_pat_", 16),
-    ("glpat-", 16),
-    // OpenAI, Anthropic, Hugging Face
-    ("sk-", 16),
-    ("hf_", 20),
-    // Slack
-    ("xoxb-", 8),
-    ("xoxp-", 8),
-    ("xoxa-", 8),
-    ("xoxr-", 8),
-    ("xoxs-", 8),
-    ("xoxe", 8),
-    ("xapp-", 8),
-    // Stripe and its like
-    ("sk_live_", 8),
-    ("sk_test_", 8),
-    ("rk_live_", 8),
-    ("rk_test_", 8),
-    ("whsec_", 8),
-    // Google, npm, PyPI, SendGrid, DigitalOcean, Shopify
-    ("AIza", 30),
-    ("ya29.", 16),
-    ("npm_", 30),
-    ("pypi-", 16),
-    ("SG.", 30),
-    ("dop_v1_", 30),
-    ("shpat_", 20),
-];
-
-/// By its first byte and by its second, which of the [`PREFIXES`] it may be, one bit each. Every word of every call comes by
-/// here.
-static PREFIX_STARTS: [[u64; 256]; 2] = {
-    let mut starts = [[0; 256]; 2];
-    let mut at = 0;
-    while at < PREFIXES.len() {
-        let prefix = PREFIXES[at].0.as_bytes();
-        starts[0][prefix[0] as usize] |= 1 << at;
-        starts[1][prefix[1] as usize] |= 1 << at;
-        at += 1;
-    }
-    starts
-};
 
 /// By first byte, which of [`IN_KEY`] begin so.
 static IN_KEY_STARTS: [u64; 256] = {
@@ -94,6 +49,7 @@ static CLASSES: [u8; 256] = {
         let begins = PREFIX_STARTS[0][byte as usize] != 0 || matches!(byte, b'e' | b'b' | b'B');
         classes[byte as usize] = match byte {
             b':' | b'=' => SIGN,
+            b'<' => MARK,
             b'-' => DASH,
             _ if byte.is_ascii_alphanumeric() && begins => WORD | BEGINS,
             _ if byte.is_ascii_alphanumeric() => WORD,
@@ -107,20 +63,7 @@ const WORD: u8 = 1;
 const BEGINS: u8 = 2;
 const SIGN: u8 = 4;
 const DASH: u8 = 8;
-
-/// The length of the shortest token that any of the [`PREFIXES`] allows.
-const SHORTEST_TOKEN: usize = {
-    let mut shortest = usize::MAX;
-    let mut at = 0;
-    while at < PREFIXES.len() {
-        let (prefix, least) = PREFIXES[at];
-        if prefix.len() + least < shortest {
-            shortest = prefix.len() + least;
-        }
-        at += 1;
-    }
-    shortest
-};
+const MARK: u8 = 16;
 
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
@@ -140,9 +83,17 @@ pub fn is_secret_key(key: &str) -> bool {
     };
     name.iter().enumerate().any(begins)
         || WHOLE_KEY.iter().any(|whole| name == whole.as_bytes())
+        || LAST_OF_KEY.iter().any(|last| is_last_word(key.as_bytes(), last.as_bytes()))
         || name
             .strip_suffix(b"token")
             .is_some_and(|of_what| !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place.as_bytes())))
+}
+
+/// Whether a key ends in this word, behind a sign.
+fn is_last_word(key: &[u8], word: &[u8]) -> bool {
+    key.len() > word.len()
+        && key[key.len() - word.len()..].eq_ignore_ascii_case(word)
+        && !key[key.len() - word.len() - 1].is_ascii_alphanumeric()
 }
 
 /// The places of the bits that are set, lowest first.
@@ -174,27 +125,43 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         }
         before = class;
     }
-    let assigns = all & SIGN != 0 || all & DASH != 0 && text.contains("--");
+    let has_flags = all & DASH != 0 && text.contains(" -");
+    let assigns = all & (SIGN | MARK) != 0 || has_flags || all & DASH != 0 && text.contains("--") || says_login(text);
     if !assigns && !may_begin {
         return Vec::new();
     }
     let mut found = Vec::new();
     let mut at = 0;
+    // What the command line of this line runs, where its flags are known.
+    let mut program: Option<Program> = None;
     while at < bytes.len() {
         let byte = bytes[at];
         let word = byte.is_ascii_alphanumeric();
-        if !word && !matches!(byte, b':' | b'-' | b'_') {
+        if !word && !matches!(byte, b':' | b'-' | b'_' | b'<') {
+            if matches!(byte, b'\n' | b';' | b'|') {
+                program = None;
+            }
             at += 1;
             continue;
         }
         // A word is read from its beginning only: see where it is left, below.
         let fresh = at == 0 || !in_key(bytes[at - 1]);
+        let is_flag = byte == b'-' && at > 0 && bytes[at - 1].is_ascii_whitespace();
         let span = match byte {
             b':' => url_password(bytes, at),
+            b'<' => in_element(text, at),
+            _ if is_flag && let Some(secret) = program.and_then(|program| program.secret(bytes, at)) => Some(secret),
             b'-' if bytes[at..].starts_with(b"-----BEGIN ") => Some(pem(text, at)),
-            _ if word => token(bytes, at)
-                .or_else(|| bearer(bytes, at))
-                .or_else(|| fresh.then(|| jwt(bytes, at).or_else(|| assigns.then(|| assigned(text, at))?))?),
+            _ if word => {
+                if fresh && has_flags {
+                    let end = run(bytes, at, |b| b.is_ascii_alphanumeric());
+                    program = flags::program(&bytes[at..end]).or(program);
+                }
+                token(bytes, at).or_else(|| scheme(bytes, at)).or_else(|| {
+                    let named = || assigned(text, at).or_else(|| in_login(bytes, at));
+                    fresh.then(|| jwt(bytes, at).or_else(|| assigns.then(named)?))?
+                })
+            }
             _ if fresh && assigns => assigned(text, at),
             _ => None,
         };
@@ -220,130 +187,19 @@ fn word_goes_on(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_alphanumeric()
 }
 
+/// Whether a text may have lines of a netrc file, which assign without a sign.
+fn says_login(text: &str) -> bool {
+    text.contains("login ") && text.contains("password ")
+}
+
 /// Whether a secret may begin with these two.
 fn begins(first: u8, second: u8) -> bool {
-    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E'])
-}
-
-/// Which of the [`PREFIXES`] may begin with these two.
-fn prefixes(first: u8, second: u8) -> u64 {
-    PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
-}
-
-/// A token known by how it begins.
-fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    let candidates = prefixes(bytes[at], *bytes.get(at + 1)?);
-    // Nearly every word of every call ends here.
-    if candidates == 0 || !bytes.get(at..at + SHORTEST_TOKEN)?.iter().all(|&byte| in_token(byte)) {
-        return None;
-    }
-    let rest = &bytes[at..];
-    let (prefix, least) =
-        each(candidates).map(|one| PREFIXES[one]).find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
-    let end = run(bytes, at, in_token);
-    (end - at >= prefix.len() + least).then_some(at..end)
-}
-
-/// Three base64url parts of which the first is a JSON object: `eyJ….….…`.
-fn jwt(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    if !bytes[at..].starts_with(b"eyJ") {
-        return None;
-    }
-    let end = run(bytes, at, |b| b == b'.' || in_base64url(b));
-    let parts: Vec<_> = bytes[at..end].split(|&b| b == b'.').collect();
-    (parts.len() >= 3 && parts[0].len() >= 8 && parts[1].len() >= 2).then_some(at..end)
-}
-
-/// What follows `Bearer`.
-fn bearer(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    if !matches!(bytes[at], b'b' | b'B') || !bytes.get(at..at + 7)?.eq_ignore_ascii_case(b"bearer ") {
-        return None;
-    }
-    let start = run(bytes, at + 7, |b| b == b' ');
-    let end = run(bytes, start, in_token);
-    (end - start >= 4).then_some(start..end)
-}
-
-/// The password of `scheme://user:password@host`.
-fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    if !bytes[at..].starts_with(b"://") {
-        return None;
-    }
-    let start = at + 3;
-    let end = run(bytes, start, |b| {
-        !b.is_ascii_whitespace() && !matches!(b, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>')
-    });
-    let authority = &bytes[start..end];
-    let host = authority.iter().rposition(|&b| b == b'@')?;
-    let colon = authority[..host].iter().position(|&b| b == b':')?;
-    (colon + 1 < host).then_some(start + colon + 1..start + host)
-}
-
-/// A PEM block, to its end or the text's.
-fn pem(text: &str, at: usize) -> Range<usize> {
-    let end = text[at..].find("-----END ").and_then(|end| {
-        let label = at + end + "-----END ".len();
-        Some(label + text[label..].find("-----")? + 5)
-    });
-    at..end.unwrap_or(text.len())
-}
-
-/// The value of `KEY=value`, `"key": "value"`, `--key value`, where the key names a secret.
-fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let key_end = run(bytes, at, in_key);
-    let key = &text[at..key_end];
-    let after = run(bytes, key_end, |b| matches!(b, b'"' | b'\'' | b'\\'));
-    let spaced = run(bytes, after, |b| b == b' ');
-    let sign = match bytes.get(spaced) {
-        Some(b':' | b'=') => run(bytes, spaced, |b| matches!(b, b':' | b'=' | b'>')),
-        _ => spaced,
-    };
-    // A flag and its value need only a space between them.
-    if (sign == spaced && (spaced == key_end || !key.starts_with("--"))) || !is_secret_key(key) {
-        return None;
-    }
-    let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
-    let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
-    // `$NAME` and `os.environ[…]` are where the secret is kept, not the secret.
-    if let Some(kept) = kept::elsewhere(bytes, start) {
-        return kept.default;
-    }
-    let header = key.to_ascii_lowercase();
-    if start == open
-        && let Some(literal) = kept::literal(bytes, start)
-    {
-        return Some(literal);
-    }
-    let end = if let Some(&quote) = bytes[open..start].last() {
-        run(bytes, start, |b| b != quote && b != b'\n')
-    } else if header.contains("authorization") || header.contains("cookie") {
-        run(bytes, start, |b| !matches!(b, b'\r' | b'\n' | b'"' | b'\''))
-    } else {
-        run(bytes, start, |b| {
-            !b.is_ascii_whitespace()
-                && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
-        })
-    };
-    // `password = ask()` calls something for it; `password=ask()2` does not.
-    let is_call = bytes[start..end].last() == Some(&b'(')
-        && bytes.get(end) == Some(&b')')
-        && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
-    (end - start >= 3 && !is_call).then_some(start..end)
-}
-
-#[inline]
-fn in_base64url(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
-}
-
-#[inline]
-fn in_token(byte: u8) -> bool {
-    in_key(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~')
+    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E' | b'a' | b'A'])
 }
 
 #[cfg(test)]
 mod tests {
+    use super::known::PREFIXES;
     use super::*;
 
     #[test]

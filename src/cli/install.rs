@@ -84,35 +84,35 @@ impl Change<'_> {
         }
         let writes = if options.dry_run { Writes::Never } else { Writes::Now };
         let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
-        let told = wanted.map(|found| {
+        let edits = wanted.map(|found| {
             let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
             let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
             FileEdit { found, edited }
         });
-        let told: Vec<FileEdit> = told.collect();
-        if !told.iter().any(FileEdit::is_worth_a_word) {
+        let edits: Vec<FileEdit> = edits.collect();
+        if !edits.iter().any(FileEdit::is_worth_a_word) {
             return self.nothing(&choice, out);
         }
-        let shown = told.iter().filter(|told| told.is_worth_a_word());
+        let shown = edits.iter().filter(|edit| edit.is_worth_a_word());
         if options.json {
-            let rows: Vec<Value> = shown.flat_map(|told| told.rows(options.dry_run)).collect();
+            let rows: Vec<Value> = shown.flat_map(|edit| edit.rows(options.dry_run)).collect();
             writeln!(out, "{}", pretty(&Value::Array(rows)))?;
         } else {
-            for told in shown {
-                told.print(options.dry_run, out)?;
+            for edit in shown {
+                edit.print(options.dry_run, out)?;
             }
-            self.closing(&told, out)?;
+            self.closing(&edits, out)?;
         }
-        let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
+        let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if !why.starts_with(REMOTE) || !options.server.is_empty());
         let whole =
-            told.iter().all(|told| told.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
+            edits.iter().all(|edit| edit.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
         Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Nothing matched.
     fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Result<ExitCode, Error> {
         let Self { options, way, .. } = *self;
-        if !matches!(choice, Choice::All) {
+        if !choice.is_all() {
             return Err(Error::Wrong {
                 what: "no server of a host matches that".to_owned(),
                 hint: match way {
@@ -129,10 +129,10 @@ impl Change<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn closing(&self, told: &[FileEdit], out: &mut dyn Write) -> Result<(), Error> {
+    fn closing(&self, edits: &[FileEdit], out: &mut dyn Write) -> Result<(), Error> {
         let Self { options, way, here: Here { places, .. } } = *self;
         let command = |words: &str| visible(&self.command(words));
-        let all = || told.iter().filter_map(|told| told.edited.as_ref().ok().map(|edited| (told, edited)));
+        let all = || edits.iter().filter_map(|edit| edit.edited.as_ref().ok().map(|edited| (edit, edited)));
         let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
         let count: usize =
             all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
@@ -155,8 +155,8 @@ impl Change<'_> {
         if count == 0 {
             return Ok(());
         }
-        let quiet = |told: &&(&FileEdit, &Edited)| {
-            told.0.found.host.word == "codex" && !told.1.changed.text.contains("default_tools_approval_mode")
+        let quiet = |one: &&(&FileEdit, &Edited)| {
+            one.0.found.host.word == "codex" && !one.1.changed.text.contains("default_tools_approval_mode")
         };
         match way {
             Way::In => {

@@ -8,20 +8,24 @@ pub(super) mod progress;
 pub mod stats;
 pub(super) mod verify;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde::Deserialize;
+
 use super::error::Error;
 use super::look::{Look, LookOptions};
 use super::print::{json_array, json_lines, visible};
-use crate::audit::fields::{Field, Record};
+use crate::audit::fields::{Field, Fields, Record};
 use crate::audit::moment::{Clock, Since};
 use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::Reader;
 use crate::console::row::{Row, Tone};
+use crate::console::time;
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
 use print::{table, timeline, whole};
@@ -130,6 +134,8 @@ pub struct ListOptions {
 
 /// As the help of `--limit` says.
 const LIMIT: usize = 50;
+/// So many of the newest records are checked with every list, whichever it shows.
+const CHECKED: u64 = 1000;
 
 /// Which record to show.
 #[derive(Clone, Debug, clap::Args)]
@@ -227,18 +233,28 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
             )?;
         }
         if let Some(reader) = &reader {
-            warn_of_changes(reader, &found, look, out)?;
+            let newest = reader.newest()?;
+            warn_of_changes(reader, numbers(&found).chain(newest.saturating_sub(CHECKED) + 1..=newest), look, out)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn numbers(records: &[Record]) -> impl Iterator<Item = u64> {
+    records.iter().map(|record| u64::try_from(record.seq).unwrap_or(0))
+}
+
 /// Says which of these records were changed after they were written, or follow from nothing: what they say may be untrue.
-fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), Error> {
+fn warn_of_changes(
+    reader: &Reader,
+    numbers: impl Iterator<Item = u64>,
+    look: Look<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     const MOST: usize = 3;
     let mut changed = Vec::new();
-    for record in shown {
-        if let Err(why) = reader.follows(u64::try_from(record.seq).unwrap_or(0))? {
+    for number in numbers.collect::<BTreeSet<u64>>() {
+        if let Err(why) = reader.follows(number)? {
             changed.push(format!("▲ {why}"));
         }
     }
@@ -255,6 +271,38 @@ fn warn_of_changes(reader: &Reader, shown: &[Record], look: Look<'_>, out: &mut 
         )?;
     }
     Ok(())
+}
+
+/// Says who made the rule that decided a call, and in which record that is.
+fn author(reader: &Reader, db: &Path, call: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let by_rule = |fields: &Fields<'_>| fields.kind() == Some(Kind::Decision) && fields.by() == Some(By::Rule);
+    let Some(decided) = call.iter().filter_map(Record::fields).find(by_rule) else { return Ok(()) };
+    // A grant is no rule: it has records of its own.
+    let Some(rule) = decided.rule.as_deref().filter(|rule| !rule.starts_with("grant:")) else { return Ok(()) };
+    let before = decided.millis().map(|at| at + 1);
+    let search = Search::default().with(Field::Kind, Some(Kind::Policy.word())).before(before);
+    let search = search.with_part(Field::Rule, Glob::new(rule).ok().as_ref());
+    let made = query::last(reader, progress::index(db, reader)?.as_ref(), &search, usize::MAX)?;
+    let is_of = |fields: &Fields<'_>| fields.rule.as_deref().is_some_and(|of| of.split(", ").any(|one| one == rule));
+    let made = made.iter().rev().find(|record| record.fields().as_ref().is_some_and(is_of));
+    let rule = visible(rule);
+    let said = match made.and_then(|record| Some((record.seq, record.fields()?))) {
+        Some((seq, fields)) => {
+            let Made { what, operator } = fields.detail().unwrap_or_default();
+            let time = fields.millis().map_or_else(String::new, |at| time::date(at, look.clock.offset));
+            format!("Rule {rule}: {} by {}, {time}, record {seq}", visible(&what), visible(&operator))
+        }
+        None => format!("Rule {rule}: no record says who made it"),
+    };
+    Ok(writeln!(out, "{said}\n")?)
+}
+
+/// What the record of a change of rules says was done, and by whom.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Made {
+    what: String,
+    operator: String,
 }
 
 /// Says that there is no log yet, and how it begins.
@@ -274,8 +322,9 @@ pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         json_array(found.iter().map(Record::json), out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    warn_of_changes(&reader, if call.is_empty() { &found } else { &call }, look, out)?;
+    warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;
+    author(&reader, db, &call, look, out)?;
     whole(&found, out)?;
     if !others.is_empty() {
         writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;

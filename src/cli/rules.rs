@@ -24,9 +24,9 @@ use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::policy::edit::Switch;
+use crate::policy::edit::{self as change, Switch};
 use crate::policy::rule::Policy;
-use options::RulesCommand;
+use options::{ExceptOptions, RulesCommand, SwitchOptions};
 
 /// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
@@ -86,7 +86,7 @@ pub fn run(
     match command {
         RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
         RulesCommand::List(options) => {
-            let (policy, look) = (standing(&mut layers)?, Look::here(here).whole_in_a_pipe());
+            let (policy, look) = (in_effect(&mut layers)?, Look::here(here).whole_in_a_pipe());
             let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
             paged(pages, First::Top, out, |out| list::run(&policy, &layers, *options, look, out))
         }
@@ -96,19 +96,25 @@ pub fn run(
                 (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")), places)?,
             };
             let written = layers.as_written()?;
-            explain::run((&standing(&mut layers)?, &written), &call, *json, here, out)
+            explain::run((&in_effect(&mut layers)?, &written), &call, *json, here, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
-        RulesCommand::Disable(options) => alter::switch(options, Switch::Off, &site, out),
-        RulesCommand::Enable(options) => alter::switch(options, Switch::On, &site, out),
+        RulesCommand::Disable(SwitchOptions { id, dry_run }) => {
+            alter::changed(id, id, |text| change::switch(text, id, Switch::Off), *dry_run, &site, out)
+        }
+        RulesCommand::Enable(SwitchOptions { id, dry_run }) => {
+            alter::changed(id, id, |text| change::switch(text, id, Switch::On), *dry_run, &site, out)
+        }
         RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {
             edit::run(options, &site, out)
         }
         RulesCommand::Edit(options) => alter::edit(options, &site, out),
-        RulesCommand::Except(options) => alter::except(options, &site, out),
+        RulesCommand::Except(ExceptOptions { id, condition, dry_run }) => {
+            alter::changed(id, id, |text| change::except(text, id, condition), *dry_run, &site, out)
+        }
         RulesCommand::Undo => alter::undo(&site, out),
         RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, &site, out),
         RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, &site, out),
@@ -120,7 +126,7 @@ pub fn run(
 ///
 /// # Errors
 /// The first file that cannot be used.
-fn standing(layers: &mut Layers) -> Result<Policy, Error> {
+fn in_effect(layers: &mut Layers) -> Result<Policy, Error> {
     for file in layers.files() {
         load(&file.place)?;
     }

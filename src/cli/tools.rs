@@ -1,4 +1,4 @@
-//! `mcp-approve tools`: everything ever seen of servers' tools, told, searched and reviewed. One file per command below.
+//! `mcp-approve tools`: everything ever seen of servers' tools: listed, searched and reviewed. One file per command below.
 
 mod bars;
 pub mod classify;

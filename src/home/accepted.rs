@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::places::Places;
-use super::policy_file::{Why, replace, text_if_any};
+use super::policy_file::{Why, text_if_any};
+use super::replace::replace;
 use crate::wire::digest::Digest;
 
 /// The text of the policy before a change (`None`: there was no file), and the one that was written.

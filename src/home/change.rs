@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::accepted::{NotKept, Written};
 use super::places::{PlaceError, Places};
-use super::policy_file::{self, Broken, PolicyPlace, replace};
+use super::policy_file::{self, Broken, PolicyPlace};
 use super::record::{RecordError, record_if_begun};
+use super::replace::replace;
 use super::{layers, user};
 use crate::audit::record::{Entry, Kind};
-use crate::policy::edit::EditError;
+use crate::policy::edit::{self, EditError};
 use crate::policy::parse::BUILT_IN;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
@@ -203,7 +204,10 @@ impl<'p> RuleFile<'p> {
     /// Records who changes what, before it is done: whatever is in the file has an author in the log.
     fn record(self, what: &str, before: &str, after: &str, now: i64) -> Result<(), RecordError> {
         let changed = layers::diff(before, after);
-        let entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules".into())
+        let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules".into());
+        let rules = edit::differing(before, after);
+        entry.rule = (!rules.is_empty()).then(|| rules.join(", "));
+        let entry = entry
             .with("what", what)
             .with("operator", format!("{} ({})", user::name(), self.by.word()))
             .with("file", self.place.path().display().to_string())

@@ -106,9 +106,7 @@ impl Layers {
     pub fn load(&mut self, keeps: Keeps) -> Policy {
         // Looked at before they are read: a change in between is found the next time.
         self.stamps = self.look();
-        let files = self.files.clone();
-        let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
-        let mut policy = pool(&found, &self.roots);
+        let mut policy = pool(&self.contributions(keeps), &self.roots);
         policy.banner = policy.banner.map(|banner| under(self.home.as_deref(), &banner));
         policy
     }
@@ -131,9 +129,7 @@ impl Layers {
     /// That text does not wait to be accepted any more.
     pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
-        let files = self.files.clone();
-        let mut found: Vec<Contribution> =
-            files.iter().filter_map(|file| self.contribution(file, Keeps::Nothing)).collect();
+        let mut found = self.contributions(Keeps::Nothing);
         for one in &mut found {
             if let FileState::Changed { now, .. } = &one.state
                 && Path::new(&*one.file) == path
@@ -181,6 +177,10 @@ impl Layers {
             return Err(AcceptError::Changed);
         }
         self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)
+    }
+
+    fn contributions(&mut self, keeps: Keeps) -> Vec<Contribution> {
+        self.files.clone().iter().filter_map(|file| self.contribution(file, keeps)).collect()
     }
 
     fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {

@@ -10,4 +10,5 @@ pub mod places;
 pub mod policy_file;
 pub mod record;
 pub mod remote;
+pub mod replace;
 pub mod user;

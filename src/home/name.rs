@@ -28,8 +28,8 @@ const EXTENSIONS: &[&str] = &[
 
 /// The name of the server that `command` starts.
 pub fn of_command(command: &[OsString]) -> String {
-    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let target = runner::target(&words);
     let remote = remote::name(target, &words).map(|name| kept(&name)).filter(|name| !name.is_empty());
     remote.unwrap_or_else(|| plain_name(target))
@@ -37,8 +37,8 @@ pub fn of_command(command: &[OsString]) -> String {
 
 /// How a command line starts a server of this name: what is fingerprinted of it.
 pub fn launch(name: &str, command: &[OsString]) -> Launch {
-    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     // What `sh -c` runs is in the command line; the words behind it are its arguments.
     let target = (!words.contains(&"-c")).then(|| runner::target(&words).to_owned());
     Launch::new(name, command, target, package::package(&words))

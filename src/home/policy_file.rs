@@ -1,10 +1,8 @@
-//! The policy on disk: read whole and checked for its owner, written whole, and what applies when it is missing or broken.
+//! The policy on disk: read whole and checked for its owner, and what applies when it is missing or broken.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::places::{PlaceError, Places, check_owner};
 use super::user;
@@ -15,9 +13,6 @@ use crate::policy::under::Roots;
 
 /// A policy is text that people write; more than this is something else.
 const CAP: u64 = 4 << 20;
-
-/// Drafts begun by this process.
-static DRAFTS: AtomicU64 = AtomicU64::new(0);
 
 /// Which file holds the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,28 +169,4 @@ pub(super) fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
     // A link to nowhere is a policy that got lost, not one that never was.
     matches!(place, PolicyPlace::Usual(path) if path.symlink_metadata().is_err())
         && error.kind() == io::ErrorKind::NotFound
-}
-
-/// Puts a text in the place of a file, whole or not at all: a reader sees the old text or the new one. A link stays a link.
-///
-/// # Errors
-/// What could not be written; then nothing was changed.
-pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = target.parent().unwrap_or(Path::new("/")).to_path_buf();
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let mode = fs::metadata(&target).map_or(0o600, |found| found.permissions().mode() & 0o777);
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    // Of its own even among threads: the console of --inline writes beside the wrapper's reload.
-    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-    let draft = folder.join(format!(".{name}.{}-{number}.new", std::process::id()));
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, &target)?;
-        File::open(&folder)?.sync_all()
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&draft)))
 }

@@ -1,5 +1,5 @@
 //! An entry for a server that is reached over the network, as one that starts our wrapper with its address. An entry with
-//! anything that the bridge would not be told, such as headers, is left alone.
+//! anything that the bridge would not know of, such as headers, is left alone.
 
 use super::edit::{Splice, quoted, without_field};
 use super::entry::{Entry, begins_with_ours};
@@ -68,7 +68,7 @@ pub(super) fn restored(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)
     if !entry.words().is_some_and(|words| begins_with_ours(&words) && words.last() == before.address().as_ref()) {
         return Err(by_hand());
     }
-    let line = entry.node.field("command").or_else(|| entry.node.field("cmd")).ok_or_else(by_hand)?;
+    let line = entry.command_field().ok_or_else(by_hand)?;
     let was = field(before).and_then(|field| old.get(field.key_span.start..field.node.span.end)).ok_or_else(by_hand)?;
     let mut splices = vec![Splice::of(line.key_span.start..line.node.span.end, was)];
     if !matches!(line.node.value, Value::List(_)) {

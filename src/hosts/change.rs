@@ -61,6 +61,12 @@ pub struct Outcome {
     pub done: Done,
 }
 
+impl Outcome {
+    fn of(entry: &Entry<'_>, done: Done) -> Self {
+        Self { project: entry.project.map(str::to_owned), name: entry.name.to_owned(), done }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
     /// With what is worth saying about it.
@@ -104,7 +110,10 @@ impl File<'_> {
                         .to_owned(),
                 ),
                 Start::Wrapped | Start::Observed => Done::Already,
-                Start::Remote if how.remote == Remote::Leave => Done::Left(REMOTE.to_owned()),
+                Start::Remote if how.remote == Remote::Leave => Done::Left(match bridge::command(entry, "", &[]) {
+                    Ok(_) => REMOTE.to_owned(),
+                    Err(why) => format!("{REMOTE}; {why}"),
+                }),
                 Start::Remote | Start::Unwrapped | Start::Elsewhere => {
                     match edit::wrap(self.text, self.syntax, entry, how) {
                         Ok((more, notes)) => {
@@ -116,11 +125,7 @@ impl File<'_> {
                     }
                 }
             };
-            servers.push(Outcome {
-                project: entry.project.map(str::to_owned),
-                name: entry.name.to_owned(),
-                done: outcome,
-            });
+            servers.push(Outcome::of(entry, outcome));
         }
         if done.is_empty() {
             return Ok(Changed { text: self.text.to_owned(), record: self.record.clone(), servers });
@@ -188,11 +193,7 @@ impl File<'_> {
                 }
                 Err(why) => Done::Left(why),
             };
-            servers.push(Outcome {
-                project: entry.project.map(str::to_owned),
-                name: entry.name.to_owned(),
-                done: outcome,
-            });
+            servers.push(Outcome::of(entry, outcome));
         }
         let mut text = apply(self.text, splices);
         let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {why}"))?;

@@ -131,7 +131,7 @@ pub(super) fn wrap(
             return Ok((splices, notes));
         }
         Some(Command::Whole(words)) => {
-            let list = entry.node.get("command").or_else(|| entry.node.get("cmd")).ok_or("its command is gone")?;
+            let list = &entry.command_field().ok_or("its command is gone")?.node;
             let ours = std::iter::once(&how.program).chain(&options).map(|word| quoted(word));
             splices.push(at_head(text, list, words, &ours.collect::<Vec<_>>())?);
         }
@@ -153,7 +153,7 @@ pub(super) fn wrap(
         }
     }
     if !fields.is_empty() {
-        let key = entry.node.field("command").or_else(|| entry.node.field("cmd")).ok_or("its command is gone")?;
+        let key = entry.command_field().ok_or("its command is gone")?;
         splices
             .push(Splice::of(key.key_span.start..key.key_span.start, before(text, syntax, entry.node, key, &fields)?));
     }
@@ -206,7 +206,7 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Strin
     }
     match entry.command() {
         Some(Command::Whole(items)) => {
-            let list = entry.node.get("command").or_else(|| entry.node.get("cmd")).ok_or("its command is gone")?;
+            let list = &entry.command_field().ok_or("its command is gone")?.node;
             Ok(vec![without(text, list, items, dashes + 1)?])
         }
         Some(Command::Parted { program, words: Some(list), .. }) => {

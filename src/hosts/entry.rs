@@ -110,8 +110,12 @@ impl<'a> Entry<'a> {
         outside && !overlay
     }
 
+    pub(super) fn command_field(&self) -> Option<&'a Field> {
+        self.node.field("command").or_else(|| self.node.field("cmd"))
+    }
+
     pub(super) fn command(&self) -> Option<Command<'a>> {
-        let program = self.node.field("command").or_else(|| self.node.field("cmd"))?;
+        let program = self.command_field()?;
         match &program.node.value {
             Value::Text(_) => Some(Command::Parted { program, words: self.node.get("args"), within: self.node }),
             Value::List(words) => Some(Command::Whole(words)),

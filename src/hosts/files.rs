@@ -2,13 +2,14 @@
 //! old one and takes its place with its mode and owner; links are followed and stay.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use super::change::{Changed, Record};
 use super::table::{HOSTS, Host, Place};
 use super::tree::Syntax;
+use crate::home::replace::{replace, replace_if};
 use crate::wire::digest::Digest;
 
 /// The longest list that is read, in bytes.
@@ -46,20 +47,28 @@ impl Search {
         Self { home, folder: std::env::current_dir().ok(), variables: variables.collect() }
     }
 
+    /// The folder that is worked in and those above it, up to the repository's; without a repository, that folder alone.
+    fn project(&self) -> Vec<&Path> {
+        let folders = || self.folder.iter().flat_map(|folder| folder.ancestors());
+        let above = folders().position(|folder| folder.join(".git").exists()).unwrap_or(0);
+        folders().take(above + 1).collect()
+    }
+
     /// Every file that is there, each once, in the order of the table.
     pub fn files(&self) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
         for host in HOSTS {
             for place in host.places {
-                let (below, path) = match *place {
-                    Place::Home(path) => (Some(&self.home), path),
-                    Place::Project(path) => (self.folder.as_ref(), path),
+                let (below, path): (Vec<&Path>, _) = match *place {
+                    Place::Home(path) => (vec![&self.home], path),
+                    Place::Project(path) => (self.project(), path),
                     Place::Variable(name, path) => {
-                        (self.variables.iter().find(|(set, _)| set == name).map(|(_, value)| value), path)
+                        let set = self.variables.iter().filter(|(set, _)| set == name);
+                        (set.map(|(_, value)| value.as_path()).collect(), path)
                     }
                 };
-                let Some(below) = below.filter(|below| below.is_absolute()) else { continue };
-                for file in matching(below, path) {
+                let below = below.into_iter().filter(|below| below.is_absolute());
+                for file in below.flat_map(|below| matching(below, path)) {
                     // In the home folder itself, a user's file is the project's.
                     if !found.iter().any(|one| one.file == file) {
                         found.push(Found { host, syntax: syntax(&file), file });
@@ -167,7 +176,7 @@ pub fn edit(
             if let Some(record) = &changed.record {
                 write_record(&place, record)?;
             }
-            if !replace(&path, &before, &changed.text)? {
+            if !replace_same(&path, &before, &changed.text)? {
                 continue;
             }
         }
@@ -217,16 +226,7 @@ fn about(place: &Path, why: &str) -> String {
 
 fn write_record(place: &Path, record: &Record) -> Result<(), String> {
     let text = serde_json::to_string(record).map_err(|error| error.to_string())?;
-    let write = || {
-        if let Some(folder) = place.parent() {
-            fs::DirBuilder::new().recursive(true).create(folder)?;
-            fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-        }
-        let beside = beside(place);
-        let written = write_new(&beside, text.as_bytes(), |_| Ok(())).and_then(|()| fs::rename(&beside, place));
-        written.inspect_err(|_| drop(fs::remove_file(&beside)))
-    };
-    write().map_err(|error: io::Error| about(place, &error.to_string()))
+    replace(place, &text).map_err(|error| about(place, &error.to_string()))
 }
 
 fn forget(place: &Path) -> Result<(), String> {
@@ -261,41 +261,14 @@ fn may_replace(path: &Path) -> Result<(), String> {
 }
 
 /// Puts a new text in a file's place; `false` if the file is no longer as it was read.
-fn replace(path: &Path, before: &str, after: &str) -> Result<bool, String> {
-    let beside = beside(path);
-    let write = || -> io::Result<bool> {
-        let old = fs::metadata(path)?;
-        write_new(&beside, after.as_bytes(), |new| {
-            let made = new.metadata()?;
-            if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
-                fchown(new, Some(old.uid()), Some(old.gid()))?;
-            }
-            new.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
-        })?;
-        if fs::read(path)? != before.as_bytes() {
-            fs::remove_file(&beside)?;
-            return Ok(false);
+fn replace_same(path: &Path, before: &str, after: &str) -> Result<bool, String> {
+    let prepare = |new: &File| {
+        let (old, made) = (fs::metadata(path)?, new.metadata()?);
+        if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+            fchown(new, Some(old.uid()), Some(old.gid()))?;
         }
-        fs::rename(&beside, path)?;
-        if let Some(folder) = path.parent() {
-            File::open(folder)?.sync_all()?;
-        }
-        Ok(true)
+        new.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
     };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        format!("its new text could not be written: {error}")
-    })
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.mcp-approve-{}", std::process::id()))
-}
-
-fn write_new(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    prepare(&file)?;
-    file.sync_all()
+    replace_if(path, after, prepare, || Ok(fs::read(path)? == before.as_bytes()))
+        .map_err(|error| format!("its new text could not be written: {error}"))
 }

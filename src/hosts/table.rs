@@ -52,38 +52,42 @@ const fn seconds(key: &'static str) -> Option<Limit> {
     Some(Limit { key, unit: Unit::Seconds, short: None, least: 0 })
 }
 
+const fn host(
+    name: &'static str,
+    word: &'static str,
+    places: &'static [Place],
+    lists: &'static [&'static [&'static str]],
+    limit: Option<Limit>,
+) -> Host {
+    Host { name, word, places, lists, limit }
+}
+
 const USUAL: &[&[&str]] = &[&["mcpServers"]];
 
 /// Every known host. Where two name one file, the first has it.
 pub const HOSTS: &[Host] = &[
-    Host {
-        name: "Claude Code",
-        word: "claude-code",
-        places: &[Home(".claude.json"), Variable("CLAUDE_CONFIG_DIR", ".claude.json"), Project(".mcp.json")],
-        lists: &[&["mcpServers"], &["projects", "*", "mcpServers"]],
-        limit: Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: None, least: 1000 }),
-    },
-    Host {
-        name: "Claude Desktop",
-        word: "claude-desktop",
-        places: &[
+    host(
+        "Claude Code",
+        "claude-code",
+        &[Home(".claude.json"), Variable("CLAUDE_CONFIG_DIR", ".claude.json"), Project(".mcp.json")],
+        &[&["mcpServers"], &["projects", "*", "mcpServers"]],
+        Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: None, least: 1000 }),
+    ),
+    host(
+        "Claude Desktop",
+        "claude-desktop",
+        &[
             Home(".config/Claude/claude_desktop_config.json"),
             Home("Library/Application Support/Claude/claude_desktop_config.json"),
         ],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "Cursor",
-        word: "cursor",
-        places: &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "VS Code",
-        word: "vscode",
-        places: &[
+        USUAL,
+        None,
+    ),
+    host("Cursor", "cursor", &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")], USUAL, None),
+    host(
+        "VS Code",
+        "vscode",
+        &[
             Home(".config/Code*/User/mcp.json"),
             Home(".config/Code*/User/profiles/*/mcp.json"),
             Home(".config/VSCodium/User/mcp.json"),
@@ -93,81 +97,77 @@ pub const HOSTS: &[Host] = &[
             Home(".vscode-server/data/User/mcp.json"),
             Project(".vscode/mcp.json"),
         ],
-        lists: &[&["servers"]],
-        limit: None,
-    },
-    Host {
-        name: "Copilot CLI",
-        word: "copilot",
-        places: &[
-            Home(".copilot/mcp-config.json"),
-            Variable("COPILOT_HOME", "mcp-config.json"),
-            Project(".github/mcp.json"),
-        ],
-        lists: USUAL,
-        limit: milliseconds("timeout"),
-    },
-    Host {
-        name: "Windsurf",
-        word: "windsurf",
-        places: &[
+        &[&["servers"]],
+        None,
+    ),
+    host(
+        "Copilot CLI",
+        "copilot",
+        &[Home(".copilot/mcp-config.json"), Variable("COPILOT_HOME", "mcp-config.json"), Project(".github/mcp.json")],
+        USUAL,
+        milliseconds("timeout"),
+    ),
+    host(
+        "Windsurf",
+        "windsurf",
+        &[
             Home(".codeium/windsurf/mcp_config.json"),
             Home(".codeium/windsurf-next/mcp_config.json"),
             Home(".codeium/mcp_config.json"),
         ],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "Zed",
-        word: "zed",
-        places: &[
+        USUAL,
+        None,
+    ),
+    host(
+        "Zed",
+        "zed",
+        &[
             Home(".config/zed/settings.json"),
             Home(".var/app/dev.zed.Zed/config/zed/settings.json"),
             Variable("XDG_CONFIG_HOME", "zed/settings.json"),
             Project(".zed/settings.json"),
         ],
-        lists: &[&["context_servers"]],
-        limit: milliseconds("timeout"),
-    },
-    Host {
-        name: "Codex",
-        word: "codex",
-        places: &[
+        &[&["context_servers"]],
+        milliseconds("timeout"),
+    ),
+    host(
+        "Codex",
+        "codex",
+        &[
             Home(".codex/config.toml"),
             Home(".codex/*.config.toml"),
             Variable("CODEX_HOME", "config.toml"),
             Variable("CODEX_HOME", "*.config.toml"),
             Project(".codex/config.toml"),
         ],
-        lists: &[&["mcp_servers"], &["profiles", "*", "mcp_servers"]],
-        limit: seconds("tool_timeout_sec"),
-    },
-    Host {
-        name: "Gemini CLI",
-        word: "gemini",
-        places: &[Home(".gemini/settings.json"), Project(".gemini/settings.json")],
-        lists: USUAL,
-        limit: milliseconds("timeout"),
-    },
-    Host {
-        name: "Qwen Code",
-        word: "qwen",
-        places: &[Home(".qwen/settings.json"), Project(".qwen/settings.json")],
-        lists: USUAL,
-        limit: milliseconds("timeout"),
-    },
-    Host {
-        name: "Goose",
-        word: "goose",
-        places: &[Home(".config/goose/config.yaml"), Variable("XDG_CONFIG_HOME", "goose/config.yaml")],
-        lists: &[&["extensions"]],
-        limit: seconds("timeout"),
-    },
-    Host {
-        name: "Cline",
-        word: "cline",
-        places: &[
+        &[&["mcp_servers"], &["profiles", "*", "mcp_servers"]],
+        seconds("tool_timeout_sec"),
+    ),
+    host(
+        "Gemini CLI",
+        "gemini",
+        &[Home(".gemini/settings.json"), Project(".gemini/settings.json")],
+        USUAL,
+        milliseconds("timeout"),
+    ),
+    host(
+        "Qwen Code",
+        "qwen",
+        &[Home(".qwen/settings.json"), Project(".qwen/settings.json")],
+        USUAL,
+        milliseconds("timeout"),
+    ),
+    host(
+        "Goose",
+        "goose",
+        &[Home(".config/goose/config.yaml"), Variable("XDG_CONFIG_HOME", "goose/config.yaml")],
+        &[&["extensions"]],
+        seconds("timeout"),
+    ),
+    host(
+        "Cline",
+        "cline",
+        &[
             // In whichever editor it is an extension of.
             Home(".config/*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
             Home(
@@ -177,26 +177,26 @@ pub const HOSTS: &[Host] = &[
             Home(".cline/data/settings/cline_mcp_settings.json"),
             Variable("CLINE_MCP_SETTINGS_PATH", ""),
         ],
-        lists: USUAL,
-        limit: seconds("timeout"),
-    },
-    Host {
-        name: "Continue",
-        word: "continue",
-        places: &[
+        USUAL,
+        seconds("timeout"),
+    ),
+    host(
+        "Continue",
+        "continue",
+        &[
             Home(".continue/config.yaml"),
             Home(".continue/mcpServers/*.yaml"),
             Home(".continue/mcpServers/*.json"),
             Project(".continue/mcpServers/*.yaml"),
             Project(".continue/mcpServers/*.json"),
         ],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "opencode",
-        word: "opencode",
-        places: &[
+        USUAL,
+        None,
+    ),
+    host(
+        "opencode",
+        "opencode",
+        &[
             Home(".config/opencode/opencode.json"),
             Home(".config/opencode/opencode.jsonc"),
             Home(".config/opencode/config.json"),
@@ -208,28 +208,10 @@ pub const HOSTS: &[Host] = &[
             Project(".opencode/opencode.json"),
             Project(".opencode/opencode.jsonc"),
         ],
-        lists: &[&["mcp", "servers"], &["mcp"]],
-        limit: Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: Some(5000), least: 0 }),
-    },
-    Host {
-        name: "Junie",
-        word: "junie",
-        places: &[Home(".junie/mcp/mcp.json"), Project(".junie/mcp/mcp.json")],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "LM Studio",
-        word: "lm-studio",
-        places: &[Home(".lmstudio/mcp.json"), Home(".cache/lm-studio/mcp.json")],
-        lists: USUAL,
-        limit: None,
-    },
-    Host {
-        name: "Kiro",
-        word: "kiro",
-        places: &[Home(".kiro/settings/mcp.json"), Project(".kiro/settings/mcp.json")],
-        lists: USUAL,
-        limit: None,
-    },
+        &[&["mcp", "servers"], &["mcp"]],
+        Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: Some(5000), least: 0 }),
+    ),
+    host("Junie", "junie", &[Home(".junie/mcp/mcp.json"), Project(".junie/mcp/mcp.json")], USUAL, None),
+    host("LM Studio", "lm-studio", &[Home(".lmstudio/mcp.json"), Home(".cache/lm-studio/mcp.json")], USUAL, None),
+    host("Kiro", "kiro", &[Home(".kiro/settings/mcp.json"), Project(".kiro/settings/mcp.json")], USUAL, None),
 ];

@@ -2,6 +2,8 @@
 //!
 //! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use crate::wire::words::words;
@@ -236,6 +238,18 @@ fn next_table(document: &mut DocumentMut, after: Option<isize>) -> Option<&mut T
         }
     }
     next
+}
+
+/// The ids of the rules that are not the same in both texts: added, changed or removed.
+pub fn differing(before: &str, after: &str) -> Vec<String> {
+    let rules = |text: &str| -> BTreeMap<String, String> {
+        let Ok(document) = read(text) else { return BTreeMap::new() };
+        let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();
+        rules.filter_map(|rule| Some((rule.get("id")?.as_str()?.to_owned(), rule.to_string()))).collect()
+    };
+    let (before, after) = (rules(before), rules(after));
+    let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    ids.into_iter().filter(|id| before.get(*id) != after.get(*id)).cloned().collect()
 }
 
 /// The ids of the rules in a text that can be read.

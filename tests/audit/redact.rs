@@ -219,3 +219,103 @@ fn a_text_of_beginnings_takes_no_longer_than_its_length() {
         assert!(!redactor.text(&text).is_empty());
     }
 }
+
+/// Each as the text of one argument; the secret in it is hunter2xyz, or between the marks where it is another.
+#[test]
+fn every_spelling_of_a_secret_is_hidden() {
+    const JWT: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+    let cases = [
+        "<password>hunter2xyz</password>".to_owned(),
+        "<ns:Password type=\"plain\">hunter2xyz</ns:Password>".into(),
+        "<apiKey><![CDATA[hunter2xyz]]></apiKey>".into(),
+        "<user name=\"a\" password=\"hunter2xyz\"/>".into(),
+        "<key>password</key>\n<string>hunter2xyz</string>".into(),
+        "<input name=\"password\" value=\"hunter2xyz\">".into(),
+        "mysql -u root -phunter2xyz shop".into(),
+        "mysqldump -h db -p'hunter2xyz' shop".into(),
+        "curl -u ann:hunter2xyz https://h/".into(),
+        "curl -uann:hunter2xyz https://h/".into(),
+        "curl --user ann:x --proxy-password hunter2xyz https://h/".into(),
+        "sshpass -p hunter2xyz ssh h".into(),
+        "docker login -u ann -p hunter2xyz registry".into(),
+        "redis-cli -a hunter2xyz ping".into(),
+        "7z x -phunter2xyz a.7z".into(),
+        "unzip -P hunter2xyz a.zip".into(),
+        "ldapsearch -x -w hunter2xyz -b dc=a".into(),
+        "openssl enc -aes-256-cbc -k hunter2xyz".into(),
+        "openssl rsa -passin pass:hunter2xyz".into(),
+        "PASSWORD=$(«echo hunter2xyz | base64 -d»)".into(),
+        "TOKEN=`«printf hunter2xyz»` run".into(),
+        "export TOKEN=hunter2xyz".into(),
+        "export DB_PASS='hunter2xyz'".into(),
+        "MYSQL_PWD=hunter2xyz mysql".into(),
+        "GITHUB_PAT=hunter2xyz gh".into(),
+        "Authorization: «Basic YW5uOmh1bnRlcjJ4eXo=»".into(),
+        "sent Basic «YW5uOmh1bnRlcjJ4eXo=» to it".into(),
+        "Proxy-Authorization: «Digest hunter2xyz»".into(),
+        "run --password hunter2xyz --verbose".into(),
+        "java -jar x.jar -password hunter2xyz".into(),
+        "curl -H \"X-Api-Key: hunter2xyz\" https://h/".into(),
+        "curl -H 'Cookie: «s=hunter2xyz»' https://h/".into(),
+        "machine h login ann password hunter2xyz".into(),
+        "machine h\n  login ann\n  password hunter2xyz\n".into(),
+        "«-----BEGIN RSA PRIVATE KEY-----\\nMIIhunter2xyz\\n-----END RSA PRIVATE KEY-----»".into(),
+        format!("cookie is «{JWT}.eyJzdWIiOiIxIn0»"),
+        format!("header «{JWT}» only"),
+        "postgres://ann:hunter2xyz@db/shop".into(),
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2xyz;".into(),
+        "Endpoint=sb://a/;SharedAccessKeyName=n;SharedAccessKey=hunter2xyz".into(),
+        "https://a.blob.example/c?sv=2024&sig=hunter2xyz&se=1".into(),
+        "https://ghq7hunter2xyzghq7hunter2xyz@git.example/a"
+            .replace("ghq7hunter2xyzghq7hunter2xyz", "«ghq7hunter2xyzghq7hunter2xyz»"),
+        "//registry.example/:_authToken=hunter2xyz".into(),
+        "token: hunter2xyz".into(),
+        "token = \"hunter2xyz\"".into(),
+        "password: |\n  «hunter2xyz\n  more»\nuser: ann".into(),
+        "- name: DB_PASSWORD\n  value: hunter2xyz".into(),
+        "Server=h;Uid=a;Pwd=hunter2xyz;".into(),
+    ];
+    for case in &cases {
+        let marked_case = if case.contains('«') { case.clone() } else { case.replace("hunter2xyz", "«hunter2xyz»") };
+        let plain = marked_case.replace(['«', '»'], "");
+        let expected = marked(&marked_case);
+        assert_eq!(redactor().text(&plain), expected, "{plain}");
+    }
+}
+
+/// Texts that name secrets and hold none.
+#[test]
+fn what_only_speaks_of_secrets_is_kept() {
+    for text in [
+        "PASSWORD=$SECRET TOKEN=${TOKEN} run",
+        "mkdir -pv a/b && cp -pr a b",
+        "ssh -p22 h; docker run -p 8080:80 a",
+        "mysql -u root -p shop",
+        "git log -p main",
+        "basic authentication is off, Basic information follows",
+        "how does login with a password work",
+        "the password field, and <password/> or <b>password</b>",
+        "a value: of something, name: Ada\n  value: 12345",
+        "eyJpZCI6MX0",
+        "https://h/?page=2&sort=desc",
+        "https://ann@git.example/a",
+        "tar -xzf a.tgz -C b; curl -L https://h/ -o out",
+        "first-pass is done, by-pass too",
+        "password=$(ask) x",
+        "fn substitution(bytes: &[u8]) -> Option<usize>",
+    ] {
+        assert_eq!(redactor().text(text), text);
+    }
+}
+
+/// The arguments that people hand to tools hold few secrets, each under a key that says so (`token`, `credential_id`): how many
+/// are taken for one may only fall.
+#[test]
+fn ordinary_arguments_are_kept() {
+    let lines = include_str!("../fixtures/arguments/ordinary.jsonl").lines();
+    let calls =
+        lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap().get("arguments").cloned());
+    let hidden: Vec<String> =
+        calls.map(|one| redacted(&one.to_string())).filter(|one| one.contains("redacted:")).collect();
+    assert!(hidden.len() <= 19, "{}\n{}", hidden.len(), hidden.join("\n"));
+}

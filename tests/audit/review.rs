@@ -38,6 +38,26 @@ fn a_ticket_shows_its_newest_session_and_names_the_others() {
     assert!(!so(&db, "log show 1").contains("other sessions"));
 }
 
+#[test]
+fn a_call_that_a_rule_decided_names_who_made_the_rule() {
+    let (_folder, db) = folder();
+    let made = |n: i64, rules: &str, operator: &str| {
+        let entry = Entry::new(NOON + n, Kind::Policy, &Arc::from("mcp-approve"), &Arc::from("rules"));
+        let entry = Entry { rule: Some(rules.to_owned()), ..entry };
+        entry.with("what", format!("added rule {rules}")).with("operator", operator)
+    };
+    let by = |n: i64, rule: &str| Entry { by: Some(By::Rule), rule: Some(rule.to_owned()), ..read(n) };
+    append(&db, [made(1, "notes", "ada"), made(2, "keys, notes", "eve"), by(3, "notes"), by(4, "other"), read(5)]);
+    append(&db, [made(6, "notes", "bob"), made(7, "notes-2", "joe"), by(8, "notes")]);
+    let shown = |n: u32| so(&db, &format!("log show filesystem-{n}"));
+    let of = |text: &str| text.lines().find(|line| line.starts_with("Rule ")).map(str::to_owned);
+    let line = "Rule notes: added rule keys, notes by eve, 2026-11-21 10:00:00, record 2";
+    assert_eq!(of(&shown(3)).as_deref(), Some(line), "the last that concerns it, and none of later");
+    assert_eq!(of(&shown(4)).as_deref(), Some("Rule other: no record says who made it"));
+    assert_eq!(of(&shown(5)), None);
+    assert!(of(&shown(8)).unwrap().contains(" by bob, "), "{}", shown(8));
+}
+
 /// A log with everything that makes an export difficult.
 fn difficult(db: &Path) {
     let mut odd = write(2);

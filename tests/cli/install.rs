@@ -151,6 +151,14 @@ fn one_host_or_one_server_is_chosen() {
         remote.out
     );
     assert!(remote.out.contains("--remote wraps that too"), "{}", remote.out);
+    // What --remote would refuse is not offered with it.
+    let keyed =
+        format!("{CODEX}\n[mcp_servers.keyed]\nurl = \"https://example.com/\"\nhttp_headers = {{ A = \"b\" }}\n");
+    fs::write(home.path("user/.codex/config.toml"), keyed).unwrap();
+    let refused = home.hosts(&["install", "--server", "keyed"]);
+    let why = "keyed: left as it is: it is reached over the network; it has \"http_headers\"";
+    assert!(refused.code == 1 && refused.out.contains(why) && !refused.out.contains("--remote"), "{}", refused.out);
+    fs::write(home.path("user/.codex/config.toml"), CODEX).unwrap();
     let bridged = home.hosts(&["install", "--host", "codex", "--server", "web", "--remote"]);
     assert!(bridged.code == 0 && bridged.out.contains("web: wrapped; mcp-remote reaches it"), "{}", bridged.out);
     assert!(home.text("user/.codex/config.toml").contains("\"--name\", \"web\", \"--\", \"https://example.com/mcp\"]"));

@@ -21,6 +21,8 @@ fn every_change_of_the_rules_is_recorded_with_its_author_and_the_text() {
     }
     let listed = home.run(&["log", "list", "--jsonl", "--kind", "policy"]).out;
     let rows: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rules = rows.iter().filter(|row| row["detail"]["diff"].is_array()).map(|row| &row["rule"]);
+    assert_eq!(rules.collect::<Vec<_>>(), ["no-keys"; 4], "{listed}");
     let rows: Vec<&Value> = rows.iter().map(|row| &row["detail"]).filter(|row| row["diff"].is_array()).collect();
     let said: Vec<&str> = rows.iter().map(|row| row["what"].as_str().unwrap()).collect();
     let all = ["added rule no-keys", "changed rule no-keys", "removed rule no-keys", "took back: removed rule no-keys"];

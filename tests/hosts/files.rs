@@ -142,3 +142,21 @@ fn a_record_that_cannot_be_used_is_told_and_not_lost() {
     assert!(bed.unwrap().unwrap_err().contains("what is remembered of it cannot be used"));
     assert!(record.exists() && bed.text().contains("mcp-approve"));
 }
+
+#[test]
+fn a_projects_files_are_those_of_its_folders_up_to_the_repositorys() {
+    let bed = Bed::new();
+    let inner = bed.path("work/repo/a/b");
+    fs::create_dir_all(&inner).unwrap();
+    for folder in ["work", "work/repo", "work/repo/a/b"] {
+        fs::write(bed.path(folder).join(".mcp.json"), LIST).unwrap();
+    }
+    let search = Search { home: bed.path("nowhere"), folder: Some(inner.clone()), variables: Vec::new() };
+    let found = || search.files().into_iter().map(|found| found.file).collect::<Vec<_>>();
+    assert_eq!(found(), [inner.join(".mcp.json")], "no repository");
+    // A worktree has a file there.
+    fs::write(bed.path("work/repo/.git"), "gitdir: elsewhere").unwrap();
+    assert_eq!(found(), [inner.join(".mcp.json"), bed.path("work/repo/.mcp.json")]);
+    fs::create_dir(inner.join(".git")).unwrap();
+    assert_eq!(found(), [inner.join(".mcp.json")]);
+}

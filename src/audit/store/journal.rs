@@ -21,7 +21,6 @@ use rustix::io::Errno;
 
 use super::fault::Fault;
 use super::open::connect;
-use super::rows::{Inserts, inserts};
 use super::state::number;
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
@@ -41,7 +40,9 @@ pub(super) const APPLICATION: i64 = 0x6d63_706a;
 const PAGE: u64 = 4096;
 /// A write-ahead log of so many bytes is begun anew.
 const GROWN: u64 = 2 << 20;
-const INSERTS: Inserts = inserts!("INSERT INTO entry (n, body, link) VALUES ", "(?,?,?)");
+const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
+/// A call's decision and the outcome of the call before it come together.
+const INSERT_TWO: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3), (?4, ?5, ?6)";
 
 /// The open journal of this wrapper.
 #[derive(Debug)]
@@ -294,19 +295,26 @@ impl Journal {
 
     /// One transaction. On an error it may be left open: closing rolls it back.
     fn insert(&self, before: usize) -> Result<Head, Fault> {
-        let new: Vec<_> = self.unfolded.sealed.after(before).collect();
-        // A statement alone is a transaction of its own; a call's decision and the outcome of the one before come together.
-        let several = new.len() > 2;
+        let mut new = self.unfolded.sealed.after(before);
+        if let (Some((one, first)), Some((other, second)), None) = (new.next(), new.next(), new.next()) {
+            let first = self.head.next_entry(&self.unfolded.writer, first);
+            let second = first.next_entry(&self.unfolded.writer, second);
+            let (first_link, second_link) = (first.link.as_bytes(), second.link.as_bytes());
+            let values = params![number(first.seq)?, one, first_link, number(second.seq)?, other, second_link];
+            self.db.prepare_cached(INSERT_TWO)?.execute(values)?;
+            return Ok(second);
+        }
+        // A statement alone is a transaction of its own.
+        let several = self.unfolded.sealed.count() - before > 1;
         if several {
             self.db.prepare_cached("BEGIN")?.execute([])?;
         }
         let mut head = self.head;
-        INSERTS.insert(&self.db, &new, 3, |insert, first, (body, digest)| {
-            head = head.next_entry(&self.unfolded.writer, *digest);
-            insert.raw_bind_parameter(first, number(head.seq)?)?;
-            insert.raw_bind_parameter(first + 1, body)?;
-            Ok(insert.raw_bind_parameter(first + 2, head.link.as_bytes())?)
-        })?;
+        let mut insert = self.db.prepare_cached(INSERT)?;
+        for (body, digest) in self.unfolded.sealed.after(before) {
+            head = head.next_entry(&self.unfolded.writer, digest);
+            insert.execute(params![number(head.seq)?, body, head.link.as_bytes()])?;
+        }
         if several {
             self.db.prepare_cached("COMMIT")?.execute([])?;
         }

@@ -11,7 +11,6 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 
 use super::fault::Fault;
 use super::open::{Contents, connect, examine, set_up};
-use super::rows::{Inserts, inserts};
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
@@ -19,7 +18,7 @@ use crate::audit::place;
 use crate::audit::sealed::Part;
 use crate::wire::digest::Digest;
 
-const INSERTS: Inserts = inserts!("INSERT INTO record (seq, writer, body, link) VALUES ", "(?,?,?,?)");
+const INSERT: &str = "INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
     "INSERT INTO fold (writer, upto) VALUES (?1, ?2) ON CONFLICT (writer) DO UPDATE SET upto = excluded.upto";
@@ -120,14 +119,11 @@ impl State {
     /// Inserts records after the last one; returns the place of the newest.
     fn insert(&self, part: &Part, known: usize) -> Result<u64, Fault> {
         let mut head = last(&self.db)?.unwrap_or(Head::EMPTY);
-        let bodies: Vec<_> = part.sealed.after(known).collect();
-        INSERTS.insert(&self.db, &bodies, 4, |insert, first, (body, digest)| {
-            head = head.next(&part.writer, *digest);
-            insert.raw_bind_parameter(first, number(head.seq)?)?;
-            insert.raw_bind_parameter(first + 1, part.writer)?;
-            insert.raw_bind_parameter(first + 2, body)?;
-            Ok(insert.raw_bind_parameter(first + 3, head.link.as_bytes())?)
-        })?;
+        let mut insert = self.db.prepare_cached(INSERT)?;
+        for (body, digest) in part.sealed.after(known) {
+            head = head.next(&part.writer, digest);
+            insert.execute(params![number(head.seq)?, part.writer, body, head.link.as_bytes()])?;
+        }
         Ok(head.seq)
     }
 

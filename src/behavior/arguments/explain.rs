@@ -4,6 +4,7 @@
 //! explained, and the call asks.
 
 pub mod address;
+pub mod carried;
 pub mod encoded;
 pub mod key;
 pub mod name;

@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value};
 
+use super::choice::Choice;
 use super::effect::{Language, Meaning};
 use super::explain::key::{Key, Role};
 use super::explain::place::Place;
+use super::language::{self, Languages};
+use super::statement::{self, Joined};
 use super::texts::kind_of;
 use super::walk::{At, Walk};
 use super::{http, mongo, redis, shell};
@@ -81,6 +84,17 @@ impl Walk<'_> {
             return ["", ""];
         }
         [key, list]
+    }
+
+    /// The act that only says in which language the statement beside it is, where that was read to its end:
+    /// `{ op: "sql", query: "SELECT …" }`.
+    pub(super) fn act_of_language(fields: &Map<String, Value>) -> Option<&str> {
+        let names_sql = |value: &Value| value.as_str().is_some_and(|text| language::named(text).has(Language::Sql));
+        let (name, _) = fields.iter().find(|(name, value)| names_sql(value) && Key::of(name).choice == Choice::Act)?;
+        let sql = Languages::of(Language::Sql);
+        let is_read = |text: &str| matches!(statement::read(sql, text, None), Joined::Reads(..));
+        let is_beside = |(key, value): (&String, &Value)| key != name && value.as_str().is_some_and(is_read);
+        fields.iter().any(is_beside).then_some(name.as_str())
     }
 
     /// What is one statement though it is written as several values.

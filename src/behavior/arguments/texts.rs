@@ -7,7 +7,7 @@ use super::effect::{Effect, Language, Meaning};
 use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
 use super::explain::shape::{self, Reads};
-use super::explain::{Kind, address, encoded, prose, text};
+use super::explain::{Kind, address, carried, encoded, prose, text};
 use super::statement::{self, Joined};
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
@@ -78,7 +78,9 @@ impl<'a> Walk<'a> {
         }
         match self.statement(at, text, signs) {
             Some(judged) => judged,
-            None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
+            None if at.declared == Declared::Free && text.contains('/') && names_a_host(text) => {
+                Err("may be an address without its scheme")
+            }
             None => self.of_shape(at, place, text, depth),
         }
     }
@@ -93,6 +95,13 @@ impl<'a> Walk<'a> {
             },
             judged => judged?,
         };
+        match kind {
+            "a web address" => self.carried.address(text.trim_matches(' '))?,
+            "a path and its query" => self.carried.path(text)?,
+            _ if at.key.role == Role::Headers => carried::header(at.name, text)?,
+            _ if at.key.role == Role::Address && names_a_host(text) => self.carried.address(text)?,
+            _ => {}
+        }
         let may_be_one = matches!(at.key.role, Role::Open | Role::Condition);
         if kind == "plain words" && may_be_one && (self.said.runs || acts_on_a_record(text)) {
             return Err("may be a statement in an unnamed language");
@@ -337,7 +346,7 @@ fn acts_on_a_record(text: &str) -> bool {
 
 /// Whether a text is a host and a path on it: `example.org/solr`.
 fn names_a_host(text: &str) -> bool {
-    let Some((host, _)) = text.split_once('/') else { return false };
+    let (host, _) = text.split_once('/').unwrap_or((text, ""));
     let end = host.rsplit('.').next().unwrap_or_default();
     host.contains('.') && !host.starts_with('.') && end.len() >= 2 && end.bytes().all(|byte| byte.is_ascii_alphabetic())
 }

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::effect::{Analysis, Language};
+use super::explain::carried::{self, Carried};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
 use super::language::Languages;
-use super::memory::{Cost, Memory, Remembered};
+use super::memory::{Memory, Remembered};
 use super::reading::Reading;
 use super::said::Said;
 use super::sql::Dialect;
@@ -50,9 +51,11 @@ pub(super) struct Walk<'a> {
     pub(super) wants: Wants<'a>,
     /// What was read anew and may be remembered.
     pub(super) learnt: Vec<Remembered>,
+    /// What its addresses could carry out.
+    pub(super) carried: Carried,
     pub(super) pointer: String,
-    left: usize,
-    leaves: usize,
+    pub(super) left: usize,
+    pub(super) leaves: usize,
 }
 
 /// What is known of a value by the names above it.
@@ -84,12 +87,19 @@ impl<'a> Walk<'a> {
             inner: 0,
             wants,
             learnt: Vec::new(),
+            carried: Carried::default(),
             pointer: String::new(),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
         };
         let top = walk.schema.top();
         walk.value(&At::default(), &top, arguments, 0);
+        if walk.carried.leaves && walk.explanation.holds() {
+            let is_plain = |name: &str| walk.said.plain.iter().any(|plain| plain == name);
+            for (pointer, why) in walk.carried.beside(arguments, is_plain) {
+                walk.explanation.unexplained(&pointer, why);
+            }
+        }
         walk
     }
 
@@ -160,6 +170,10 @@ impl<'a> Walk<'a> {
                 self.unexplained("replaces the request's own method");
             } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
                 self.unexplained("is a header that is not known to be harmless");
+            } else if at.key.role == Role::Headers
+                && let Err(why) = text(&["value"]).map_or(Ok(()), |value| carried::header(name, value))
+            {
+                self.unexplained(why);
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
@@ -168,6 +182,7 @@ impl<'a> Walk<'a> {
             self.unexplained("is a request with a body, and a read has none");
         }
         let paired = self.command_with_words(fields);
+        let act = Self::act_of_language(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
                 return;
@@ -176,7 +191,9 @@ impl<'a> Walk<'a> {
                 true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
                 false => pointer.push_str(name),
             });
-            if !paired.contains(&name.as_str()) {
+            if act == Some(name.as_str()) {
+                self.explained("the language of the statement beside it");
+            } else if !paired.contains(&name.as_str()) {
                 match (field, self.wants) {
                     (Value::String(text), Wants::Judgement(memory)) if depth == 0 && self.inner == 0 => {
                         self.remembered(memory, at, place, (name, text, field), url);
@@ -188,50 +205,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A text among the arguments themselves: how it is read depends on the tool, its name and itself, and on what is left of the
-    /// budgets. What only explains itself is remembered.
-    fn remembered(
-        &mut self,
-        memory: &Memory,
-        above: &At<'_>,
-        place: &Place<'a>,
-        (name, text, field): (&str, &str, &Value),
-        url: Option<&str>,
-    ) {
-        if let Some(known) = memory.find(name, text).filter(|known| self.affords(known.cost)) {
-            self.left -= known.cost.text;
-            self.leaves -= known.cost.leaves;
-            self.schema.spend(known.cost.schema);
-            return self.explained(known.kind);
-        }
-        let before = self.noted();
-        let (left, leaves, schema) = (self.left, self.leaves, self.schema.left());
-        self.field(above, place, (name, field), url, 0);
-        // It said one thing, and had all the budgets it asked for.
-        let (found, unexplained, explained) = before;
-        if self.noted() == (found, unexplained, explained + 1)
-            && self.leaves > 0
-            && self.schema.left() > 0
-            && let Some(kind) = self.explanation.last_kind()
-        {
-            let cost =
-                Cost { text: left - self.left, leaves: leaves - self.leaves, schema: schema - self.schema.left() };
-            self.learnt.extend(Remembered::new(name, text, kind, cost));
-        }
-    }
-
-    /// Whether the budgets are more than this, so that a reading that took it ends as it did then.
-    fn affords(&self, cost: Cost) -> bool {
-        self.left >= cost.text && self.leaves > cost.leaves && self.schema.left() > cost.schema
-    }
-
-    /// How much was found, not explained and explained so far.
-    fn noted(&self) -> (usize, usize, usize) {
-        let Explanation { leaves, more, unexplained, more_unexplained } = &self.explanation;
-        (self.found.len(), unexplained.len() + more_unexplained, leaves.len() + more)
-    }
-
-    fn field(
+    pub(super) fn field(
         &mut self,
         above: &At<'_>,
         place: &Place<'a>,
@@ -263,6 +237,10 @@ impl<'a> Walk<'a> {
             && !matches!(name, "name" | "key" | "value" | "header")
         {
             self.unexplained("is a header that is not known to be harmless");
+        } else if above.key.role == Role::Headers
+            && let Some(Err(why)) = field.as_str().map(|value| carried::header(name, value))
+        {
+            self.unexplained(why);
         }
         // Code stays code below its name, and undeclared options stay options.
         if matches!(above.key.role, Role::Code | Role::Script)

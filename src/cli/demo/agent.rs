@@ -41,11 +41,11 @@ pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, Error> {
     let diary = File::create(&args.diary).map_err(|cause| error::io("creating", &args.diary, cause))?;
     let words = diary.try_clone().map_err(|cause| error::io("opening", &args.diary, cause))?;
     let (mut server, to, from) = start(&args.command, words)?;
-    let (tell, told) = mpsc::channel();
+    let (tell, events) = mpsc::channel();
     listen(from, tell.clone());
     wait_for_leave(tell);
     let work = std::env::current_dir().map_err(error::process)?;
-    let ended = Agent::new(to, diary, story::errands(&work)).live(&told);
+    let ended = Agent::new(to, diary, story::errands(&work)).live(&events);
     let gone = wait_for(&mut server, FAREWELL).map_err(error::process)?;
     if gone.is_none() {
         server.kill().map_err(error::process)?;
@@ -69,7 +69,7 @@ pub(super) enum Heard {
 /// How its life ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Told to leave, it closed the pipe.
+    /// It was to leave, and closed the pipe.
     Left,
     /// The server went first.
     Abandoned,
@@ -108,8 +108,8 @@ impl<W: Write, D: Write> Agent<W, D> {
         }
     }
 
-    /// Shakes hands, begins the errands one by one and stays until told to leave. Dropping it closes the pipe.
-    pub(super) fn live(mut self, told: &Receiver<Heard>) -> io::Result<Ending> {
+    /// Shakes hands, begins the errands one by one and stays until it is to leave. Dropping it closes the pipe.
+    pub(super) fn live(mut self, events: &Receiver<Heard>) -> io::Result<Ending> {
         self.ask(
             Asked::Handshake,
             "initialize",
@@ -121,7 +121,7 @@ impl<W: Write, D: Write> Agent<W, D> {
         )?;
         loop {
             let patience = self.next_errand().map_or_else(|| idle(self.pastimes), |_| BREATH);
-            match told.recv_timeout(patience) {
+            match events.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
                     self.note("The server is gone.")?;
@@ -335,13 +335,13 @@ mod tests {
         let tools = Tools::over(work.path()).unwrap();
         let serving = thread::spawn(move || server::serve(BufReader::new(server_in), server_out, &tools));
 
-        let (tell, told) = mpsc::channel();
+        let (tell, events) = mpsc::channel();
         let (heard, hearing) = mpsc::channel();
         listen(from_server, heard);
         let mut diary = Vec::new();
         let written = &mut diary;
         let living = thread::scope(move |scope| {
-            let life = scope.spawn(move || Agent::new(to_server, written, story).live(&told));
+            let life = scope.spawn(move || Agent::new(to_server, written, story).live(&events));
             // Handshake, list, and every call of every errand.
             let mut answers = 0;
             while answers < 2 + errands {

@@ -27,18 +27,11 @@ impl Chain {
         let words = File::create(&words).map_err(|cause| error::io("creating", &words, cause))?;
         let me = std::env::current_exe().map_err(error::process)?;
         let agent = Command::new(&me)
-            .arg("demo-agent")
-            .arg("--diary")
-            .arg(stage.diary())
-            .arg("--")
-            .arg(&me)
-            .arg("--home")
-            .arg(stage.home())
+            .args(["demo-agent".as_ref(), "--diary".as_ref(), stage.diary().as_os_str(), "--".as_ref()])
+            .args([me.as_os_str(), "--home".as_ref(), stage.home().as_os_str()])
             // An agent that waits for a reader of this demo has patience.
             .args(["--name", "demo", "--host-timeout", "1h", "--approval-timeout", "1h", "--"])
-            .arg(&me)
-            .arg("demo-server")
-            .arg(stage.work())
+            .args([me.as_os_str(), "demo-server".as_ref(), stage.work().as_os_str()])
             // Relative paths are the workspace's, for the server and for what the card shows of them.
             .current_dir(stage.work())
             .stdin(Stdio::piped())

@@ -10,7 +10,7 @@ pub(super) enum Act {
     LetBe,
 }
 
-/// One call the operator expects: told by its tool and by what its arguments show.
+/// One call the operator expects, by its tool and what its arguments show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cue {
     pub(super) tool: &'static str,

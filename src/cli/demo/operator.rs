@@ -21,12 +21,6 @@ use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, Ope
 /// How long the whole play may wait for any one thing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One call the operator dealt with.
-struct Dealt {
-    ticket: String,
-    act: Act,
-}
-
 /// The play as it goes on.
 pub(super) struct Play<'a> {
     stage: &'a Stage,
@@ -37,7 +31,8 @@ pub(super) struct Play<'a> {
     settled: BTreeMap<String, Option<VerdictWord>>,
     answered: BTreeSet<String>,
     cues: Vec<Cue>,
-    dealt: Vec<Dealt>,
+    /// The calls that the operator dealt with, by ticket.
+    dealt: Vec<(String, Act)>,
     state: State,
     wrong: Vec<String>,
 }
@@ -106,7 +101,7 @@ impl<'a> Play<'a> {
                 return Ok(self.wrong);
             }
         };
-        for Dealt { ticket, act } in &self.dealt {
+        for (ticket, act) in &self.dealt {
             let verdicts: Vec<&str> = ledger
                 .of_kind("decision")
                 .filter(|row| row.field("ticket") == ticket)
@@ -146,7 +141,7 @@ impl<'a> Play<'a> {
             self.wrong.push(format!("{} {} waited, but no such call should", call.ticket, call.tool));
             return self.decide(session, call, deny("not in the script"));
         };
-        self.dealt.push(Dealt { ticket: call.ticket.clone(), act: cue.act });
+        self.dealt.push((call.ticket.clone(), cue.act));
         match cue.act {
             Act::Approve => {
                 writeln!(self.out, "         approved")?;

@@ -44,17 +44,11 @@ enum Listener {
     Host,
 }
 
-/// Which rules a request goes by: told by its own `_meta`, never by the connection.
+/// Which rules a request goes by: as its own `_meta` says, never the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Era {
     Handshake,
     Stateless,
-}
-
-struct Failure {
-    code: i32,
-    message: String,
-    data: Option<Value>,
 }
 
 /// The answer to one line; `None` for a notification, a response or a blank line.
@@ -63,7 +57,7 @@ fn answer(line: &[u8], tools: &Tools) -> Option<Value> {
         return None;
     }
     let Ok(message) = serde_json::from_slice::<Value>(line) else {
-        return Some(failed(&Value::Null, Failure::new(-32700, "Parse error")));
+        return Some(failed(&Value::Null, &failure(-32700, "Parse error")));
     };
     let (id, method) = (message.get("id")?, message.get("method")?.as_str()?);
     let params = message.get("params").unwrap_or(&Value::Null);
@@ -76,27 +70,27 @@ fn answer(line: &[u8], tools: &Tools) -> Option<Value> {
     });
     Some(match done {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-        Err(failure) => failed(id, failure),
+        Err(error) => failed(id, &error),
     })
 }
 
-fn era(params: &Value) -> Result<Era, Failure> {
+fn era(params: &Value) -> Result<Era, Value> {
     let meta = &params["_meta"];
     match meta.get(VERSION_KEY) {
         None => Ok(Era::Handshake),
-        Some(version) if version != STATELESS => Err(Failure {
-            code: -32022,
-            message: "Unsupported protocol version".into(),
-            data: Some(json!({ "supported": [STATELESS], "requested": version })),
-        }),
+        Some(version) if version != STATELESS => Err(json!({
+            "code": -32022,
+            "message": "Unsupported protocol version",
+            "data": { "supported": [STATELESS], "requested": version },
+        })),
         Some(_) if !meta[CAPABILITIES_KEY].is_object() => {
-            Err(Failure::new(-32602, "_meta has no io.modelcontextprotocol/clientCapabilities"))
+            Err(failure(-32602, "_meta has no io.modelcontextprotocol/clientCapabilities"))
         }
         Some(_) => Ok(Era::Stateless),
     }
 }
 
-fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<Value, Failure> {
+fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<Value, Value> {
     Ok(match (method, era) {
         ("initialize", Era::Handshake) => json!({
             "protocolVersion": revision(&params["protocolVersion"]),
@@ -115,15 +109,15 @@ fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<
         ("tools/list", Era::Stateless) => {
             json!({ "tools": definitions, "ttlMs": 60_000, "cacheScope": "public" })
         }
-        _ => return Err(Failure::new(-32601, "Method not found")),
+        _ => return Err(failure(-32601, "Method not found")),
     })
 }
 
-fn call(params: &Value, tools: &Tools) -> Result<Value, Failure> {
+fn call(params: &Value, tools: &Tools) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
-    let outcome = tools.run(name, arguments).ok_or_else(|| Failure::new(-32602, &format!("Unknown tool: {name}")))?;
+    let outcome = tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))?;
     Ok(match outcome {
         Outcome::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
         Outcome::Structured(value) => json!({
@@ -153,18 +147,12 @@ fn me() -> Value {
     json!({ "name": "mcp-approve-demo", "version": env!("CARGO_PKG_VERSION") })
 }
 
-fn failed(id: &Value, failure: Failure) -> Value {
-    let mut error = json!({ "code": failure.code, "message": failure.message });
-    if let Some(data) = failure.data {
-        error["data"] = data;
-    }
+fn failed(id: &Value, error: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-impl Failure {
-    fn new(code: i32, message: &str) -> Self {
-        Self { code, message: message.into(), data: None }
-    }
+fn failure(code: i32, message: &str) -> Value {
+    json!({ "code": code, "message": message })
 }
 
 #[cfg(test)]

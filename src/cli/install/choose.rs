@@ -36,7 +36,6 @@ impl Change<'_> {
 
 pub(super) enum Choice {
     Nothing,
-    All,
     /// Of these hosts, servers of these names; where none is named, every one.
     By {
         hosts: Vec<String>,
@@ -49,18 +48,18 @@ pub(super) enum Choice {
 impl Choice {
     pub(super) fn given(options: &ChangeOptions) -> Self {
         let (hosts, servers) = (options.host.clone(), options.server.clone());
-        match options.all {
-            true => Self::All,
-            false if hosts.is_empty() && servers.is_empty() => Self::Nothing,
-            false => Self::By { hosts, servers },
-        }
+        let is_given = options.all || !hosts.is_empty() || !servers.is_empty();
+        if is_given { Self::By { hosts, servers } } else { Self::Nothing }
+    }
+
+    pub(super) fn is_all(&self) -> bool {
+        matches!(self, Self::By { hosts, servers } if hosts.is_empty() && servers.is_empty())
     }
 
     /// Whether a file can hold what is meant.
     pub(super) fn may_be_in(&self, found: &Found) -> bool {
         match self {
             Self::Nothing => false,
-            Self::All => true,
             Self::By { hosts, .. } => hosts.is_empty() || hosts.iter().any(|host| host == found.host.word),
             Self::Picked(picked) => picked.iter().any(|(file, ..)| *file == found.file),
         }
@@ -70,7 +69,6 @@ impl Choice {
     pub(super) fn has(&self, found: &Found, project: Option<&str>, name: &str) -> bool {
         match self {
             Self::Nothing => false,
-            Self::All => true,
             Self::By { servers, .. } => servers.is_empty() || servers.iter().any(|server| server == name),
             Self::Picked(picked) => {
                 let is = |(file, of, server): &(PathBuf, Option<String>, String)| {
@@ -133,7 +131,7 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         match words.as_slice() {
             [] | ["none" | "q"] => return Ok(None),
-            ["all"] => return Ok(Some(Choice::All)),
+            ["all"] => return Ok(Some(Choice::By { hosts: Vec::new(), servers: Vec::new() })),
             numbers => {
                 let one =
                     |word: &&str| word.parse::<usize>().ok().and_then(|number| numbered.get(number.checked_sub(1)?));

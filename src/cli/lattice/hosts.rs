@@ -76,7 +76,7 @@ pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<S
     Ok(reach)
 }
 
-/// The name that rules have for a server: what its wrapper was told, or makes of its command line; for one that is not
+/// The name that rules have for a server: what its wrapper is given, or makes of its command line; for one that is not
 /// wrapped, what `install` would tell it.
 pub(in crate::cli) fn known_as(one: &Listed) -> String {
     match &one.wrapping {

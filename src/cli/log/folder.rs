@@ -5,45 +5,36 @@ use std::collections::BTreeMap;
 /// Shown in a row in place of the folder.
 pub(super) const HERE: &str = "./";
 
-/// A folder that leaves targets out, absolute, without the slash at its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Folder(String);
-
-impl Folder {
-    /// The one that saves the most; `None` where fewer than two targets lie in one, or where a call wrote `./` itself.
-    pub(super) fn of<'t>(targets: impl Iterator<Item = &'t str> + Clone) -> Option<Self> {
-        if targets.clone().any(|target| paths(target).any(|(_, path)| path.starts_with("./"))) {
-            return None;
-        }
-        let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
-        for target in targets {
-            let mut above: Vec<&str> = paths(target).flat_map(|(_, path)| folders(path)).collect();
-            above.sort_unstable();
-            above.dedup();
-            above.into_iter().for_each(|folder| *rows.entry(folder).or_default() += 1);
-        }
-        let saved = |(folder, rows): &(&str, usize)| (folder.len() - 1) * rows;
-        let best = rows.into_iter().filter(|(_, rows)| *rows > 1).max_by_key(saved)?;
-        Some(Self(best.0.to_owned()))
+/// The one that saves the most, absolute, without the slash at its end; `None` where fewer than two targets lie in one, or
+/// where a call wrote `./` itself.
+pub(super) fn of<'t>(targets: impl Iterator<Item = &'t str> + Clone) -> Option<String> {
+    if targets.clone().any(|target| paths(target).any(|(_, path)| path.starts_with("./"))) {
+        return None;
     }
-
-    pub(super) fn path(&self) -> &str {
-        &self.0
+    let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+    for target in targets {
+        let mut above: Vec<&str> = paths(target).flat_map(|(_, path)| folders(path)).collect();
+        above.sort_unstable();
+        above.dedup();
+        above.into_iter().for_each(|folder| *rows.entry(folder).or_default() += 1);
     }
+    let saved = |(folder, rows): &(&str, usize)| (folder.len() - 1) * rows;
+    let best = rows.into_iter().filter(|(_, rows)| *rows > 1).max_by_key(saved)?;
+    Some(best.0.to_owned())
+}
 
-    /// A target with `./` for the folder, wherever a path in it lies there.
-    pub(super) fn shorten(&self, target: &str) -> String {
-        let mut out = String::with_capacity(target.len());
-        let mut from = 0;
-        for (at, path) in paths(target) {
-            let Some(rest) = path.strip_prefix(&self.0) else { continue };
-            let Some(rest) = rest.strip_prefix('/').or(rest.is_empty().then_some(rest)) else { continue };
-            out.push_str(target.get(from..at).unwrap_or_default());
-            out.push_str(HERE);
-            from = at + path.len() - rest.len();
-        }
-        out + target.get(from..).unwrap_or_default()
+/// A target with `./` for the folder, wherever a path in it lies there.
+pub(super) fn shorten(folder: &str, target: &str) -> String {
+    let mut out = String::with_capacity(target.len());
+    let mut from = 0;
+    for (at, path) in paths(target) {
+        let Some(rest) = path.strip_prefix(folder) else { continue };
+        let Some(rest) = rest.strip_prefix('/').or(rest.is_empty().then_some(rest)) else { continue };
+        out.push_str(target.get(from..at).unwrap_or_default());
+        out.push_str(HERE);
+        from = at + path.len() - rest.len();
     }
+    out + target.get(from..).unwrap_or_default()
 }
 
 /// The paths in a target, each with its place: words apart by spaces, without the sign between names behind them.
@@ -69,7 +60,7 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Folder;
+    use super::{of, shorten};
 
     #[test]
     fn the_folder_that_saves_the_most_is_left_out_of_every_path_in_it() {
@@ -83,10 +74,10 @@ mod tests {
             "/home/ada/engine: topic/x",
             "DELETE on people",
         ];
-        let folder = Folder::of(targets.into_iter()).unwrap();
-        assert_eq!(folder.path(), "/home/ada/engine");
+        let folder = of(targets.into_iter()).unwrap();
+        assert_eq!(folder, "/home/ada/engine");
         assert_eq!(
-            targets.map(|target| folder.shorten(target)),
+            targets.map(|target| shorten(&folder, target)),
             [
                 "./README.md", "./", "./src/a.rs → ./src/b.rs", "2 paths: ./x, /home/ada/engine-2/y", "/etc/passwd",
                 "notes.md", "./: topic/x", "DELETE on people",
@@ -103,7 +94,7 @@ mod tests {
             &["/home/a\u{202e}da/a", "/home/a\u{202e}da/b"],
             &["https://one/two/three", "https://one/two/four"],
         ] {
-            assert_eq!(Folder::of(targets.iter().copied()), None, "{targets:?}");
+            assert_eq!(of(targets.iter().copied()), None, "{targets:?}");
         }
     }
 }

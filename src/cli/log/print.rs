@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
-use super::folder::{Folder, HERE};
+use super::folder::{self, HERE};
 use crate::audit::fields::{Record, TEXTS};
 use crate::audit::moment::Clock;
 use crate::audit::redact::string_token;
@@ -29,16 +29,18 @@ pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> 
     let columns_of = |lines: &[Line]| RecordColumns::of(&lines.iter().collect::<Vec<_>>(), look.width, when, names);
     let mut columns = columns_of(&lines);
     if !columns.hold(&lines)
-        && let Some(folder) = Folder::of(lines.iter().filter_map(|line| line.target.as_deref()))
+        && let Some(folder) = folder::of(lines.iter().filter_map(|line| line.target.as_deref()))
     {
-        let shorter =
-            |line: &Line| Line { target: line.target.as_deref().map(|one| folder.shorten(one)), ..line.clone() };
+        let shorter = |line: &Line| Line {
+            target: line.target.as_deref().map(|one| folder::shorten(&folder, one)),
+            ..line.clone()
+        };
         let short: Vec<Line> = lines.iter().map(shorter).collect();
         let fitted = columns_of(&short);
         // Where even that is cut, a heading about what is not seen helps no one.
         if short.iter().filter(|line| fitted.target(line).text().contains(HERE)).count() > 1 {
             let heading = format!("{HERE} is ");
-            let heading = Row::of(Tone::Quiet, heading).and_foreign(Tone::Quiet, folder.path()).and(Tone::Quiet, "/");
+            let heading = Row::of(Tone::Quiet, heading).and_foreign(Tone::Quiet, &folder).and(Tone::Quiet, "/");
             writeln!(out, "{}", look.line(&heading))?;
             (lines, columns) = (short, fitted);
         }

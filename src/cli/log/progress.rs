@@ -15,18 +15,18 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// # Errors
 /// Why the log could not be read.
 pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
-    told("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
+    with_progress("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
 }
 
 /// Does what may take long, and says how far it is: what is done, up to which record.
-pub(super) fn told<T>(what: &'static str, newest: u64, work: impl FnOnce(&mut dyn FnMut(u64)) -> T) -> T {
-    let mut teller = Teller::new(what, io::stderr().is_terminal(), Instant::now());
+pub(super) fn with_progress<T>(what: &'static str, newest: u64, work: impl FnOnce(&mut dyn FnMut(u64)) -> T) -> T {
+    let mut progress = Progress::new(what, io::stderr().is_terminal(), Instant::now());
     let done = work(&mut |upto| {
-        if let Some(line) = teller.line(upto, newest, Instant::now()) {
+        if let Some(line) = progress.line(upto, newest, Instant::now()) {
             say(&line);
         }
     });
-    if let Some(line) = teller.over() {
+    if let Some(line) = progress.over() {
         say(&line);
     }
     done
@@ -39,16 +39,16 @@ pub(super) fn say(line: &str) {
 }
 
 /// When something is shown.
-struct Teller {
+struct Progress {
     what: &'static str,
     is_terminal: bool,
     next: Instant,
-    told: bool,
+    shown: bool,
 }
 
-impl Teller {
+impl Progress {
     fn new(what: &'static str, is_terminal: bool, now: Instant) -> Self {
-        Self { what, is_terminal, next: now + PATIENCE, told: false }
+        Self { what, is_terminal, next: now + PATIENCE, shown: false }
     }
 
     /// The line that replaces the one before, twice a second; `None` while that is too early.
@@ -57,14 +57,14 @@ impl Teller {
             return None;
         }
         self.next = now + PATIENCE;
-        self.told = true;
+        self.shown = true;
         let hundredth = upto.saturating_mul(100) / newest.max(1);
         Some(format!("\r{}: record {upto} of {newest} ({hundredth} %) \x1b[K", self.what))
     }
 
     /// What takes the line away again.
     fn over(&self) -> Option<String> {
-        self.told.then(|| "\r\x1b[K".to_owned())
+        self.shown.then(|| "\r\x1b[K".to_owned())
     }
 }
 
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn who_waits_half_a_second_at_a_terminal_is_told_and_nobody_else() {
         let start = Instant::now();
-        let mut teller = Teller::new("checking the log", true, start);
-        assert_eq!(teller.line(1, 10, start + Duration::from_millis(499)), None);
-        assert_eq!(teller.over(), None, "nothing was told, so nothing is taken away");
-        let told = teller.line(5, 10, start + Duration::from_millis(500));
-        assert!(told.is_some_and(|line| line.contains("record 5 of 10 (50 %)")));
-        assert_eq!(teller.line(6, 10, start + Duration::from_millis(600)), None, "twice a second");
-        assert!(teller.over().is_some());
-        let mut piped = Teller::new("checking the log", false, start);
+        let mut progress = Progress::new("checking the log", true, start);
+        assert_eq!(progress.line(1, 10, start + Duration::from_millis(499)), None);
+        assert_eq!(progress.over(), None, "nothing was shown, so nothing is taken away");
+        let line = progress.line(5, 10, start + Duration::from_millis(500));
+        assert!(line.is_some_and(|line| line.contains("record 5 of 10 (50 %)")));
+        assert_eq!(progress.line(6, 10, start + Duration::from_millis(600)), None, "twice a second");
+        assert!(progress.over().is_some());
+        let mut piped = Progress::new("checking the log", false, start);
         assert_eq!(piped.line(5, 10, start + Duration::from_secs(9)), None);
     }
 }

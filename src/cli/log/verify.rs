@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 use super::{VerifyOptions, progress};
 use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
@@ -28,7 +30,7 @@ pub(super) fn verify(
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
-            let verified = progress::told("checking the log", reader.newest()?, |tell| {
+            let verified = progress::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
             let lost = verified::is_lost(&noted, verified.last(), &reader)?;
@@ -46,26 +48,22 @@ pub(super) fn verify(
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
     };
     if options.json {
-        let broken = verified
-            .broken
-            .as_ref()
-            .map(|broken| serde_json::json!({ "seq": broken.seq(), "what": broken.to_string() }));
-        let anchor = match verified.anchor {
-            Anchor::NotAsked => serde_json::Value::Null,
-            Anchor::Found { seq } => serde_json::json!({ "found": true, "seq": seq }),
-            Anchor::Missing => serde_json::json!({ "found": false, "seq": null }),
-        };
-        let report = serde_json::json!({
+        let broken = |broken: &Break| json!({ "seq": broken.seq(), "what": broken.to_string() });
+        let report = json!({
             "holds": finding == ExitCode::SUCCESS,
             "records": seq,
             "head": { "seq": seq, "link": link },
-            "broken": broken,
+            "broken": verified.broken.as_ref().map(broken),
             "changed": verified.beyond.as_ref().map(|beyond| beyond.changed),
-            "anchor": anchor,
+            "anchor": match verified.anchor {
+                Anchor::NotAsked => Value::Null,
+                Anchor::Found { seq } => json!({ "found": true, "seq": seq }),
+                Anchor::Missing => json!({ "found": false, "seq": null }),
+            },
             "noted": match &noted {
-                Noted::Nothing => serde_json::Value::Null,
-                Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
-                Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
+                Noted::Nothing => Value::Null,
+                Noted::Head(head) => json!({ "found": !lost, "seq": head.seq, "link": head.link }),
+                Noted::Unreadable(why) => json!({ "found": false, "seq": null, "why": why }),
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
         });
@@ -169,11 +167,11 @@ fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut d
     }
 }
 
-fn left_json(left: &Left) -> serde_json::Value {
+fn left_json(left: &Left) -> Value {
     match left {
-        Left::Broken { path } => serde_json::json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Broken { path } => json!({ "path": path.display().to_string(), "changed": true }),
         Left::Unfolded { path, why } => {
-            serde_json::json!({ "path": path.display().to_string(), "changed": false, "why": why })
+            json!({ "path": path.display().to_string(), "changed": false, "why": why })
         }
     }
 }

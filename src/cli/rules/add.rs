@@ -98,20 +98,20 @@ fn tell_past(
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
-    let (mut matched, mut untold) = (Vec::new(), 0);
+    let (mut matched, mut unknown) = (Vec::new(), 0);
     for call in calls {
         match answer(&alone, call, &recent) {
             Answer::Decided(ruling) if ruling.rule.is_some() => matched.push(call),
             Answer::Decided(_) => {}
-            Answer::Undecided(_) => untold += 1,
+            Answer::Undecided(_) => unknown += 1,
         }
     }
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
     let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
     let of = counted(calls.len(), "past call");
     writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
-    if untold > 0 {
-        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
+    if unknown > 0 {
+        writeln!(out, "For {unknown} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
@@ -162,8 +162,8 @@ fn from_record(
     // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
     let roots = Roots { folder: None, ..policy_file::roots() };
     let made = proposals(&call.question(None), &roots).map_err(|why| cannot(why.to_string()))?;
-    let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
-    let all: Vec<Proposal> = made.into_iter().filter(told).collect();
+    let is_known = |one: &Proposal| !touches_obscured(&one.rule, &call);
+    let all: Vec<Proposal> = made.into_iter().filter(is_known).collect();
     let Some(scope) = &options.scope else {
         writeln!(out, "A rule from {} could cover:", visible(&call.ticket))?;
         let calls = past::since(&site.db, None)?.unwrap_or_default();

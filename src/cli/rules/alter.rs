@@ -4,12 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::check::sound;
-use super::options::{EditOptions, ExceptOptions, RemoveOptions, SwitchOptions};
+use super::options::{EditOptions, RemoveOptions};
 use super::{Site, accept, past};
 use crate::cli::error::Error;
 use crate::console::plain::{self, visible};
 use crate::home::change::Drafted;
-use crate::policy::edit::{self, EditError, Switch};
+use crate::policy::edit::{self, EditError};
 use crate::policy::replay::replay;
 use crate::wire::number::counted;
 
@@ -27,19 +27,6 @@ pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Wri
     let drafted = site.file().draft(edit)?;
     let what = format!("removed rule {}", options.id);
     finish(drafted, &what, &removed, options.dry_run, site, out)
-}
-
-/// Switches a rule on or off, and shows it as it is now.
-///
-/// # Errors
-/// There is no such rule, it is so already, or the file cannot be written.
-pub(super) fn switch(
-    options: &SwitchOptions,
-    switch: Switch,
-    site: &Site<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
-    changed(&options.id, &options.id, |text| edit::switch(text, &options.id, switch), options.dry_run, site, out)
 }
 
 /// Changes keys of a rule, and shows the rule as it is now.
@@ -68,16 +55,11 @@ pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) 
     changed(id, renamed.unwrap_or(id), edit, options.dry_run, site, out)
 }
 
-/// Adds an exception to a rule, and shows the rule as it is now.
+/// Changes the rule `id`, and shows it as it is `now_called`.
 ///
 /// # Errors
-/// There is no such rule, or the file cannot be written.
-pub(super) fn except(options: &ExceptOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let edit = |text: &str| edit::except(text, &options.id, &options.condition);
-    changed(&options.id, &options.id, edit, options.dry_run, site, out)
-}
-
-fn changed(
+/// There is no such rule, it is so already, or the file cannot be written.
+pub(super) fn changed(
     id: &str,
     now_called: &str,
     edit: impl FnOnce(&str) -> Result<String, EditError>,

@@ -50,7 +50,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
             "verdict": call.ended.word(), "by": call.by, "arguments": call.arguments,
         })
     };
-    let untold = replayed.undecided.iter().map(|(call, rules)| {
+    let undecided = replayed.undecided.iter().map(|(call, rules)| {
         json!({
             "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
             "rules": rules,
@@ -62,7 +62,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
         "depends_on_obscured": replayed.undecided.len(),
         "counts": counts.iter().map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
         "changes": replayed.changes.iter().map(change).collect::<Vec<_>>(),
-        "untold": untold.collect::<Vec<_>>(),
+        "untold": undecided.collect::<Vec<_>>(),
     })
 }
 
@@ -72,8 +72,8 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 /// The output cannot be written.
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = counted(replayed.calls, "past call");
-    let (changed, untold) = (replayed.changes.len(), replayed.undecided.len());
-    let cannot = if untold == 0 { String::new() } else { format!(", {untold} cannot be determined") };
+    let (changed, undecided) = (replayed.changes.len(), replayed.undecided.len());
+    let cannot = if undecided == 0 { String::new() } else { format!(", {undecided} cannot be determined") };
     writeln!(out, "{calls}: {changed} would be decided differently{cannot}.")?;
     for (from, to, count) in replayed.counts() {
         writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;

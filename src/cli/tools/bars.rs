@@ -36,7 +36,7 @@ impl Bars<'_> {
         let tags = tags::of(&known.behavior, &known.tool.name);
         self.role(known)
             .or_else(|| self.policy(known))
-            .or_else(|| self.standing(known))
+            .or_else(|| self.refused(known))
             .or_else(|| self.wishes(known, &tags))
     }
 
@@ -64,7 +64,7 @@ impl Bars<'_> {
         Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
     }
 
-    fn standing(&self, known: &Known) -> Option<Bar> {
+    fn refused(&self, known: &Known) -> Option<Bar> {
         let why = format!("the operator refused this definition (see `{}`)", self.places.command("tools review"));
         (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }

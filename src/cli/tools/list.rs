@@ -16,7 +16,7 @@ use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::wire::number::counted;
 
-/// Told where nothing was ever seen.
+/// Shown where nothing was ever seen.
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 

@@ -190,14 +190,14 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
         let now_is = known.behavior.identity;
         writeln!(out, "{} / {} is {now_is} now", visible(&known.server.name), visible(&known.tool.name))?;
         writeln!(out, "  {}", visible(&known.tool.definition.to_string()))?;
-        writeln!(out, "  {}", visible(&told(word.as_ref())))?;
+        writeln!(out, "  {}", visible(&in_words(word.as_ref())))?;
     }
     if person::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
         writeln!(out, "  Left as it was.")?;
         return Ok(ExitCode::SUCCESS);
     }
     for (known, word) in pins {
-        record(here, &known.server, Some(&known), &told(word.as_ref()))?;
+        record(here, &known.server, Some(&known), &in_words(word.as_ref()))?;
         let done = match word {
             Some(word) => memory.pin(&known, word)?,
             None => memory.unpin(&known)?,
@@ -207,7 +207,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(word: Option<&PinWord>) -> String {
+fn in_words(word: Option<&PinWord>) -> String {
     word.map_or_else(|| "pin taken back".to_owned(), ToString::to_string)
 }
 

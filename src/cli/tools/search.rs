@@ -131,16 +131,17 @@ fn matched(query: &str, known: &Known) -> String {
     let wanted = profile::asked(query);
     let in_name = words::of_name(&known.tool.name);
     let alike = |a: &str, b: &str| a == b || a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a);
-    let (named, told): (Vec<&String>, Vec<&String>) =
+    let (named, described): (Vec<&String>, Vec<&String>) =
         wanted.iter().partition(|word| in_name.iter().any(|name| alike(word, name)));
     let text = Words::of(&known.tool);
     let text = format!("{} {} {}", text.title, text.description, text.parameters).to_lowercase();
-    let told: Vec<&String> = told.into_iter().filter(|word| text.contains(word.trim_end_matches('s'))).collect();
+    let described: Vec<&String> =
+        described.into_iter().filter(|word| text.contains(word.trim_end_matches('s'))).collect();
     let list = |words: &[&String]| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
-    match (named.is_empty(), told.is_empty()) {
+    match (named.is_empty(), described.is_empty()) {
         (false, true) => format!("name has {}", list(&named)),
-        (true, false) => format!("description has {}", list(&told)),
-        (false, false) => format!("name has {}, description has {}", list(&named), list(&told)),
+        (true, false) => format!("description has {}", list(&described)),
+        (false, false) => format!("name has {}, description has {}", list(&named), list(&described)),
         (true, true) => "related words".to_owned(),
     }
 }

@@ -12,23 +12,19 @@ use super::images;
 pub(super) fn package(words: &[&str]) -> Option<String> {
     let (program, rest) = words.split_first()?;
     let runner = program.rsplit('/').next().unwrap_or_default();
-    let (registry, rest) = match (runner, rest.first().copied().unwrap_or_default()) {
-        ("npx" | "bunx" | "pnpx", _) => (Registry::Npm, rest),
-        ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => (Registry::Npm, &rest[1..]),
-        ("uvx", _) => (Registry::Pypi, rest),
-        ("pipx", "run") => (Registry::Pypi, &rest[1..]),
-        ("uv", "tool") if rest.get(1) == Some(&"run") => (Registry::Pypi, &rest[2..]),
+    let (package, rest): (fn(&str) -> Option<String>, _) = match (runner, rest.first().copied().unwrap_or_default()) {
+        ("npx" | "bunx" | "pnpx", _) => (npm, rest),
+        ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => (npm, &rest[1..]),
+        ("uvx", _) => (pypi, rest),
+        ("pipx", "run") => (pypi, &rest[1..]),
+        ("uv", "tool") if rest.get(1) == Some(&"run") => (pypi, &rest[2..]),
         ("deno", "run") => return deno(&rest[1..]),
         ("docker" | "podman", "run") => return images::package(&rest[1..]).map(str::to_owned),
         ("node" | "bun", _) => return installed(rest.first()?),
         (python, _) if super::runner::is_python(python) => return module(rest),
         _ => return None,
     };
-    let spec = rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?;
-    match registry {
-        Registry::Npm => npm(spec),
-        Registry::Pypi => pypi(spec),
-    }
+    package(rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?)
 }
 
 /// `deno run -A npm:@scope/name@version`: what it may do is no matter of what it is.
@@ -60,11 +56,6 @@ fn module(words: &[&str]) -> Option<String> {
         ["-m", module, ..] if module.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => pypi(module),
         _ => None,
     }
-}
-
-enum Registry {
-    Npm,
-    Pypi,
 }
 
 /// `@scope/name@version`; a path, an address or an alias is no package of the registry.

@@ -56,10 +56,21 @@ pub fn check_path(rest: &str, depth: usize) -> Result<(), &'static str> {
     {
         return Err("is an address whose path cannot be read");
     }
+    if acts_on_a_thing(&path) {
+        return Err("is an address that names an action that changes something");
+    }
     if !fragment.is_empty() && decoded(fragment).is_none_or(|plain| plain.contains(['<', '>', '`', '{'])) {
         return Err("is an address whose fragment cannot be read");
     }
     query.split('&').filter(|pair| !pair.is_empty()).try_for_each(|pair| parameter(pair, depth))
+}
+
+/// Whether a path ends in an act on what is named before it: `/orders/7/cancel`, `/jobs/a:cancel`. `/cli/install` is a page.
+fn acts_on_a_thing(path: &str) -> bool {
+    let mut segments = path.trim_end_matches('/').rsplit('/');
+    let (last, before) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
+    let by_colon = last.rsplit_once(':').is_some_and(|(_, act)| choice::is_firm_change(act));
+    by_colon || (before.contains(|c: char| c.is_ascii_digit()) && choice::is_firm_change(last))
 }
 
 fn is_plain(c: char) -> bool {

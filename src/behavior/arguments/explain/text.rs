@@ -77,6 +77,10 @@ fn by_shape(text: &str, signs: Signs, role: Role, reads: Reads, depth: usize) ->
     if role == Role::Address && !names_a_place(text) {
         return Err("may be an address that is neither http nor https");
     }
+    // `@/etc/args`: programs read their options, or what they send, from such a file.
+    if text.starts_with('@') && text.get(1..).is_some_and(|rest| rest.starts_with(['/', '~', '.'])) {
+        return Err("may be a file that a program takes its options from");
+    }
     if is_issue(text) {
         return Ok("an identifier");
     }
@@ -106,8 +110,16 @@ fn by_shape(text: &str, signs: Signs, role: Role, reads: Reads, depth: usize) ->
     let is_request = is_request(text);
     let is_path = !is_request && signs.may_be(name::A_PATH) && name::is_path(text);
     if is_path && text.contains(['/', '\\', '~', '*', '?']) {
-        if changes_an_index(text) { Err("is a path of a request that changes something") } else { Ok("a path") }
-    } else if signs.may_be(name::IDENTIFIER) && name::is_identifier(text) {
+        if changes_an_index(text) {
+            Err("is a path of a request that changes something")
+        } else if text == "/dev" || text.starts_with("/dev/") {
+            Err("is a device, and opening one may change something")
+        } else {
+            Ok("a path")
+        }
+    } else if signs.may_be(name::IDENTIFIER) && name::is_identifier(text)
+        || text.strip_prefix('^').is_some_and(is_capitals)
+    {
         Ok("an identifier")
     } else if signs.may_be(name::IDENTIFIERS) && name::are_identifiers(text) {
         Ok("identifiers")
@@ -135,6 +147,11 @@ fn names_a_place(text: &str) -> bool {
     let port = rest.split(['/', '?']).next().unwrap_or(rest);
     let is_drive = before.len() == 1 && rest.starts_with(['/', '\\']);
     is_drive || (!port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) || text.contains(' ')
+}
+
+/// Capitals and digits, behind the sign of an index: `^GSPC`.
+fn is_capitals(text: &str) -> bool {
+    (1..=12).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 /// Whether a text is the key of an issue: `PAY-1187`.

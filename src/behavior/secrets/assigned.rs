@@ -1,0 +1,172 @@
+//! Values that a name before them says are secrets: `KEY=value`, `--key value`, XML elements, netrc lines, YAML blocks. Reads
+//! bytes; redacts nothing.
+
+use std::ops::Range;
+
+use super::is_secret_key;
+use super::kept::{self, in_key, run};
+
+/// A command that gives a secret is read so far, in bytes.
+const LONGEST: usize = 1024;
+/// As much is looked back for the name of a value, in bytes.
+const BEFORE: usize = 160;
+
+/// The value of `KEY=value`, `"key": "value"`, `--key value`, where the key names a secret.
+pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let key_end = run(bytes, at, in_key);
+    let key = &text[at..key_end];
+    let after = run(bytes, key_end, |b| matches!(b, b'"' | b'\'' | b'\\'));
+    let spaced = run(bytes, after, |b| b == b' ');
+    let sign = match bytes.get(spaced) {
+        Some(b':' | b'=') => run(bytes, spaced, |b| matches!(b, b':' | b'=' | b'>')),
+        _ => spaced,
+    };
+    // A flag and its value need only a space between them.
+    if sign == spaced && (spaced == key_end || !is_flag(key)) {
+        return None;
+    }
+    if !is_secret_key(key) && !is_value_of_secret(text, at, key) && !is_signature(bytes, at, key) {
+        return None;
+    }
+    let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
+    let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
+    if let Some(block) = yaml_block(bytes, open) {
+        return Some(block);
+    }
+    if bytes[start..].starts_with(b"$(") || bytes.get(start) == Some(&b'`') {
+        return substitution(bytes, start);
+    }
+    // `$NAME` and `os.environ[…]` are where the secret is kept, not the secret.
+    if let Some(kept) = kept::elsewhere(bytes, start) {
+        return kept.default;
+    }
+    let header = key.to_ascii_lowercase();
+    if start == open
+        && let Some(literal) = kept::literal(bytes, start)
+    {
+        return Some(literal);
+    }
+    let end = if let Some(&quote) = bytes[open..start].last() {
+        run(bytes, start, |b| b != quote && b != b'\n')
+    } else if header.contains("authorization") || header.contains("cookie") {
+        run(bytes, start, |b| !matches!(b, b'\r' | b'\n' | b'"' | b'\''))
+    } else {
+        run(bytes, start, |b| {
+            !b.is_ascii_whitespace()
+                && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
+        })
+    };
+    // `password = ask()` calls something for it; `password=ask()2` does not.
+    let is_call = bytes[start..end].last() == Some(&b'(')
+        && bytes.get(end) == Some(&b')')
+        && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
+    (end - start >= 3 && !is_call).then_some(start..end)
+}
+
+/// Whether a key is written as a flag is: with two dashes, or with one and a whole word that is a secret's name.
+fn is_flag(key: &str) -> bool {
+    key.starts_with("--") || key.starts_with('-') && key.len() >= 5
+}
+
+/// Whether this is the `value` of what was named as a secret just before: `- name: DB_PASSWORD`, `value: …`.
+fn is_value_of_secret(text: &str, at: usize, key: &str) -> bool {
+    if !key.eq_ignore_ascii_case("value") {
+        return false;
+    }
+    let before = text.get(text.floor_char_boundary(at.saturating_sub(BEFORE))..at).unwrap_or_default();
+    let Some(named) = before.rfind("name").and_then(|at| before.get(at + 4..)) else { return false };
+    let named = named.trim_start_matches(['"', '\'', '\\', ' ']);
+    let Some(name) = named.strip_prefix([':', '=']) else { return false };
+    let name = name.trim_start_matches([' ', '"', '\'', '\\']);
+    let end = name.bytes().position(|b| !in_key(b)).unwrap_or(name.len());
+    // Only white space, and the signs of lists and objects, between the two.
+    let (name, between) = name.split_at(end);
+    is_secret_key(name) && between.bytes().all(|b| b.is_ascii_whitespace() || b"\"'\\,{}-n".contains(&b))
+}
+
+/// Whether this is the signature in an address that lets whoever has it in.
+fn is_signature(bytes: &[u8], at: usize, key: &str) -> bool {
+    let is_parameter = at > 0 && matches!(bytes[at - 1], b'?' | b'&');
+    let key = key.to_ascii_lowercase();
+    is_parameter && (key == "sig" || key.ends_with("signature"))
+}
+
+/// The lines of a YAML block: behind `|` or `>`, as far as they are indented.
+fn yaml_block(bytes: &[u8], open: usize) -> Option<Range<usize>> {
+    if !matches!(bytes.get(open), Some(b'|' | b'>')) {
+        return None;
+    }
+    let line_end = run(bytes, open + 1, |b| matches!(b, b'+' | b'-' | b'0'..=b'9' | b' ' | b'\r'));
+    if bytes.get(line_end) != Some(&b'\n') {
+        return None;
+    }
+    let start = run(bytes, line_end, |b| b.is_ascii_whitespace());
+    let mut end = run(bytes, start, |b| b != b'\n');
+    while matches!(bytes.get(end + 1), Some(b' ' | b'\t')) {
+        end = run(bytes, end + 1, |b| b != b'\n');
+    }
+    (matches!(bytes.get(start.checked_sub(1)?), Some(b' ' | b'\t')) && end >= start + 3).then_some(start..end)
+}
+
+/// The command whose output is the value, to its end: `$(…)`, or between backticks. One word alone holds no secret.
+fn substitution(bytes: &[u8], start: usize) -> Option<Range<usize>> {
+    if bytes[start] == b'`' {
+        let end = run(bytes, start + 1, |b| b != b'`' && b != b'\n');
+        return (end >= start + 4 && bytes[start..end].contains(&b' ')).then_some(start + 1..end);
+    }
+    let (mut depth, mut end) = (1, start + 2);
+    // A longer command is no way to a secret, and what does not close is not searched again from each of its names.
+    let last = bytes.len().min(start + LONGEST);
+    while end < last && bytes[end] != b'\n' {
+        match bytes[end] {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        end += 1;
+    }
+    (end >= start + 5 && bytes[start..end].contains(&b' ')).then_some(start + 2..end)
+}
+
+/// The text of an XML element that is named as a secret is, and of a property list's string behind such a key.
+pub(super) fn in_element(text: &str, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let name_end = run(bytes, at + 1, |b| in_key(b) || b == b':');
+    let name = text.get(at + 1..name_end)?;
+    let opened = run(bytes, name_end, |b| b != b'>' && b != b'<' && b != b'\n');
+    if bytes.get(opened) != Some(&b'>') || bytes[opened - 1] == b'/' {
+        return None;
+    }
+    let text_end = |start: usize| run(bytes, start, |b| b != b'<');
+    let start = match name {
+        "key" => {
+            let end = text_end(opened + 1);
+            let after = text.get(end..)?.strip_prefix("</key>")?.trim_start().strip_prefix("<string>")?;
+            is_secret_key(text.get(opened + 1..end)?).then_some(text.len() - after.len())?
+        }
+        _ if is_secret_key(name.rsplit(':').next().unwrap_or(name)) => {
+            let inside = text.get(opened + 1..)?;
+            opened + 1 + inside.strip_prefix("<![CDATA[").map_or(0, |_| 9)
+        }
+        _ => return None,
+    };
+    let end = text_end(start);
+    let end = if text.get(start..end).is_some_and(|inside| inside.ends_with("]]>")) { end - 3 } else { end };
+    (end >= start + 3).then_some(start..end)
+}
+
+/// The password of a netrc file's line, or of several: `login NAME password SECRET`.
+pub(super) fn in_login(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if !bytes[at..].starts_with(b"password") || !bytes.get(at + 8)?.is_ascii_whitespace() {
+        return None;
+    }
+    let before = &bytes[at.saturating_sub(BEFORE)..at];
+    let mut words = before.rsplit(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let start = run(bytes, at + 8, |b| b.is_ascii_whitespace());
+    let end = run(bytes, start, |b| !b.is_ascii_whitespace());
+    (words.nth(1) == Some(b"login") && end >= start + 3).then_some(start..end)
+}
