@@ -43,6 +43,7 @@ use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::message::{self, Refusal};
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,8 +176,12 @@ impl Gate {
         match event {
             Event::Started { server, command, pid } => self.on_started(server, &command, pid),
             Event::HostLine(line) => self.on_host_line(line),
-            Event::HostOverlong { head, bytes, cap } => self.on_host_overlong(&head, bytes, cap),
-            Event::HostPartial { bytes } => self.on_host_partial(bytes),
+            Event::HostOverlong { head, bytes, cap } => {
+                self.refuse(&message::overlong(&head, bytes, cap), None, bytes);
+            }
+            Event::HostPartial { bytes } => {
+                self.refuse(&Refusal::of("the host ended in the middle of a line", None, false), None, bytes);
+            }
             Event::ServerLine(line) => self.on_server_line(line),
             Event::ServerStreamed { gist, bytes, digest } => {
                 self.on_server_streamed(&gist, bytes, digest);

@@ -8,13 +8,13 @@ use tokio::sync::mpsc;
 
 use super::notice;
 use crate::audit::record::Assurance;
-use crate::gate::data::event::{Event, Now, Operator, OperatorWord};
+use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
 use crate::link::error::LinkError;
 use crate::link::folder::{self, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
-use crate::link::server::{ConsoleId, FromConsoles, Server};
+use crate::link::server::{FromConsoles, Server};
 
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
@@ -161,7 +161,7 @@ impl Consoles {
             }
             FromConsoles::Said { console, message } => {
                 let who = Arc::clone(&self.consoles.get(&console)?.who);
-                let operator = Operator { who, console: console.0 };
+                let operator = Operator { who, console };
                 let word = |ticket, digest| OperatorWord { ticket, digest, operator: operator.clone() };
                 Some(match message {
                     FromConsole::Decide { ticket, digest, verdict } => Event::Decided(word(ticket, digest), verdict),

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
-use crate::wire::digest::Hasher;
+use crate::wire::digest::{Digest, Hasher};
 use follow::follow;
 
 pub use follow::Ground;
@@ -153,7 +153,7 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
         facts.kind = FileKind::File;
         facts.size = Some(found.len());
         match read(&real, &found, rest) {
-            Ok(Content { digest, text }) => (facts.digest, facts.text) = (Some(digest), text),
+            Ok((digest, text)) => (facts.digest, facts.text) = (Some(digest), text),
             Err(error) => facts.unseen = Some(format!("its content was not read: {error}")),
         }
     } else if found.is_dir() {
@@ -168,12 +168,8 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
     facts
 }
 
-struct Content {
-    digest: crate::wire::digest::Digest,
-    text: Option<String>,
-}
-
-fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<Content> {
+/// The digest of a file's content, and the text where it is one to be shown.
+fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<(Digest, Option<String>)> {
     if seen.len() > rest.read {
         return Err(io::Error::other("it is too large to be compared whole"));
     }
@@ -208,7 +204,7 @@ fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<Content> {
     let whole = keeps && kept.len() as u64 == total;
     let text = if whole { String::from_utf8(kept).ok() } else { None };
     rest.text -= text.as_ref().map_or(0, String::len);
-    Ok(Content { digest: hasher.finish(), text })
+    Ok((hasher.finish(), text))
 }
 
 fn count(path: &Path, rest: &Rest) -> io::Result<u64> {

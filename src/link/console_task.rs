@@ -16,7 +16,8 @@ use tokio::time::timeout;
 use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
 use super::outbox::{Line, Outbox, Put, Then};
 use super::peer;
-use super::server::{ConsoleId, FromConsoles, Rejection, line};
+use super::server::{FromConsoles, Rejection, line};
+use crate::gate::data::event::ConsoleId;
 
 /// A person opens one console or two; more are a mistake or an attack.
 const MOST_CONSOLES: usize = 64;
@@ -147,7 +148,7 @@ impl ConsoleTask {
             Err(why) => return self.turn_away(&stream, why),
         };
         self.last += 1;
-        let id = ConsoleId(self.last);
+        let id = self.last;
         let (read, write) = stream.into_split();
         let written = self.written.clone();
         let (outbox, writer) = Outbox::open(write, move || {

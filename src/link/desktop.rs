@@ -52,21 +52,18 @@ impl Program {
     fn command(&self, words: &str) -> Command {
         let mut command = Command::new(&self.path);
         match self.speaks {
-            Speaks::NotifySend => command.args(["--app-name=mcp-approve", "--expire-time=10000", "--", "mcp-approve"]),
-            Speaks::AppleScript => command.args(["-e", SCRIPT, "--"]),
-        };
-        match self.speaks {
-            // The body of such a notice is markup.
             Speaks::NotifySend => {
+                command.args(["--app-name=mcp-approve", "--expire-time=10000", "--", "mcp-approve"]);
+                // The body of such a notice is markup.
                 command.arg(words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
+                // Hosts take variables away from their servers: the bus of a session has a fixed place, too.
+                if std::env::var_os(BUS).is_none() {
+                    command.env(BUS, format!("unix:path=/run/user/{}/bus", rustix::process::getuid().as_raw()));
+                }
             }
             Speaks::AppleScript => {
-                command.arg(words);
+                command.args(["-e", SCRIPT, "--", words]);
             }
-        }
-        // Hosts take variables away from their servers: the bus of a session has a fixed place, too.
-        if self.speaks == Speaks::NotifySend && std::env::var_os(BUS).is_none() {
-            command.env(BUS, format!("unix:path=/run/user/{}/bus", rustix::process::getuid().as_raw()));
         }
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command

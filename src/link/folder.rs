@@ -47,8 +47,7 @@ pub fn prepare(run: &Path) -> Result<(), LinkError> {
 fn check_parent(run: &Path) -> Result<(), LinkError> {
     match run.parent().map(|parent| (parent, fs::symlink_metadata(parent))) {
         Some((parent, Ok(found))) if found.file_type().is_symlink() => {
-            let path = parent.to_owned();
-            Err(LinkError::Linked { path })
+            Err(LinkError::Linked { path: parent.to_owned() })
         }
         // Missing yet, or told when it is made.
         _ => Ok(()),
@@ -67,11 +66,9 @@ fn check_itself(run: &Path) -> Result<(), LinkError> {
     } else if !found.is_dir() {
         Err(LinkError::NotAFolder { path })
     } else if found.uid() != me() {
-        let owner = found.uid();
-        Err(LinkError::Foreign { path, owner })
+        Err(LinkError::Foreign { path, owner: found.uid() })
     } else if mode & 0o077 != 0 {
-        let hint = "700";
-        Err(LinkError::Loose { path, mode, hint })
+        Err(LinkError::Loose { path, mode, hint: "700" })
     } else {
         Ok(())
     }
@@ -90,8 +87,7 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
         // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are the rule
         // where every user has a group of their own.
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
-            let hint = "o-w";
-            return Err(LinkError::Loose { path, mode, hint });
+            return Err(LinkError::Loose { path, mode, hint: "o-w" });
         }
     }
     Ok(())
@@ -242,8 +238,7 @@ fn stem(name: &str) -> String {
 fn check_length(socket: &Path) -> Result<(), LinkError> {
     let (bytes, limit) = (socket.as_os_str().len(), SOCKET_PATH - 1);
     if bytes > limit {
-        let path = socket.to_owned();
-        return Err(LinkError::TooLong { path, bytes, limit });
+        return Err(LinkError::TooLong { path: socket.to_owned(), bytes, limit });
     }
     Ok(())
 }

@@ -3,7 +3,6 @@
 //! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread. Nothing here
 //! waits for a console: one that does not read loses activity first, and is let go when too much piles up.
 
-use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,16 +18,7 @@ use super::error::LinkError;
 use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
 use super::outbox::{Line, Weight};
-
-/// One console's connection, for as long as the wrapper runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConsoleId(pub u64);
-
-impl fmt::Display for ConsoleId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "console-{}", self.0)
-    }
-}
+use crate::gate::data::event::ConsoleId;
 
 /// What the consoles bring.
 #[derive(Debug)]

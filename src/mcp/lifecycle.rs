@@ -40,17 +40,13 @@ enum Confirmed {
 }
 
 impl Default for Lifecycle {
+    /// A session before its first line.
     fn default() -> Self {
-        Self::new()
+        Self { stage: Stage::Opening(Session::open()), asked: None, host: None }
     }
 }
 
 impl Lifecycle {
-    /// A session before its first line.
-    pub const fn new() -> Self {
-        Self { stage: Stage::Opening(Session::open()), asked: None, host: None }
-    }
-
     /// Learns from a canonical line of the host's that is no call. `content` is the line's.
     pub fn on_host_line(&mut self, gist: &Gist, content: &[u8]) {
         match gist {
@@ -198,7 +194,7 @@ mod tests {
 
     /// Plays a transcript: `>` from the host, `<` from the server, `x` closes.
     fn after(transcript: &[&str]) -> Lifecycle {
-        let mut lifecycle = Lifecycle::new();
+        let mut lifecycle = Lifecycle::default();
         for step in transcript {
             let content = step.get(2..).unwrap_or_default();
             match (&step[..1], sort(Line::new(content.into()))) {

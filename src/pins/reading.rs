@@ -1,5 +1,7 @@
 //! Everything ever seen, for listings and searches: servers, tools, and which of them a query means. Changes nothing.
 
+use std::collections::HashMap;
+
 use rusqlite::Row;
 
 use super::columns::{FORMER, PIN, changed, pin, words};
@@ -7,7 +9,7 @@ use super::diff::{Argument, arguments};
 use super::store::{Memory, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
-use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
 use crate::behavior::identity::Identity;
 use crate::behavior::profile;
 use crate::gate::data::pin::{Other, Pin, PinState, Pins};
@@ -70,12 +72,10 @@ impl Memory {
     /// # Errors
     /// Why they could not be read.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
-        let read = || -> rusqlite::Result<Vec<Server>> {
-            let mut rows =
-                self.db.prepare(&format!("SELECT {} FROM server ORDER BY last_seen DESC, name", columns()))?;
+        self.read(|db| {
+            let mut rows = db.prepare(&format!("SELECT {} FROM server ORDER BY last_seen DESC, name", columns()))?;
             rows.query_map([], |row| server(row, 0))?.collect()
-        };
-        read().map_err(|error| self.fault(&error))
+        })
     }
 
     /// Every tool, by server and name.
@@ -83,33 +83,31 @@ impl Memory {
     /// # Errors
     /// Why they could not be read.
     pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
-        let read = || -> rusqlite::Result<Vec<Row0>> {
+        let rows: Vec<(i64, Server, Pin, i64, String)> = self.read(|db| {
             let columns = columns();
-            let mut rows = self.db.prepare(&format!(
+            let mut rows = db.prepare(&format!(
                 "SELECT tool.id, {columns}, {PIN}, tool.last_seen, definition.text FROM tool
                  JOIN server USING (fingerprint) JOIN definition ON definition.digest = tool.latest
                  ORDER BY server.name, server.fingerprint, tool.name"
             ))?;
-            rows.query_map([], row0)?.collect()
-        };
-        let rows = read().map_err(|error| self.fault(&error))?;
+            let row = |row: &Row<'_>| Ok((row.get(0)?, server(row, 1)?, pin(row, 12)?, row.get(21)?, row.get(22)?));
+            rows.query_map([], row)?.collect()
+        })?;
         let views = self.views()?;
-        let mut lists = std::collections::HashMap::new();
+        let mut lists = HashMap::new();
         let mut tools: Vec<Known> = rows
             .into_iter()
-            .filter_map(|row| {
-                let tool = Tool::read(serde_json::from_str(&row.definition).ok()?)?;
-                let package = row.server.package.clone().unwrap_or_default();
+            .filter_map(|(id, server, pin, last_seen, definition)| {
+                let tool = Tool::read(serde_json::from_str(&definition).ok()?)?;
+                let package = server.package.clone().unwrap_or_default();
                 let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
-                let hints =
-                    Overrides { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
-                let mut behavior = conclude::of_tool_with(&tool, row.server.trust, hints);
-                let pin_state = row.pin.state_of(row.pin.latest);
+                let hints = Overrides { pinned: pin.said_of(&pin.latest), curated: curated.find(&pin.latest) };
+                let mut behavior = conclude::of_tool_with(&tool, server.trust, hints);
+                let pin_state = pin.state_of(pin.latest);
                 behavior.hazards.extend(pin_state.hazard(behavior.identity));
-                if let Some(what) = row.server.change() {
+                if let Some(what) = server.change() {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
-                let (id, server, pin, last_seen) = (row.id, row.server, row.pin, row.last_seen);
                 let outside_view = views.get(&pin.latest).copied();
                 Some(Known { id, server, tool, pin, pin_state, behavior, outside_view, last_seen })
             })
@@ -125,8 +123,7 @@ impl Memory {
     pub fn definition(&self, digest: Digest) -> Result<Option<String>, PinsError> {
         use rusqlite::OptionalExtension as _;
         let sql = "SELECT text FROM definition WHERE digest = ?1";
-        let read = self.db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional();
-        read.map_err(|error| self.fault(&error))
+        self.read(|db| db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional())
     }
 
     /// The tools whose words a query names, with how well they fit: the more, the better. Any of the words will do.
@@ -135,12 +132,11 @@ impl Memory {
     /// Why they could not be read.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
         let words: std::collections::BTreeSet<String> = profile::asked(query).into_iter().collect();
-        let read = || -> rusqlite::Result<Vec<(i64, f64)>> {
-            let all: u32 = self.db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
+        self.read(|db| {
+            let all: u32 = db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
             // A word of the name tells more than one of a long description.
-            let mut rows = self
-                .db
-                .prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
+            let mut rows =
+                db.prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
             let mut found = std::collections::BTreeMap::new();
             for word in &words {
                 let hits = rows.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
@@ -151,8 +147,7 @@ impl Memory {
             let mut found: Vec<_> = found.into_iter().collect();
             found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
             Ok(found)
-        };
-        read().map_err(|error| self.fault(&error))
+        })
     }
 }
 
@@ -166,22 +161,17 @@ fn rarity(all: u32, having: u32) -> f64 {
 
 /// Marks names that pass for those of other servers.
 fn look_alikes(tools: &mut [Known]) {
-    use std::collections::HashMap;
-    let mut by_shape: HashMap<String, Vec<(String, Other)>> = HashMap::new();
+    let mut by_shape: HashMap<String, Vec<Other>> = HashMap::new();
     for known in tools.iter() {
-        let other = Other {
-            server: known.server.name.clone(),
-            tool: known.tool.name.clone(),
-            first_seen: known.pin.first_seen,
-        };
-        let shape = crate::behavior::hazards::lookalike::shape(&known.tool.name);
-        by_shape.entry(shape).or_default().push((known.server.name.clone(), other));
+        let (server, tool) = (known.server.name.clone(), known.tool.name.clone());
+        let other = Other { server, tool, first_seen: known.pin.first_seen };
+        by_shape.entry(lookalike::shape(&other.tool)).or_default().push(other);
     }
-    by_shape.retain(|_, alike| alike.iter().any(|(_, one)| one.tool != alike[0].1.tool));
+    by_shape.retain(|_, alike| alike.iter().any(|one| one.tool != alike[0].tool));
     for known in tools {
-        let shape = crate::behavior::hazards::lookalike::shape(&known.tool.name);
+        let shape = lookalike::shape(&known.tool.name);
         let Some(alike) = by_shape.get(&shape) else { continue };
-        let others = alike.iter().filter(|(server, _)| *server != known.server.name).map(|(_, other)| other.clone());
+        let others = alike.iter().filter(|other| other.server != known.server.name).cloned();
         let pins = Pins {
             tools: [(known.tool.name.clone(), known.pin.clone())].into(),
             others: [(shape, others.collect())].into(),
@@ -189,24 +179,6 @@ fn look_alikes(tools: &mut [Known]) {
         };
         known.behavior.hazards.extend(pins.look_alike(&known.tool.name));
     }
-}
-
-struct Row0 {
-    id: i64,
-    server: Server,
-    pin: Pin,
-    last_seen: i64,
-    definition: String,
-}
-
-fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
-    Ok(Row0 {
-        id: row.get(0)?,
-        server: server(row, 1)?,
-        pin: pin(row, 12)?,
-        last_seen: row.get(21)?,
-        definition: row.get(22)?,
-    })
 }
 
 /// The columns of a server, as [`server`] reads them.
@@ -225,11 +197,7 @@ fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
         fingerprint: row.get(at + 1)?,
         command: row.get(at + 2)?,
         package: row.get(at + 3)?,
-        trust: match trust.as_str() {
-            "corroborate" => Trust::Corroborate,
-            "annotations" => Trust::Annotations,
-            _ => Trust::None,
-        },
+        trust: trust.parse().unwrap_or(Trust::None),
         program: row.get(at + 5)?,
         trusted: row.get(at + 6)?,
         first_seen: row.get(at + 7)?,

@@ -116,8 +116,9 @@ impl Memory {
             }
             PinWord::PlainText(names) => {
                 let read = "SELECT plain FROM tool WHERE fingerprint = ?1 AND name = ?2 AND trusted = ?3";
-                let before = self.db.query_row(read, (fingerprint, tool, &definition), |row| row.get(0)).optional();
-                let before: Option<String> = before.map_err(|error| self.fault(&error))?.flatten();
+                let row = (fingerprint, tool, &definition);
+                let before = self.read(|db| db.query_row(read, row, |row| row.get(0)).optional());
+                let before: Option<String> = before?.flatten();
                 let before = before.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
                 let names: BTreeSet<String> = [before, names.clone()].concat().into_iter().collect();
                 let sql = "UPDATE tool SET plain = ?4, trusted = ?3, refused = NULL,
@@ -159,18 +160,17 @@ impl Memory {
     /// # Errors
     /// Why it could not be read.
     pub fn views(&self) -> Result<HashMap<Digest, Identity>, PinsError> {
-        let read = || -> rusqlite::Result<HashMap<Digest, Identity>> {
+        self.read(|db| {
             // Made by the first view that is kept.
             let made = "SELECT 1 FROM sqlite_schema WHERE name = 'view'";
-            if self.db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
+            if db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(HashMap::new());
             }
-            let mut rows = self.db.prepare("SELECT digest, says FROM view")?;
+            let mut rows = db.prepare("SELECT digest, says FROM view")?;
             let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
             let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
             Ok(rows.into_iter().filter_map(|(digest, says)| Some((digest.parse().ok()?, says.parse().ok()?))).collect())
-        };
-        read().map_err(|error| self.fault(&error))
+        })
     }
 
     fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Settled, PinsError> {

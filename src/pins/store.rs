@@ -219,9 +219,9 @@ impl Memory {
     /// # Errors
     /// Why it could not be read.
     pub fn load(&self, launch: &Launch, program: &Program) -> Result<Pins, PinsError> {
-        let read = || -> rusqlite::Result<Pins> {
+        self.read(|db| {
             let fingerprint = launch.fingerprint.to_string();
-            let noted = self.db.query_row(
+            let noted = db.query_row(
                 "SELECT trusted FROM server WHERE fingerprint = ?1 AND name = ?2",
                 (&fingerprint, &launch.name),
                 |row| row.get::<_, Option<String>>(0),
@@ -231,20 +231,20 @@ impl Memory {
                 // As it will be noted: the first command line of a name is taken as it is.
                 None => {
                     let named = "SELECT 1 FROM server WHERE name = ?1 LIMIT 1";
-                    let named = self.db.query_row(named, [&launch.name], |_| Ok(())).optional()?;
+                    let named = db.query_row(named, [&launch.name], |_| Ok(())).optional()?;
                     named.is_none().then(|| program.files.clone())
                 }
             };
             let former = match trusted {
                 Some(_) => Vec::new(),
-                None => self.db.query_row(
+                None => db.query_row(
                     &format!("SELECT {FORMER} FROM (SELECT ?1 AS name) AS server"),
                     [&launch.name],
                     |row| words(row, 0),
                 )?,
             };
             let mut tools = HashMap::new();
-            let mut rows = self.db.prepare(&format!(
+            let mut rows = db.prepare(&format!(
                 "SELECT tool.name, {PIN}, definition.text FROM tool
                  LEFT JOIN definition ON definition.digest = tool.trusted WHERE fingerprint = ?1"
             ))?;
@@ -255,7 +255,7 @@ impl Memory {
                 tools.insert(name, pin);
             }
             let mut others: HashMap<String, Vec<Other>> = HashMap::new();
-            let mut rows = self.db.prepare(
+            let mut rows = db.prepare(
                 "SELECT tool.shape, server.name, tool.name, tool.first_seen FROM tool JOIN server USING (fingerprint)
                  WHERE fingerprint <> ?1 AND server.name <> ?2",
             )?;
@@ -276,8 +276,7 @@ impl Memory {
                 origin: program.origin,
                 arrival: Arrival::Here,
             })
-        };
-        read().map_err(|error| self.fault(&error))
+        })
     }
 
     /// Keeps a definition that is new or changed. What is trusted stays as it is, for a review, or comes to be the same in
@@ -333,8 +332,7 @@ impl Memory {
     /// # Errors
     /// Why it could not be read.
     pub fn generation(&self) -> Result<i64, PinsError> {
-        let read = self.db.query_row("PRAGMA data_version", [], |row| row.get(0));
-        read.map_err(|error| self.fault(&error))
+        self.read(|db| db.query_row("PRAGMA data_version", [], |row| row.get(0)))
     }
 
     /// The files of a program with their digests, one a line. A file that was not touched since is not read again.
@@ -362,6 +360,11 @@ impl Memory {
         // Only a shortcut for the next start.
         let _ = self.db.execute("INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3)", (&name, &stamp, &digest));
         Ok(digest)
+    }
+
+    /// Reads, with an error of this file's own.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, PinsError> {
+        read(&self.db).map_err(|error| self.fault(&error))
     }
 
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {

@@ -113,7 +113,7 @@ pub fn sort(line: Line) -> Sorted {
 
 /// The refusal for a line beyond the cap. `head` is its first bytes, searched for an id.
 pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
-    let mut scanner = EnvelopeScanner::new();
+    let mut scanner = EnvelopeScanner::default();
     scanner.feed(head);
     let is_response = scanner.method().is_none() && scanner.outcome().is_some();
     let what = format!("the line has {bytes} bytes; at most {cap} are accepted");
@@ -122,7 +122,7 @@ pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
 
 /// Tells what a server's line is, if that is known. Tolerant: it is relayed in any case.
 pub fn peek(content: &[u8]) -> Gist {
-    let mut scanner = EnvelopeScanner::new();
+    let mut scanner = EnvelopeScanner::default();
     scanner.feed(content);
     match scanner.finish() {
         Gist::Notification { method, .. } if method == judge::CANCELLED => {
@@ -163,7 +163,7 @@ fn malformed(content: &[u8], fault: Fault) -> Refusal {
     if fault.flaw.is_syntax() {
         return Refusal { code: PARSE_ERROR, what, id: None, answer: true };
     }
-    let mut scanner = EnvelopeScanner::new();
+    let mut scanner = EnvelopeScanner::default();
     scanner.feed(content);
     let has_method = scanner.method().is_some();
     let is_notification = has_method && !scanner.has_id();

@@ -10,7 +10,7 @@ use super::strict::{Fault, Kind, Reader};
 
 /// A response under another id; `None` where it has no unambiguous one. Read as tolerantly as any line of a server.
 pub fn with_id(line: &Line, id: &Id) -> Option<Line> {
-    let mut scanner = EnvelopeScanner::new();
+    let mut scanner = EnvelopeScanner::default();
     scanner.feed(line.content());
     replaced(line, scanner.id_span()?, id.raw())
 }

@@ -6,6 +6,7 @@ use super::fold::PROGRESS_TOKEN;
 use super::id::Id;
 use super::line::Line;
 use super::task::RELATED;
+use super::words::words;
 
 /// JSON-RPC: it is no JSON.
 pub const PARSE_ERROR: i32 = -32700;
@@ -25,12 +26,13 @@ pub fn error(id: Option<&Id>, code: i32, message: &str) -> Line {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
 }
 
-/// Whether somebody can still authorize a call that was denied (SEP-2643).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remediation {
-    /// It may be tried again once the user has done what the text says.
-    Available,
-    Unavailable,
+words! {
+    /// Whether somebody can still authorize a call that was denied (SEP-2643).
+    Remediation {
+        /// It may be tried again once the user has done what the text says.
+        Available = "available",
+        Unavailable = "unavailable",
+    }
 }
 
 /// A tool result with `isError: true` and one text block; `resultType` only for a request of the stateless era.
@@ -40,10 +42,7 @@ pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
 
 /// The same for a call that no operator authorized. The note for programs says that it was not performed (SEP-2643).
 pub fn denied(id: &Id, text: &str, modern: bool, remediation: Remediation) -> Line {
-    let remediation = match remediation {
-        Remediation::Available => "available",
-        Remediation::Unavailable => "unavailable",
-    };
+    let remediation = remediation.word();
     let meta = format!(
         r#","_meta":{{"io.modelcontextprotocol/authorization":{{"reason":"insufficient_authorization","remediation":"{remediation}"}}}}"#
     );

@@ -17,7 +17,7 @@ pub enum Outcome {
     Error,
 }
 
-/// Scans one line in pieces for the members of its envelope. Values of other members are skipped, not read.
+/// Scans one line, from its start and in pieces, for the members of its envelope. Values of other members are skipped, not read.
 #[derive(Debug, Default)]
 pub struct EnvelopeScanner {
     place: Place,
@@ -119,11 +119,6 @@ impl<T> Member<T> {
 }
 
 impl EnvelopeScanner {
-    /// A scanner at the start of a line.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next piece of the line (its line end may be in it).
     pub fn feed(&mut self, piece: &[u8]) {
         let mut rest = piece;

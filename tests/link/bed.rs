@@ -4,13 +4,14 @@ use mcp_approve::audit::record::{Assurance, By, VerdictWord};
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::ContentType;
+use mcp_approve::gate::data::event::ConsoleId;
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{
     Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Settled, Wrapper,
 };
-use mcp_approve::link::server::{ConsoleId, FromConsoles, Rejection, Server};
+use mcp_approve::link::server::{FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;

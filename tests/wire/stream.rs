@@ -23,11 +23,11 @@ const LINES: &[&str] = &[
 fn pieces_do_not_change_what_is_learnt() {
     for line in LINES {
         let bytes = line.as_bytes();
-        let mut whole = EnvelopeScanner::new();
+        let mut whole = EnvelopeScanner::default();
         whole.feed(bytes);
         for first in 0..=bytes.len() {
             for second in first..=bytes.len() {
-                let mut scanner = EnvelopeScanner::new();
+                let mut scanner = EnvelopeScanner::default();
                 for piece in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
                     scanner.feed(piece);
                 }
@@ -50,7 +50,7 @@ fn a_scanner_is_done_once_id_and_kind_are_known() {
         ("[", true),
     ];
     for (beginning, done) in table {
-        let mut scanner = EnvelopeScanner::new();
+        let mut scanner = EnvelopeScanner::default();
         scanner.feed(beginning.as_bytes());
         assert_eq!(scanner.is_done(), done, "{beginning}");
     }
@@ -60,7 +60,7 @@ fn a_scanner_is_done_once_id_and_kind_are_known() {
 fn a_long_id_or_method_is_not_kept() {
     let long = "x".repeat(100_000);
     let line = format!(r#"{{"id":"{long}","method":"{long}","{long}":1}}"#);
-    let mut scanner = EnvelopeScanner::new();
+    let mut scanner = EnvelopeScanner::default();
     for piece in line.as_bytes().chunks(1000) {
         scanner.feed(piece);
     }

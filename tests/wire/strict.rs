@@ -216,7 +216,7 @@ proptest! {
             Sorted::Plain(plain) => {
                 let other: Value = serde_json::from_slice(plain.line().content()).expect("taken twice");
                 prop_assert_ne!(other.pointer("/method"), Some(&Value::from("tools/call")));
-                let mut lifecycle = Lifecycle::new();
+                let mut lifecycle = Lifecycle::default();
                 lifecycle.on_host_line(plain.gist(), &bytes);
                 lifecycle.on_server_line(plain.gist(), &bytes);
             }

@@ -35,9 +35,8 @@ const SCHEMA: &str = include_str!("../../../assets/journal.sql");
 pub(super) const VERSION: i64 = 1;
 /// `mcpj`, so that no other program's database passes for a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
-/// Bytes of a page: each commit writes its last page anew, and a new page costs three. A call takes about 1,200 bytes: with
-/// pages twice or half as large its commit takes longer, and twice as large the next sync writes half as much again.
-const PAGE: u64 = 4096;
+/// Bytes of a page: each commit writes its last page anew, and a new page costs three.
+const PAGE: u64 = 8192;
 /// A write-ahead log of so many bytes is begun anew.
 const GROWN: u64 = 2 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";

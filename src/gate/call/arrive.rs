@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::{duplicate, too_many_lists};
+use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
@@ -156,7 +156,9 @@ impl Gate {
                 }
                 if method == "tools/list" {
                     if !self.config.scope.is_whole() && !self.catalog.has_room() {
-                        return self.refuse_line(&too_many_lists(id), plain.line());
+                        // Its answer could not be cut to the scope.
+                        let what = "too many tools/list requests wait for their answers; ask again when one has come";
+                        return self.refuse_line(&Refusal::of(what, Some(id), true), plain.line());
                     }
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
@@ -263,15 +265,6 @@ impl Gate {
 
 /// Whether a `tools/list` asks for a later page.
 fn has_cursor(content: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Request {
-        params: Option<Params>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Params {
-        cursor: Option<serde_json::Value>,
-    }
-    let request: Result<Request, _> = serde_json::from_slice(content);
-    request
-        .is_ok_and(|request| request.params.is_some_and(|params| params.cursor.is_some_and(|cursor| !cursor.is_null())))
+    let request: serde_json::Value = serde_json::from_slice(content).unwrap_or_default();
+    request.pointer("/params/cursor").is_some_and(|cursor| !cursor.is_null())
 }

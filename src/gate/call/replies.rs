@@ -31,95 +31,74 @@ pub fn answer(call: &Call, reply: Line) -> Effect {
 /// A person denied it.
 pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
     let reason = if reason.is_empty() { "no reason given" } else { reason };
-    denied(
-        call,
-        Remediation::Unavailable,
-        &format!(
-            "Denied by the operator in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
-         Do not retry the same call; do what the operator says, or ask the user how to go on."
-        ),
-    )
+    let text = format!(
+        "Denied by the operator in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
+     Do not retry the same call; do what the operator says, or ask the user how to go on."
+    );
+    denied(call, Remediation::Unavailable, &text)
 }
 
 /// The policy denied it.
 pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
-    denied(
-        call,
-        Remediation::Unavailable,
-        &format!(
-            "Denied by policy in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
-         Retrying will not help; choose another way, or ask the user to change the rule."
-        ),
-    )
+    let text = format!(
+        "Denied by policy in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
+     Retrying will not help; choose another way, or ask the user to change the rule."
+    );
+    denied(call, Remediation::Unavailable, &text)
 }
 
 /// No operator answered in time.
 pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
-    denied(
-        call,
-        Remediation::Available,
-        &format!(
-            "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
-         Ask the user to open the console by running `{console}` in a terminal, and then try again."
-        ),
-    )
+    let text = format!(
+        "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
+     Ask the user to open the console by running `{console}` in a terminal, and then try again."
+    );
+    denied(call, Remediation::Available, &text)
 }
 
 /// The host asked its user for us, and the answer was not an approval.
 pub fn denied_by_elicitation(call: &Call, console: &str, why: &str) -> Line {
-    denied(
-        call,
-        Remediation::Available,
-        &format!(
-            "Denied: mcp-approve had the host ask its user, and {why}. The tool was NOT executed and nothing changed. Do not \
-         retry the same call unless the user wants it; they can decide in the console by running `{console}` in a terminal."
-        ),
-    )
+    let text = format!(
+        "Denied: mcp-approve had the host ask its user, and {why}. The tool was NOT executed and nothing changed. Do not \
+     retry the same call unless the user wants it; they can decide in the console by running `{console}` in a terminal."
+    );
+    denied(call, Remediation::Available, &text)
 }
 
 /// No console is open, and `--unattended deny` says not to wait.
 pub fn unattended(call: &Call, console: &str) -> Line {
-    denied(
-        call,
-        Remediation::Available,
-        &format!(
-            "No decision: no console is open, and mcp-approve is set not to wait (--unattended deny). The tool was \
-             NOT executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
-        ),
-    )
+    let text = format!(
+        "No decision: no console is open, and mcp-approve is set not to wait (--unattended deny). The tool was \
+         NOT executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
+    );
+    denied(call, Remediation::Available, &text)
 }
 
 /// The log could not take the decision.
 pub fn not_recorded(call: &Call, console: &str, why: &str) -> Line {
-    tool(
-        call,
-        &format!(
-            "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
-         Ask the user to run `{console} doctor`; it says how to fix the log."
-        ),
-    )
+    let text = format!(
+        "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
+     Ask the user to run `{console} doctor`; it says how to fix the log."
+    );
+    tool(call, &text)
 }
 
 /// What it would touch is not what was approved any more.
 pub fn changed(call: &Call, what: &str) -> Line {
-    tool(
-        call,
-        &format!(
-            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
-             and call again if it is still wanted: mcp-approve will judge the call again."
-        ),
-    )
+    let text = format!(
+        "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
+         and call again if it is still wanted: mcp-approve will judge the call again."
+    );
+    tool(call, &text)
 }
 
 /// It is approved, and a call that must reach the server before it still waits.
 pub fn out_of_turn(call: &Call, earlier: &str) -> Line {
-    tool(
-        call,
-        &format!(
-            "Approved, but it did not run: calls reach this server in the order they were sent, and {earlier} still waits. \
-             The tool was NOT executed. Call again once {earlier} is answered."
-        ),
-    )
+    let text = format!(
+        "Approved, but it did not run: calls reach this server in the order they were sent, and {earlier} still waits. \
+         The tool was NOT executed. Call again once {earlier} is answered."
+    );
+    tool(call, &text)
 }
 
 /// A request brings back a state of ours that no call waits under.
@@ -133,13 +112,11 @@ pub fn stale_state(call: &Call) -> Line {
 
 /// A request brings back the state of another call.
 pub fn other_call(call: &Call, ticket: &str) -> Line {
-    tool(
-        call,
-        &format!(
-            "This request brings back the state of {ticket}, but it is another call, so mcp-approve refused both. The tool was \
-             NOT executed. Call again without requestState, and the user is asked."
-        ),
-    )
+    let text = format!(
+        "This request brings back the state of {ticket}, but it is another call, so mcp-approve refused both. The tool was \
+         NOT executed. Call again without requestState, and the user is asked."
+    );
+    tool(call, &text)
 }
 
 /// A call was withdrawn that is a task; `id` does not matter.
@@ -166,13 +143,11 @@ pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
 
 /// It is approved, but the proof of that is not one for this call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
-    tool(
-        call,
-        &format!(
-            "Stopped by mcp-approve before it ran: {unproven}. The tool was NOT executed. This is a fault in mcp-approve: \
-             tell the user."
-        ),
-    )
+    let text = format!(
+        "Stopped by mcp-approve before it ran: {unproven}. The tool was NOT executed. This is a fault in mcp-approve: \
+         tell the user."
+    );
+    tool(call, &text)
 }
 
 /// More calls wait, for a decision or for the server, than can be kept.

@@ -235,11 +235,11 @@ impl Gate {
 
     /// Forgets the tasks whose time is over; a call that still waits as one is withdrawn.
     pub(in crate::gate) fn expire_tasks(&mut self) {
-        for (task, waiting) in self.tasks.due(self.now.mono) {
+        for task in self.tasks.due(self.now.mono) {
             if let Progress::Held(number) = task.progress {
                 self.withdraw(number, Withdrawal::TaskOver);
             }
-            for request in waiting {
+            for request in task.waiting {
                 self.on_task_request(request);
             }
         }

@@ -48,7 +48,7 @@ pub struct Task {
     pub until: u64,
     pub progress: Progress,
     /// Requests about it that wait for its end, or for the server's own task.
-    waiting: Vec<Plain>,
+    pub waiting: Vec<Plain>,
 }
 
 /// How far a task is.
@@ -218,11 +218,9 @@ impl Tasks {
         self.by_id.is_empty()
     }
 
-    /// The tasks whose time is over by `now`: they are forgotten. With each what waits for it.
-    pub fn due(&mut self, now: u64) -> Vec<(Task, Vec<Plain>)> {
-        let due = self.by_id.extract_if(|_, task| task.until <= now);
-        let due = due.map(|(_, mut task)| (std::mem::take(&mut task.waiting), task));
-        let due: Vec<_> = due.map(|(waiting, task)| (task, waiting)).collect();
+    /// The tasks whose time is over by `now`: they are forgotten.
+    pub fn due(&mut self, now: u64) -> Vec<Task> {
+        let due = self.by_id.extract_if(|_, task| task.until <= now).map(|(_, task)| task).collect();
         self.forwarded.retain(|_, id| self.by_id.contains_key(id));
         due
     }

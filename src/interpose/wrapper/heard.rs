@@ -11,7 +11,7 @@ use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
 use crate::interpose::watch::Files;
 use crate::link::message::FromWrapper;
-use crate::link::server::{ConsoleId, FromConsoles};
+use crate::link::server::FromConsoles;
 
 impl Wrapper {
     pub(super) fn recorded(&mut self, done: Done) {
@@ -63,7 +63,7 @@ impl Wrapper {
     }
 
     pub(super) fn refuse(&self, console: u64, ticket: String, why: String) {
-        self.consoles.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+        self.consoles.tell(console, &FromWrapper::Refused { ticket, why });
     }
 
     pub(super) fn console(&mut self, said: FromConsoles) {
