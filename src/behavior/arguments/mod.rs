@@ -18,6 +18,7 @@ pub mod named;
 pub mod path;
 pub mod reading;
 pub mod redis;
+mod remembering;
 pub mod said;
 pub mod shell;
 pub mod sql;

@@ -11,7 +11,7 @@ use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
 use super::language::Languages;
-use super::memory::{Cost, Memory, Remembered};
+use super::memory::{Memory, Remembered};
 use super::reading::Reading;
 use super::said::Said;
 use super::sql::Dialect;
@@ -49,13 +49,13 @@ pub(super) struct Walk<'a> {
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
     pub(super) wants: Wants<'a>,
-    /// What its addresses could carry out.
-    pub(super) carried: Carried,
     /// What was read anew and may be remembered.
     pub(super) learnt: Vec<Remembered>,
+    /// What its addresses could carry out.
+    pub(super) carried: Carried,
     pub(super) pointer: String,
-    left: usize,
-    leaves: usize,
+    pub(super) left: usize,
+    pub(super) leaves: usize,
 }
 
 /// What is known of a value by the names above it.
@@ -86,8 +86,8 @@ impl<'a> Walk<'a> {
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
             wants,
-            carried: Carried::default(),
             learnt: Vec::new(),
+            carried: Carried::default(),
             pointer: String::new(),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
@@ -205,52 +205,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A text among the arguments themselves: how it is read depends on the tool, its name and itself, and on what is left of the
-    /// budgets. What only explains itself is remembered.
-    fn remembered(
-        &mut self,
-        memory: &Memory,
-        above: &At<'_>,
-        place: &Place<'a>,
-        (name, text, field): (&str, &str, &Value),
-        url: Option<&str>,
-    ) {
-        if let Some(known) = memory.find(name, text).filter(|known| self.affords(known.cost)) {
-            self.left -= known.cost.text;
-            self.leaves -= known.cost.leaves;
-            self.schema.spend(known.cost.schema);
-            return self.explained(known.kind);
-        }
-        let before = self.noted();
-        let carried = self.carried;
-        let (left, leaves, schema) = (self.left, self.leaves, self.schema.left());
-        self.field(above, place, (name, field), url, 0);
-        // It said one thing, counts for nothing that the whole call is bounded by, and had all the budgets it asked for.
-        let (found, unexplained, explained) = before;
-        if self.noted() == (found, unexplained, explained + 1)
-            && self.carried == carried
-            && self.leaves > 0
-            && self.schema.left() > 0
-            && let Some(kind) = self.explanation.last_kind()
-        {
-            let cost =
-                Cost { text: left - self.left, leaves: leaves - self.leaves, schema: schema - self.schema.left() };
-            self.learnt.extend(Remembered::new(name, text, kind, cost));
-        }
-    }
-
-    /// Whether the budgets are more than this, so that a reading that took it ends as it did then.
-    fn affords(&self, cost: Cost) -> bool {
-        self.left >= cost.text && self.leaves > cost.leaves && self.schema.left() > cost.schema
-    }
-
-    /// How much was found, not explained and explained so far.
-    fn noted(&self) -> (usize, usize, usize) {
-        let Explanation { leaves, more, unexplained, more_unexplained } = &self.explanation;
-        (self.found.len(), unexplained.len() + more_unexplained, leaves.len() + more)
-    }
-
-    fn field(
+    pub(super) fn field(
         &mut self,
         above: &At<'_>,
         place: &Place<'a>,
