@@ -6,7 +6,10 @@ use super::kept::{self, run};
 
 /// A program whose flags are known, or a subcommand that takes a password.
 #[derive(Clone, Copy)]
-pub(super) struct Program(&'static [(u8, Takes)]);
+pub(super) struct Program(Flags);
+
+/// By its letter, how each flag takes its secret.
+type Flags = &'static [(u8, Takes)];
 
 /// How a flag takes its secret.
 #[derive(Clone, Copy)]
@@ -22,7 +25,7 @@ enum Takes {
 use Takes::{Attached, Pair, Value};
 
 /// By their names, the flags of programs and subcommands.
-const PROGRAMS: &[(&[&str], &[(u8, Takes)])] = &[
+const PROGRAMS: &[(&[&str], Flags)] = &[
     (
         &["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb"],
         // `-p` by itself asks; the next word is a database.

@@ -117,7 +117,7 @@ fn by_shape(text: &str, signs: Signs, role: Role, reads: Reads, depth: usize) ->
         } else {
             Ok("a path")
         }
-    } else if signs.may_be(name::IDENTIFIER) && name::is_identifier(text)
+    } else if (signs.may_be(name::IDENTIFIER) && name::is_identifier(text))
         || text.strip_prefix('^').is_some_and(is_capitals)
     {
         Ok("an identifier")
