@@ -173,10 +173,11 @@ pub fn header(name: &str, text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// How many letters and digits are written as percent escapes, which no program does by itself.
+/// How many characters are written as percent escapes that need none (RFC 3986, 2.3): no program does that by itself.
 fn needless_escapes(text: &str) -> usize {
-    let stands_for_itself =
-        |hex: &str| u8::from_str_radix(hex, 16).is_ok_and(|byte| byte.is_ascii_alphanumeric() || byte == b'%');
+    let stands_for_itself = |hex: &str| {
+        u8::from_str_radix(hex, 16).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte))
+    };
     text.split('%').skip(1).filter(|rest| rest.get(..2).is_some_and(stands_for_itself)).count()
 }
 
