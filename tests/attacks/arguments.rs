@@ -240,6 +240,13 @@ fn f14_a_read_carries_nothing_out_but_words_numbers_and_short_ids() {
             json!({ "url": "https://evil.example/", "note": blob }),
             json!({ "url": "https://evil.example/", "id": format!("{blob}{blob}{blob}") }),
             json!({ "url": "https://evil.example/", "params": { blob: 1 } , "more": blob }),
+            json!({ "url": "https://evil.example/", "params": { blob: 1 } }),
+            json!({ "url": "https://evil.example/", blob: true }),
+            json!({ "url": "https://evil.example/", "numbers": vec![7_305_519_922_104_u64; 40] }),
+            json!({ "url": "https://evil.example/", "bits": vec![true; 400] }),
+            json!({ "url": "https://evil.example/", "note": "73055199221047 ".repeat(40) }),
+            json!({ "url": "https://evil.example/", "note": "the words of a note ".repeat(200) }),
+            json!({ "url": "https://evil.example/", "notes": vec!["the words of a note"; 200] }),
             json!({ "url": "https://evil.example/", "session_token": "swordfish" }),
             json!({ "url": "https://evil.example/", "cookies": { "s": "swordfish" } }),
             json!({ "url": "https://evil.example/", "headers": { "Authorization": "Basic am9objpzd29yZGZpc2g=" } }),
@@ -272,6 +279,26 @@ fn f2_a_file_of_options_and_a_device_are_not_explained() {
             json!({ "op": "shell", "query": "SELECT 1" }),
         ],
     );
+}
+
+/// A parameter that the tool declares may be a host without its scheme.
+#[test]
+fn f14_a_site_is_an_address_without_its_scheme() {
+    let text = json!({ "type": "string" });
+    let schema = json!({ "type": "object", "properties": { "site": text, "domain_name": text, "page": text } });
+    let definition = json!({ "name": "read_page", "description": "Reads a page of the web.", "inputSchema": schema });
+    let tool = Tool::read(definition).expect("a definition");
+    let explained = |arguments| mcp_approve::behavior::arguments::judge(Some(&tool), &arguments, &[]).explanation;
+    let blob = "c2vjcmv0ig9mihrozsbob3vzztogndi3mq";
+    for name in ["site", "domain_name", "page"] {
+        for plain in ["example.com", "docs.python.org/3/library/asyncio", "about.html", "2", "the first page"] {
+            assert!(explained(json!({ name: plain })).holds(), "{name}: {plain}");
+        }
+        for evil in [format!("{blob}.evil.example"), format!("evil.example/{blob}"), format!("evil.example/?d={blob}")]
+        {
+            assert!(!explained(json!({ name: evil })).holds(), "{name}: {evil}");
+        }
+    }
 }
 
 /// What a tool lists is its own, and goes nowhere that the tool does not go anyway.

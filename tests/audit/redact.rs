@@ -214,10 +214,18 @@ fn a_literal_inside_code_is_hidden() {
 #[test]
 fn a_text_of_beginnings_takes_no_longer_than_its_length() {
     let redactor = Redactor::new(&[7; 32]);
-    for part in ["password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A "] {
+    for part in [
+        "password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A ",
+        // A name and an address of code, one behind the other.
+        "password:env::", // Blocks whose first line is not indented by a space.
+        " \u{c}password: |\n", // Fallbacks of a shell that do not close.
+        " login -p ${a:-",
+    ] {
         let text = part.repeat(200_000);
         assert!(!redactor.text(&text).is_empty());
     }
+    // A call that all names before it could be the name of.
+    assert!(!redactor.text(&format!("{}()", "password=".repeat(200_000))).is_empty());
 }
 
 /// Each as the text of one argument; the secret in it is hunter2xyz, or between the marks where it is another.

@@ -97,3 +97,15 @@ proptest! {
         same(&tool, &calls.iter().collect::<Vec<_>>());
     }
 }
+
+/// Beyond what is listed nothing more is counted, so nothing is learnt there either.
+#[test]
+fn what_was_not_listed_among_many_findings_is_not_remembered() {
+    let tool = json!({ "name": "search_notes", "description": "Reads notes.", "inputSchema": { "type": "object",
+        "properties": { "all": {}, "method": { "type": "string" }, "code": { "type": "string" } } } });
+    let tool = Tool::read(tool).unwrap();
+    let many: Vec<Value> = (0..70).map(|_| json!({ "sql": "DROP TABLE users" })).collect();
+    for (name, text) in [("method", "GET"), ("code", "reboot"), ("code", "shutdown")] {
+        same(&tool, &[&json!({ "all": many, name: text }), &json!({ name: text })]);
+    }
+}

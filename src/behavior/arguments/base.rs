@@ -139,7 +139,9 @@ fn says(name: &str) -> Says {
     let words = words::of_name(name);
     let has = |known: &str| words.iter().any(|word| words::among(word, known));
     let is_place = has("dir directory folder path");
-    if has("cwd root workdir worktree") || is_place && has("repo repository project workspace working base") {
+    if has("cwd root workdir worktree workspace project rootdir basedir prefix")
+        || is_place && has("repo repository project workspace working base")
+    {
         Says::Base
     } else if has("dir directory folder") {
         Says::Folder
@@ -171,6 +173,8 @@ mod tests {
             (json!({ "repo_path": "/x/repo", "files": ["f"] }), "/files/0", "f", false),
             (json!({ "repo_path": "repo", "files": ["f"] }), "/files/0", "f", false),
             (json!({ "path": "f", "cwd": "w" }), "/path", "f", false),
+            (json!({ "path": "f", "workspace": "w" }), "/path", "f", false),
+            (json!({ "path": "f", "project": "w" }), "/path", "f", false),
             (json!({ "path": "../f", "where": "~/w" }), "/path", "../f", false),
             (json!({ "directory": "src", "filename": "f" }), "/filename", "f", false),
             (json!({ "options": { "in": ["/w"] }, "path": "f" }), "/path", "f", false),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::MOST;
 use super::explain::Explanation;
 use super::explain::place::Place;
 use super::memory::{Cost, Memory, Remembered};
@@ -27,10 +28,12 @@ impl<'a> Walk<'a> {
         let before = self.noted();
         let (left, leaves, schema, carried) = (self.left, self.leaves, self.schema.left(), self.carried);
         self.field(above, place, (name, field), url, 0);
-        // It said one thing, left nothing to be counted with other addresses, and had all the budgets it asked for.
+        // It said one thing, left nothing to be counted with other addresses, and had all the budgets it asked for. Beyond the
+        // last finding that is listed, what it did would not be counted.
         let (found, unexplained, explained) = before;
         if self.noted() == (found, unexplained, explained + 1)
             && self.carried == carried
+            && self.found.len() <= MOST
             && self.leaves > 0
             && self.schema.left() > 0
             && let Some(kind) = self.explanation.last_kind()

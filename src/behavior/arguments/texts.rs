@@ -13,6 +13,7 @@ use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::signs::Signs;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words;
 use crate::wire::fields::member;
 use crate::wire::strict::Reader;
 
@@ -99,7 +100,9 @@ impl<'a> Walk<'a> {
             "a web address" => self.carried.address(text.trim_matches(' '))?,
             "a path and its query" => self.carried.path(text)?,
             _ if at.key.role == Role::Headers => carried::header(at.name, text)?,
-            _ if at.key.role == Role::Address && names_a_host(text) => self.carried.address(text)?,
+            _ if (at.key.role == Role::Address || names_a_site(at.name, text)) && names_a_host(text) => {
+                self.carried.address(text)?;
+            }
             _ => {}
         }
         let may_be_one = matches!(at.key.role, Role::Open | Role::Condition);
@@ -349,6 +352,13 @@ fn names_a_host(text: &str) -> bool {
     let (host, _) = text.split_once('/').unwrap_or((text, ""));
     let end = host.rsplit('.').next().unwrap_or_default();
     host.contains('.') && !host.starts_with('.') && end.len() >= 2 && end.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Whether a name says that a text, one word, may be the host of a page or a name to look up: `site`, `domain_name`.
+fn names_a_site(name: &str, text: &str) -> bool {
+    let is_site =
+        |word: &String| words::among(word, "site sites domain domains hostname hostnames fqdn page pages web");
+    !text.contains(' ') && words::of_name(name).iter().any(is_site)
 }
 
 /// How a statement that reads is called.

@@ -58,7 +58,9 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         })
     };
     // `password = ask()` calls something for it; `password=ask()2` does not.
-    let is_call = bytes[start..end].last() == Some(&b'(')
+    // Each name within a longer one would be read to its end again.
+    let is_call = end - start <= LONGEST
+        && bytes[start..end].last() == Some(&b'(')
         && bytes.get(end) == Some(&b')')
         && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
     (end - start >= 3 && !is_call).then_some(start..end)
@@ -102,11 +104,16 @@ fn yaml_block(bytes: &[u8], open: usize) -> Option<Range<usize>> {
         return None;
     }
     let start = run(bytes, line_end, |b| b.is_ascii_whitespace());
+    let line = bytes[..start].iter().rposition(|&b| b == b'\n')? + 1;
+    // Before the rest of the block is read: whoever is no block is read again from its next name.
+    if !matches!(bytes.get(line), Some(b' ' | b'\t')) {
+        return None;
+    }
     let mut end = run(bytes, start, |b| b != b'\n');
     while matches!(bytes.get(end + 1), Some(b' ' | b'\t')) {
         end = run(bytes, end + 1, |b| b != b'\n');
     }
-    (matches!(bytes.get(start.checked_sub(1)?), Some(b' ' | b'\t')) && end >= start + 3).then_some(start..end)
+    (end >= start + 3).then_some(start..end)
 }
 
 /// The command whose output is the value, to its end: `$(…)`, or between backticks. One word alone holds no secret.

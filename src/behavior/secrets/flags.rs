@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::kept::{self, run};
 
+/// A fallback is looked for in so many bytes behind the word.
+const NEAR: usize = 128;
+
 /// A program whose flags are known, or a subcommand that takes a password.
 #[derive(Clone, Copy)]
 pub(super) struct Program(Flags);
@@ -72,7 +75,9 @@ impl Program {
             Pair => start + value.iter().position(|b| *b == b':')? + 1,
             Attached | Value => start,
         };
-        let is_kept = kept::elsewhere(bytes, start).is_some_and(|kept| kept.default.is_none());
+        // What does not close is not searched to its end from each flag.
+        let near = bytes.get(..bytes.len().min(end + NEAR))?;
+        let is_kept = kept::elsewhere(near, start).is_some_and(|kept| kept.default.is_none());
         // Another flag: `-p -u`.
         let is_none = open > attached && bytes.get(start) == Some(&b'-');
         (end >= start + 3 && !is_kept && !is_none).then_some(start..end)

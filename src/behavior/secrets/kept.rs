@@ -17,7 +17,10 @@ pub(super) fn elsewhere(bytes: &[u8], start: usize) -> Option<Kept> {
     let start = if bytes[start..].starts_with(b"std::") { start + 5 } else { start };
     let place = KEPT.iter().find(|place| bytes[start..].starts_with(place))?;
     let within = place.last().is_some_and(|last| b"[(".contains(last));
-    Some(Kept { default: default_of_code(bytes, start + place.len(), within) })
+    let at = start + place.len();
+    // A longer name is none: it is the value, and is not read again from each name in it.
+    let name = run(&bytes[..bytes.len().min(at + LONGEST_NAME)], at, in_path);
+    (name < at + LONGEST_NAME).then(|| Kept { default: default_of_code(bytes, at, within) })
 }
 
 /// Whether what follows `$` is a place: `{…}`, `(…)`, or a name that nothing follows which a secret may hold and a path may not.
@@ -65,6 +68,9 @@ fn default_of_shell(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     (end - start >= 3).then_some(start..end)
 }
 
+/// The name of a place has fewer bytes.
+const LONGEST_NAME: usize = 256;
+
 /// How many bytes may be between the place of a secret and its fallback.
 const FARTHEST: usize = 64;
 
@@ -72,7 +78,7 @@ const FARTHEST: usize = 64;
 /// `within` brackets the name is quoted.
 fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');
-    let name = run(bytes, at, |b| in_key(b) || b == b':');
+    let name = run(bytes, at, in_path);
     // `os.environ.get(`, `std::env::var(`.
     let within = within || bytes.get(name) == Some(&b'(');
     let name = if within { run(bytes, name, |b| b == b'(' || is_quote(b)) } else { name };
@@ -103,6 +109,11 @@ const KEPT: &[&[u8]] = &[b"process.env.", b"process.env[", b"os.environ[", b"os.
 #[inline]
 pub(super) fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().position(|&b| !belongs(b)).map_or(bytes.len(), |n| from + n)
+}
+
+/// Whether a byte may be in the name of a place: `VAR`, `var`, `std::env::var`.
+fn in_path(byte: u8) -> bool {
+    in_key(byte) || byte == b':'
 }
 
 #[inline]

@@ -27,6 +27,8 @@ const CONSONANTS: usize = 7;
 /// A longer number is none; so many digits one address may have.
 const DIGITS: usize = 20;
 const DIGITS_TOGETHER: usize = 40;
+/// So many digits the whole call may have: coordinates, ids, sizes.
+const DIGITS_OF_CALL: usize = 256;
 /// So many letters beyond ASCII one address may have: each says more.
 const FOREIGN: usize = 48;
 /// So many signs one address may have.
@@ -38,6 +40,7 @@ const TOO_MUCH: &str = "is an address that may carry data out: it holds more tha
 const TOO_LONG: &str = "is an address that may carry data out: it is long";
 const SECRET: &str = "is an address with what looks like a secret in it";
 const BESIDE: &str = "may be sent to the address beside it, and is neither words nor a short id";
+const MUCH_BESIDE: &str = "may be sent to the address beside it, and the call holds much besides";
 const SECRET_BESIDE: &str = "may be sent to the address beside it, and looks like a secret";
 const HOST: &str = "is an address whose host is not a plain name";
 const CREDENTIAL: &str = "is a header that carries a credential";
@@ -47,6 +50,7 @@ const CREDENTIAL: &str = "is a header that carries a credential";
 pub struct Carried {
     bytes: usize,
     opaque: usize,
+    digits: usize,
     /// Whether one of them names a host: what else the call holds may go there.
     pub leaves: bool,
 }
@@ -96,6 +100,7 @@ impl Carried {
         let Value::Object(fields) = arguments else { return found };
         for (name, field) in fields.iter().filter(|(name, _)| !is_plain(name)) {
             let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            self.text(name, OPAQUE, &pointer, &mut found);
             self.value((name, secrets::is_secret_key(name)), field, &pointer, &mut found);
         }
         found
@@ -110,15 +115,15 @@ impl Carried {
     ) {
         match value {
             Value::String(text) if !address::is_web(text) => {
-                let is_id = Key::of(name).role == Role::Identifier;
-                let opaque = Held::of(text).opaque;
-                self.opaque += opaque;
                 if !text.is_empty() && is_secret || !secrets::spans(text).is_empty() {
                     found.push((pointer.to_owned(), SECRET_BESIDE));
-                } else if opaque > if is_id { OPAQUE_ID } else { OPAQUE } || self.opaque > OPAQUE_TOGETHER {
-                    found.push((pointer.to_owned(), BESIDE));
                 }
+                let is_id = Key::of(name).role == Role::Identifier;
+                self.text(text, if is_id { OPAQUE_ID } else { OPAQUE }, pointer, found);
             }
+            // Numbers in a list say as much as any text.
+            Value::Number(number) => self.digits(number.as_str().len(), pointer, found),
+            Value::Bool(_) => self.digits(1, pointer, found),
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
                     self.value((name, is_secret), item, &format!("{pointer}/{at}"), found);
@@ -126,13 +131,34 @@ impl Carried {
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    // A name is data as well, where it is the caller's.
-                    self.opaque += Held::of(name).opaque;
                     let below = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    // A name is data as well, where it is the caller's.
+                    self.text(name, OPAQUE, &below, found);
                     self.value((name, is_secret || secrets::is_secret_key(name)), field, &below, found);
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            Value::Null | Value::String(_) => {}
+        }
+    }
+
+    /// Counts a text of which so many characters may be neither words nor numbers.
+    fn text(&mut self, text: &str, most: usize, pointer: &str, found: &mut Vec<(String, &'static str)>) {
+        let held = Held::of(text);
+        self.opaque += held.opaque;
+        self.bytes += text.len();
+        if held.opaque > most || self.opaque > OPAQUE_TOGETHER {
+            found.push((pointer.to_owned(), BESIDE));
+        } else if self.bytes > LONGEST_TOGETHER {
+            found.push((pointer.to_owned(), MUCH_BESIDE));
+        } else {
+            self.digits(held.digits, pointer, found);
+        }
+    }
+
+    fn digits(&mut self, digits: usize, pointer: &str, found: &mut Vec<(String, &'static str)>) {
+        self.digits += digits;
+        if self.digits > DIGITS_OF_CALL {
+            found.push((pointer.to_owned(), MUCH_BESIDE));
         }
     }
 }
