@@ -143,9 +143,8 @@ const LEAST: (usize, usize) = (12, 10);
 const MOST: (usize, usize) = (48, 28);
 /// From this width on there is room for more of a target.
 const WIDE: (usize, usize) = (90, 40);
-/// Less of a target tells little: then the other columns go. It is cut further where that keeps the tool.
+/// Less of a target tells nothing: then the other columns go.
 const TARGET: usize = 14;
-const CUT_TARGET: usize = 8;
 /// A server's name need not be shown whole beyond this.
 const SERVER: usize = 12;
 
@@ -183,15 +182,8 @@ impl Widths {
             Origin::Ticket => (0, 0),
             Origin::Server(_) => (first, least),
         };
-        let beside = |tool: usize| [least, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
-        let left = |tool: usize| room.saturating_sub(beside(tool));
-        // A target that is cut in any case gives way a little before the tool goes.
-        let least_about = match left(tool.min(least_tool)) {
-            left_beside @ CUT_TARGET..TARGET if about > left(0) => left_beside,
-            _ => TARGET,
-        };
         let wants = [
-            Want { gap: 0, wants: about.clamp(1, most), least: about.min(least_about) },
+            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
             Want { gap: 2, wants: first, least },
             Want { gap: 2, wants: tool, least: tool.min(least_tool) },
         ];
