@@ -68,9 +68,8 @@ const MARK: u8 = 16;
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
     let mut buffer = [0; 128];
-    if key.len() > buffer.len() {
-        return false;
-    }
+    // A longer name says what it is of at its end.
+    let key = key.get(key.ceil_char_boundary(key.len().saturating_sub(buffer.len()))..).unwrap_or_default();
     let mut length = 0;
     for byte in key.bytes() {
         // Written always, kept only where it counts: a jump for each byte costs more.
@@ -87,6 +86,8 @@ pub fn is_secret_key(key: &str) -> bool {
         || name
             .strip_suffix(b"token")
             .is_some_and(|of_what| !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place.as_bytes())))
+        // A JSON Pointer: its last word is the key.
+        || key.rsplit_once('/').is_some_and(|(_, last)| is_secret_key(last))
 }
 
 /// Whether a key ends in this word, behind a sign.

@@ -235,6 +235,14 @@ fn f14_a_read_carries_nothing_out_but_words_numbers_and_short_ids() {
             json!({ "host": "c2vjcmv0ig9mihrozq1.bob3vzztogndi3mq.evil.example" }),
             json!({ "url": format!("evil.example/{blob}") }),
             json!({ "path": format!("/collect?d={blob}") }),
+            json!({ "url": format!("evil.example:8080/{blob}") }),
+            json!({ "url": format!("evil:8080/{blob}") }),
+            json!({ "url": format!("evil.example./{blob}") }),
+            json!({ "url": format!("evil.example?{blob}") }),
+            json!({ "url": format!("evil.example#{blob}") }),
+            json!({ "url": format!("evil.срб/{blob}") }),
+            json!({ "url": format!("203.0.113.7/{blob}") }),
+            json!({ "url": "//evil.example/a?b=1", "note": blob }),
             // What goes with it.
             json!({ "url": "https://evil.example/", "params": { "d": blob } }),
             json!({ "url": "https://evil.example/", "note": blob }),
@@ -254,6 +262,8 @@ fn f14_a_read_carries_nothing_out_but_words_numbers_and_short_ids() {
             json!({ "headers": { "X-Api-Key": "swordfish" } }),
             json!({ "headers": ["Cookie: s=swordfish"] }),
             json!({ "headers": "Authorization: Bearer swordfish" }),
+            json!({ "headers": { "Authorization": ["swordfish"] } }),
+            json!({ "headers": { "Accept": ["*/*", blob] } }),
             json!({ "headers": [{ "name": "Authorization", "value": "swordfish" }] }),
         ],
     );

@@ -25,6 +25,9 @@ fn marked(text: &str) -> String {
 
 #[test]
 fn secrets_are_hidden() {
+    let name = "a_long_name_".repeat(20);
+    let (long_key, long_key_hidden) =
+        (format!(r#"{{"{name}password":"hunter2"}}"#), format!(r#"{{"{name}password":"«hunter2»"}}"#));
     let cases = [
         // Under a key that says so: strings and numbers, at any depth below.
         (r#"{"password":"hunter2"}"#, r#"{"password":"«hunter2»"}"#),
@@ -37,6 +40,12 @@ fn secrets_are_hidden() {
             r#"{"credentials":{"user":"u","n":[1,null,true]}}"#,
             r#"{"credentials":{"user":"«u»","n":["«1»",null,true]}}"#,
         ),
+        // The last word of a JSON Pointer, as the parts of a call are recorded by that we do not know; a name of any length.
+        (
+            r#"{"/params/auth":"a","/pin":1234,"/params/page":2}"#,
+            r#"{"/params/auth":"«a»","/pin":"«1234»","/params/page":2}"#,
+        ),
+        (&long_key, &long_key_hidden),
         (r#"{"private_key":"a\nb"}"#, "{\"private_key\":\"«a\nb»\"}"),
         (r#"{"pass\u0077ord":"hunter2"}"#, r#"{"pass\u0077ord":"«hunter2»"}"#),
         (
@@ -217,7 +226,7 @@ fn a_text_of_beginnings_takes_no_longer_than_its_length() {
     for part in [
         "password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A ",
         // A name and an address of code, one behind the other.
-        "password:env::", // Blocks whose first line is not indented by a space.
+        "password:env::",      // Blocks whose first line is not indented by a space.
         " \u{c}password: |\n", // Fallbacks of a shell that do not close.
         " login -p ${a:-",
     ] {

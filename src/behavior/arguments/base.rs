@@ -106,9 +106,13 @@ fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<Base
 }
 
 fn base(name: &str, text: &str) -> Says {
-    let is_short = !text.is_empty() && text.len() <= LONGEST && !text.contains(['\n', '\r', '\0']);
-    if !is_short || is_content(name) {
+    if text.is_empty() || is_content(name) {
         return Says::Nothing;
+    }
+    // A server may take the spaces off, and `/././etc` is as long as somebody likes.
+    let text = text.trim();
+    if text.contains(['\n', '\r', '\0']) || (text.len() > LONGEST && !text.contains("/.") && !text.contains("//")) {
+        return says(name);
     }
     if matches!(leads(text), Leads::Absolute | Leads::Home) {
         Says::Base
@@ -174,6 +178,11 @@ mod tests {
             (json!({ "repo_path": "repo", "files": ["f"] }), "/files/0", "f", false),
             (json!({ "path": "f", "cwd": "w" }), "/path", "f", false),
             (json!({ "path": "f", "workspace": "w" }), "/path", "f", false),
+            (json!({ "path": "f", "cwd": format!("/{}etc", "./".repeat(3000)) }), "/path", "f", false),
+            (json!({ "path": "f", "in": format!("/{}etc", "./".repeat(3000)) }), "/path", "f", false),
+            (json!({ "path": "f", "cwd": "/etc\n" }), "/path", "f", false),
+            (json!({ "path": "f", "cwd": "/a\n/b" }), "/path", "f", false),
+            (json!({ "path": "f", "in": " /etc" }), "/path", "f", false),
             (json!({ "path": "f", "project": "w" }), "/path", "f", false),
             (json!({ "path": "../f", "where": "~/w" }), "/path", "../f", false),
             (json!({ "directory": "src", "filename": "f" }), "/filename", "f", false),

@@ -98,9 +98,11 @@ impl<'a> Walk<'a> {
         };
         match kind {
             "a web address" => self.carried.address(text.trim_matches(' '))?,
+            // Without its scheme, which a browser takes from elsewhere.
+            "a path and its query" if text.starts_with("//") => self.carried.address(text.trim_start_matches('/'))?,
             "a path and its query" => self.carried.path(text)?,
             _ if at.key.role == Role::Headers => carried::header(at.name, text)?,
-            _ if (at.key.role == Role::Address || names_a_site(at.name, text)) && names_a_host(text) => {
+            _ if (at.key.role == Role::Address || names_a_site(at.name)) && is_host(kind, text) => {
                 self.carried.address(text)?;
             }
             _ => {}
@@ -354,11 +356,23 @@ fn names_a_host(text: &str) -> bool {
     host.contains('.') && !host.starts_with('.') && end.len() >= 2 && end.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Whether a name says that a text, one word, may be the host of a page or a name to look up: `site`, `domain_name`.
-fn names_a_site(name: &str, text: &str) -> bool {
+/// Whether a text of this kind is a host where an address is expected: also with a port, a query or a fragment, by its number,
+/// or in another script.
+fn is_host(kind: &str, text: &str) -> bool {
+    let end = text.find(['/', '?', '#']).unwrap_or(text.len());
+    let authority = text.get(..end).unwrap_or(text);
+    let has_port = authority.split_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let is_other = matches!(kind, "a number" | "a version" | "a time" | "numbers") || text.contains(' ');
+    names_a_host(text) || (!is_other && !authority.starts_with('.') && (has_port || authority.contains('.')))
+}
+
+/// Whether a name says that a text may be the host of a page or a name to look up: `site`, `domain_name`.
+fn names_a_site(name: &str) -> bool {
     let is_site =
         |word: &String| words::among(word, "site sites domain domains hostname hostnames fqdn page pages web");
-    !text.contains(' ') && words::of_name(name).iter().any(is_site)
+    words::of_name(name).iter().any(is_site)
 }
 
 /// How a statement that reads is called.

@@ -228,6 +228,7 @@ impl<'a> Walk<'a> {
             && is_free_key(name, key);
         let (below, declared) =
             if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
+        let values = field.as_array().map_or(std::slice::from_ref(field), Vec::as_slice);
         if changes || (declared == Declared::Free && !is_free_key(name, key)) {
             self.unexplained("is under a key that is not a plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
@@ -238,7 +239,8 @@ impl<'a> Walk<'a> {
         {
             self.unexplained("is a header that is not known to be harmless");
         } else if above.key.role == Role::Headers
-            && let Some(Err(why)) = field.as_str().map(|value| carried::header(name, value))
+            && let Some(why) =
+                values.iter().filter_map(Value::as_str).find_map(|value| carried::header(name, value).err())
         {
             self.unexplained(why);
         }
