@@ -114,7 +114,7 @@ pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior
     of_votes(tool, &voters::votes(tool), trust, overrides)
 }
 
-/// The same from these votes: for whoever measures the voters.
+/// The same from these votes: for measuring the voters.
 pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrides) -> Behavior {
     let declared = declared::evidence(&tool.definition);
     let annotated = declared::hinted(tool.annotations);

@@ -1,4 +1,4 @@
-//! Which characters a text is written with, found in one pass: whoever needs others of them is not asked to read it.
+//! Which characters a text is written with, found in one pass. A reader that needs other characters is not asked to read the text.
 
 /// The characters of ASCII in a text, one bit each, and whether there are others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
         Ok(Items { begun: false })
     }
 
-    /// Whether an item of the array stands next; false at the array's end.
+    /// Whether an item of the array comes next; false at the array's end.
     ///
     /// # Errors
     /// [`Flaw::Syntax`] where neither an item nor the end can be.

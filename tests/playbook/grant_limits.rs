@@ -1,4 +1,4 @@
-//! Which calls a grant is not for, however like they are to the one that it was given with.
+//! Which calls a grant does not cover, however much they resemble the one that it was given with.
 
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 

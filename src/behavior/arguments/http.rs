@@ -7,7 +7,7 @@ use crate::behavior::signs::signs;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
-/// What stands between a name and its value, in a header, a query, a form or an address: without one of these no text replaces a
+/// What may be between a name and its value, in a header, a query, a form or an address: without one of these no text replaces a
 /// method, chooses an act or is code.
 pub const ASSIGNS: u128 = signs(b":=");
 

@@ -16,7 +16,7 @@ pub struct Memory {
     next: usize,
 }
 
-/// One text under one name, whole: nothing stands for it that another text could have too.
+/// One text under one name, kept whole: a digest could be that of another text too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remembered {
     /// The name and, right behind it, the text.

@@ -105,7 +105,7 @@ fn yaml_block(bytes: &[u8], open: usize) -> Option<Range<usize>> {
     }
     let start = run(bytes, line_end, |b| b.is_ascii_whitespace());
     let line = bytes[..start].iter().rposition(|&b| b == b'\n')? + 1;
-    // Before the rest of the block is read: whoever is no block is read again from its next name.
+    // Checked before the rest is read, because what is no block is read again from its next name.
     if !matches!(bytes.get(line), Some(b' ' | b'\t')) {
         return None;
     }

@@ -20,7 +20,7 @@ const UNFINISHED: &str =
 /// The user rejected a request of the server's.
 const USER_REJECTED: i32 = -1;
 
-/// The answer to whoever sent a request.
+/// The answer to the sender of a request.
 pub fn answer(call: &Call, reply: Line) -> Effect {
     match call.origin() {
         Origin::Host | Origin::Answer => Effect::Answer(reply),

@@ -189,7 +189,7 @@ fn names_a_secret(rest: &str) -> bool {
     })
 }
 
-/// Whether a host is a name in plain letters: no number of a machine, nothing that stands for other letters.
+/// Whether a host is a name in plain letters: neither the number of a machine nor an encoding of other letters.
 pub fn is_plain_host(host: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty()
