@@ -296,7 +296,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     };
     let (words, value) = (words_of(field), value.to_lowercase());
     if words.is_empty() && is_pattern(&value) {
-        let hint = "* stands for any text, ? for one character";
+        let hint = "* matches any text, ? matches one character";
         let glob = Glob::new(&value)
             .map_err(|error| Meaningless::new(format!("{name}:{value} is not a pattern ({error})"), hint))?;
         return Ok((field, Value::AnyCase(glob)));

@@ -1,5 +1,5 @@
-//! The value of a JSON text, read by the strict reader alone: what it refuses has none. Every call's arguments come by here, and a
-//! general reader takes longer for numbers that keep their text.
+//! The value of a JSON text, read by the strict reader alone: what it refuses has none. Arguments are judged by this value,
+//! so that no second reader can disagree with the one that let the line pass.
 
 use serde_json::{Map, Number, Value};
 

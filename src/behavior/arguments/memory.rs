@@ -7,8 +7,8 @@ const LONGEST: usize = 256;
 /// Calls of more JSON neither use a memory nor add to one: in shorter ones no text can come too late to be searched for secrets.
 pub const LONGEST_CALL: usize = 64 * 1024;
 
-/// The texts of one tool's top parameters that did nothing but explain themselves. It is for one definition of the tool, and
-/// whoever keeps it sees to that.
+/// The texts of one tool's top parameters that did nothing but explain themselves. It is for one definition of the tool;
+/// the gate keeps one for each.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     texts: Vec<Remembered>,

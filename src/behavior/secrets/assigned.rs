@@ -94,7 +94,7 @@ fn is_signature(bytes: &[u8], at: usize, key: &str) -> bool {
     is_parameter && (key == "sig" || key.ends_with("signature"))
 }
 
-/// The lines of a YAML block: behind `|` or `>`, as far as they are indented.
+/// The indented lines of a YAML block, behind `|` or `>`.
 fn yaml_block(bytes: &[u8], open: usize) -> Option<Range<usize>> {
     if !matches!(bytes.get(open), Some(b'|' | b'>')) {
         return None;
