@@ -109,3 +109,17 @@ fn what_was_not_listed_among_many_findings_is_not_remembered() {
         same(&tool, &[&json!({ "all": many, name: text }), &json!({ name: text })]);
     }
 }
+
+/// What goes with an address is bounded by the whole call, so the address is counted every time.
+#[test]
+fn an_address_that_came_before_still_bounds_what_goes_with_it() {
+    let tool = json!({ "name": "fetch_page", "description": "Fetches a web page and returns its text.",
+        "inputSchema": { "type": "object",
+            "properties": { "url": { "type": "string" }, "selector": { "type": "string" } } } });
+    let tool = Tool::read(tool).unwrap();
+    let first = json!({ "url": "https://example.org/news" });
+    let second = json!({ "url": "https://example.org/news", "selector": "a7Bq9ZxK2mP4rT8vW1yC3eF5gH6jL0nQ" });
+    same(&tool, &[&first, &second]);
+    let alone = judged(&tool, &Said::of(&tool, &[]), &second, &mut Memory::default());
+    assert!(!alone.behavior.explanation.holds(), "the text beside the address asks");
+}
