@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, foreign, ours, quiet};
 
 /// The columns of a list, from the left.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ impl Columns {
 
     /// The names above the list.
     pub fn heading(&self) -> Row {
-        self.row(self.0.iter().map(|column| Row::of(Tone::Quiet, column.name)))
+        self.row(self.0.iter().map(|column| quiet(column.name)))
     }
 
     /// One row of the list, a cell for each column: also for those that are not shown.
@@ -105,23 +105,20 @@ impl Columns {
             let cell = match column.fit {
                 Fit::Left(0) | Fit::Right(0) => continue,
                 Fit::Left(width) => cell.clipped(width).padded(width),
-                Fit::Right(width) => Row::of(Tone::Ours, " ".repeat(width.saturating_sub(cell.width()))).joined(cell),
+                Fit::Right(width) => ours(" ".repeat(width.saturating_sub(cell.width()))).joined(cell),
                 Fit::Rest => cell,
             };
-            row = row.and(Tone::Ours, " ".repeat(column.gap)).joined(cell);
+            row = row.ours(" ".repeat(column.gap)).joined(cell);
         }
         row
     }
 }
 
-/// A cell of foreign text.
-pub fn cell(tone: Tone, text: &str) -> Row {
-    Row::default().and_foreign(tone, text)
-}
+pub use super::row::foreign as cell;
 
 /// The columns that the longest of these foreign texts takes.
 pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
-    texts.map(|text| cell(Tone::Ours, text).width()).max().unwrap_or(0)
+    texts.map(|text| foreign(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
 /// A column of names in which those that differ look different: one that is too long loses its end, or its middle or
@@ -163,7 +160,7 @@ impl NameColumn {
 
     /// One of the names.
     pub fn cell(&self, tone: Tone, name: &str) -> Row {
-        let name = cell(tone, name);
+        let name = foreign(tone, name);
         if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }
     }
 }
@@ -188,22 +185,20 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         && room > ARROW.len() + 4
     {
         let room = room - 3;
-        let (from, to) = (cell(tone, from), cell(tone, to));
+        let (from, to) = (foreign(tone, from), foreign(tone, to));
         // A side that needs less than its half leaves the rest to the other.
         let left = (room / 2).max(room.saturating_sub(to.width()));
         let right = room - left.min(from.width());
         let head = |side: &Row| if side.text().contains('/') { 0 } else { room / 4 };
         let (first, last) = (head(&from), head(&to));
-        return from.elided(left, first).and(Tone::Quiet, ARROW).joined(to.elided(right, last));
+        return from.elided(left, first).quiet(ARROW).joined(to.elided(right, last));
     }
     if let Some(host) = until_host(text) {
-        let row = cell(tone, host);
+        let row = foreign(tone, host);
         // Of a host without room its end stays: who owns it is said there.
         return match row.width() + LEAST_PATH <= room {
-            true => cell(tone, text).elided(room, row.width()),
-            false if host.len() < text.len() => {
-                row.elided(room.saturating_sub(1), 0).and(Tone::Quiet, "…").clipped(room)
-            }
+            true => foreign(tone, text).elided(room, row.width()),
+            false if host.len() < text.len() => row.elided(room.saturating_sub(1), 0).quiet("…").clipped(room),
             false => row.elided(room, 0),
         };
     }
@@ -214,7 +209,7 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         (false, ..32) => room / 2,
         (false, _) => room * 2 / 3,
     };
-    cell(tone, text).elided(room, head)
+    foreign(tone, text).elided(room, head)
 }
 
 #[cfg(test)]

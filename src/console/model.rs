@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
-use super::row::{Row, Tone};
+use super::row::{Row, ours};
 use super::screen::{self, Areas, Arrangement, Heights};
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
@@ -368,7 +368,7 @@ impl Model {
     /// The note, wrapped to the screen's width.
     pub fn note_rows(&self) -> Vec<Row> {
         let width = usize::from(self.size.0);
-        let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
+        let row = |note: &Row| ours(" ").joined(note.clone()).hung(width, 1);
         self.note.as_ref().map(row).unwrap_or_default()
     }
 

@@ -12,7 +12,7 @@ use super::caption::{Entries, LABEL};
 use super::card::grouped;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought};
 use super::record_row::badge;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 use super::screen::{self, Sides};
 
 /// Below this width a list keeps to what matters most.
@@ -59,10 +59,10 @@ pub fn title(model: &Model) -> (Row, Row) {
     let right = find.map(|list| {
         let find = if list.sought == Sought::Led { short(&list.find) } else { list.find.clone() };
         let row = match &list.problem {
-            Some(_) => Row::of(Tone::Danger, "not applied: /").and_foreign(Tone::Danger, &find),
-            None => Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find),
+            Some(_) => danger("not applied: /").and_foreign(Tone::Danger, &find),
+            None => key("/").and_foreign(Tone::Strong, &find),
         };
-        row.and(Tone::Ours, " ")
+        row.ours(" ")
     });
     (left, right.unwrap_or_default())
 }
@@ -106,13 +106,10 @@ pub fn empty(model: &Model) -> Vec<Row> {
     if let Some(trouble) = &model.browse.trouble
         && model.screen != Screen::Activity
     {
-        return vec![
-            Row::of(Tone::Danger, "The audit log cannot be read."),
-            Row::default().and_foreign(Tone::Ours, trouble),
-        ];
+        return vec![danger("The audit log cannot be read."), foreign(Tone::Ours, trouble)];
     }
     if list.is_some_and(|list| !list.find.is_empty()) && model.browse.window.awaits.is_none() {
-        return vec![Row::of(Tone::Strong, "No matches."), Row::of(Tone::Ours, "Esc drops the search, / changes it.")];
+        return vec![strong("No matches."), ours("Esc drops the search, / changes it.")];
     }
     match model.screen {
         Screen::Queue | Screen::Detail => Vec::new(),
@@ -162,5 +159,5 @@ fn place(model: &Model) -> Row {
     if count == 0 {
         return Row::default();
     }
-    Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
+    quiet(format!(" {} of {count}", at + 1))
 }

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use super::card::counted;
 use super::model::{Model, Overlay, Screen};
 use super::panel;
-use super::row::{Row, Tone};
+use super::row::{Row, border, danger, warn};
 use super::screen::content_rows;
 use super::theme::Palette;
 pub(in crate::console) use card::by;
@@ -95,7 +95,7 @@ impl Paint<'_> {
     }
 
     fn divider(&mut self, area: Rect) {
-        self.rows(area, vec![Row::of(Tone::Border, "│"); usize::from(area.height)]);
+        self.rows(area, vec![border("│"); usize::from(area.height)]);
     }
 
     /// Turns a line over: the selected one.
@@ -108,12 +108,12 @@ impl Paint<'_> {
     /// The question at the bottom, if any.
     fn panel(&mut self, area: Rect, mut rows: Vec<Row>) {
         if !rows.is_empty() {
-            rows.insert(0, Row::of(Tone::Border, "━".repeat(usize::from(area.width))));
+            rows.insert(0, border("━".repeat(usize::from(area.width))));
         }
         let room = usize::from(area.height);
         if rows.len() > room && room > 0 {
             rows.truncate(room - 1);
-            rows.push(Row::of(Tone::Danger, " … more: enlarge the window"));
+            rows.push(danger(" … more: enlarge the window"));
         }
         self.rows(area, rows);
     }
@@ -124,7 +124,7 @@ impl Paint<'_> {
         if hidden > 0 && room > 0 {
             rows.truncate(room - 1);
             let words = format!(" ▲ … {} more lines of warnings: enlarge the window", hidden + 1);
-            rows.push(Row::of(Tone::Danger, words));
+            rows.push(danger(words));
         }
         self.rows(area, rows);
     }
@@ -134,7 +134,7 @@ impl Paint<'_> {
 fn below(rows: usize) -> Row {
     match rows {
         0 => Row::default(),
-        _ => Row::of(Tone::Warn, format!(" … {} below", counted(rows, "more line"))).and(Tone::Quiet, " · j PgDn"),
+        _ => warn(format!(" … {} below", counted(rows, "more line"))).quiet(" · j PgDn"),
     }
 }
 
@@ -144,5 +144,5 @@ pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
     if used + 1 > width {
         return left.clipped(width);
     }
-    left.and(Tone::Ours, " ".repeat(width - used)).joined(right)
+    left.ours(" ".repeat(width - used)).joined(right)
 }

@@ -3,7 +3,7 @@
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::counted;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, quiet};
 
 /// The rows that differ, each marked, with one row around them; how many others there are.
 pub fn changes(old: &[Row], new: &[Row]) -> Vec<Row> {
@@ -34,5 +34,5 @@ fn marked(mark: &str, tone: Tone, row: &Row) -> Row {
 }
 
 fn unchanged(rows: usize) -> Option<Row> {
-    (rows > 0).then(|| Row::of(Tone::Quiet, format!("  … {} unchanged", counted(rows, "row"))))
+    (rows > 0).then(|| quiet(format!("  … {} unchanged", counted(rows, "row"))))
 }

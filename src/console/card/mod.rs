@@ -18,7 +18,7 @@ mod walk;
 use std::sync::Arc;
 
 use super::caption::caption;
-use super::row::{Row, Tone};
+use super::row::{Row, border, danger, ours};
 use crate::gate::data::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
@@ -122,7 +122,7 @@ impl Card {
         self.put(Block::Rows(sections::reasons(&snapshot, columns)));
         self.put(Block::Rows(sections::server_says(&snapshot, columns)));
         if let Some(description) = &snapshot.description {
-            let bar = Row::of(Tone::Border, "┃ ");
+            let bar = border("┃ ");
             let paged = Paged::lay(description, &[], Writing::Bare, bar, columns, Folds::open());
             self.put(Block::Paged(Field::Description, paged));
         }
@@ -205,11 +205,11 @@ impl Card {
         let writing = Writing::of(text);
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it is shown as it was sent.";
-            self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
+            self.put(Block::Rows(danger(words).wrapped(columns)));
         }
         let margin = match writing {
-            Writing::Json => Row::of(Tone::Ours, " "),
-            Writing::Bare => Row::of(Tone::Border, " │ "),
+            Writing::Json => ours(" "),
+            Writing::Bare => border(" │ "),
         };
         let paged = Paged::lay(text, &self.undeclared, writing, margin, columns, self.folds.clone());
         self.put(Block::Paged(Field::Arguments, paged));
@@ -225,7 +225,7 @@ impl Card {
             }
         };
         self.put(Block::Rows(vec![caption(what, &size(text.len()), columns)]));
-        let paged = Paged::lay(text, &[], Writing::of(text), Row::of(Tone::Ours, " "), columns, Folds::open());
+        let paged = Paged::lay(text, &[], Writing::of(text), ours(" "), columns, Folds::open());
         self.put(Block::Paged(field, paged));
     }
 
@@ -237,7 +237,7 @@ impl Card {
             return;
         };
         self.put(Block::Rows(vec![caption("edited", "- as received, + as it will be sent", columns)]));
-        let margin = Row::of(Tone::Ours, "  ");
+        let margin = ours("  ");
         let lay = |text: &str| Paged::lay(text, &[], Writing::of(text), margin.clone(), columns, Folds::open());
         let (old, new) = (lay(original), lay(&snapshot.arguments));
         if old.rows().max(new.rows()) <= MOST_ROWS {

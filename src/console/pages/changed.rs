@@ -7,7 +7,7 @@ use crate::console::card::{counted, size};
 use crate::console::model::Model;
 use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::plain::visible;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, border, danger, good, ours, quiet, warn};
 use crate::home::places::quoted;
 use crate::link::message::PinState;
 use crate::pins::diff::{Argument, Change};
@@ -33,7 +33,7 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
     rows.entry("now", identity(tool.identity));
     match tool.was {
         Some(was) if was == tool.identity => rows.ours("was", "the same"),
-        Some(was) => rows.entry("was", identity(was).and(Tone::Danger, "  the identity changed")),
+        Some(was) => rows.entry("was", identity(was).danger("  the identity changed")),
         None => {}
     }
     rows.foreign("signature", &tool.signature);
@@ -50,7 +50,7 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
         differences(tool, &mut rows);
     }
     rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
-    let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
+    let mut accept = ours("pressed twice: this definition is trusted from now on. ");
     accept = applies_again(accept, &tool.rules, "it");
     if tool.disputed {
         let words =
@@ -100,7 +100,7 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     }
     rows.ours("", "what the program loads besides (modules, packages) is not checked");
     rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
-    let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
+    let accept = ours("pressed twice: this command line and these files are trusted from now on. ");
     rows.entry("Enter", applies_again(accept, &program.rules, "its tools"));
     rows.ours("Esc", "it waits: calls of its tools are asked, and no allow rule covers them");
     rows.rows
@@ -116,19 +116,19 @@ pub(super) fn glimpse(tool: &PinnedTool, rows: &mut Entries) {
     }
     rows.caption("what changed", &size(bytes));
     grown(tool, rows);
-    rows.entry("", Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it"));
+    rows.entry("", warn("too long to show here: ").key("Enter").ours(" reads it"));
 }
 
 /// What its server has more of than what was accepted; the signature beside it says what it is now.
 fn grown(tool: &PinnedTool, rows: &mut Entries) {
     let Some(grown) = &tool.grown else { return };
     let row = match &grown.before {
-        None => Row::of(Tone::Danger, "a capability that was not accepted"),
-        Some(before) => Row::of(Tone::Danger, "wider than it was: ").and_foreign(Tone::Ours, before),
+        None => danger("a capability that was not accepted"),
+        Some(before) => danger("wider than it was: ").and_foreign(Tone::Ours, before),
     };
     rows.entry("grown", row);
     if grown.now != tool.signature {
-        rows.entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now));
+        rows.entry("", quiet("now ").and_foreign(Tone::Ours, &grown.now));
     }
 }
 
@@ -158,7 +158,7 @@ fn differences_caption(tool: &PinnedTool, rows: &mut Entries) {
 fn differences(tool: &PinnedTool, rows: &mut Entries) {
     if tool.changes.is_empty() {
         for line in tool.definition.lines() {
-            rows.hung(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line), 3);
+            rows.hung(border(" ┃ ").and_foreign(Tone::Foreign, line), 3);
         }
     }
     for change in &tool.changes {
@@ -167,7 +167,7 @@ fn differences(tool: &PinnedTool, rows: &mut Entries) {
 }
 
 fn difference(change: &Change, rows: &mut Entries) {
-    rows.hung(Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place), 3);
+    rows.hung(ours(" ").and_foreign(Tone::Strong, &change.place), 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);
     let side = |mark: &str, text: &str, tone: Tone| {
@@ -205,9 +205,9 @@ fn alike(one: &str, other: &str) -> (usize, usize) {
 
 fn applies_again(row: Row, rules: &[String], of: &str) -> Row {
     if rules.is_empty() {
-        return row.and(Tone::Quiet, format!("No allow rule names {of}, so the policy decides as before."));
+        return row.quiet(format!("No allow rule names {of}, so the policy decides as before."));
     }
-    let mut row = row.and(Tone::Warn, format!("Allow rules apply to {of} again: "));
+    let mut row = row.warn(format!("Allow rules apply to {of} again: "));
     for (at, rule) in rules.iter().enumerate() {
         if at > 0 {
             row.push(Tone::Quiet, ", ");
@@ -219,10 +219,10 @@ fn applies_again(row: Row, rules: &[String], of: &str) -> Row {
 
 fn identity(identity: Identity) -> Row {
     let badge = match identity.mutability {
-        Mutability::Pure => Row::of(Tone::Good, "○ "),
-        Mutability::Mutates => Row::of(Tone::Warn, "● "),
+        Mutability::Pure => good("○ "),
+        Mutability::Mutates => warn("● "),
     };
-    badge.and(Tone::Ours, identity.to_string()).and(Tone::Quiet, format!(" · {}", identity.hash()))
+    badge.ours(identity.to_string()).quiet(format!(" · {}", identity.hash()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::console::model::{
     ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Unarmed,
     Unread,
 };
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, foreign};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
 use crate::wire::digest::Digest;
 
@@ -293,6 +293,6 @@ fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
         let words = format!(
             " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
         );
-        model.note = Some(Row::default().and_foreign(Tone::Strong, &tool).and(Tone::Ours, words));
+        model.note = Some(foreign(Tone::Strong, &tool).ours(words));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Command, decide, note};
 use crate::console::model::{Armed, Model};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, good};
 use crate::link::message::{FromConsole, PinOffer, ToolWord};
 
 /// `p`: approves the call on screen, and remembers that its tool reads.
@@ -16,8 +16,8 @@ pub(super) fn reads(model: &mut Model) -> Vec<Command> {
         return Vec::new();
     }
     let commands = decide::send_reads(model, &armed);
-    let row = Row::of(Tone::Good, "Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
-    model.note = Some(row.and(Tone::Ours, " reads. mcp-approve will not ask about that again."));
+    let row = good("Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
+    model.note = Some(row.ours(" reads. mcp-approve will not ask about that again."));
     commands
 }
 

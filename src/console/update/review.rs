@@ -10,7 +10,7 @@ use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, RuleEntry, RuleStage};
 use crate::console::pages::changed;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
@@ -103,8 +103,8 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
-            let row = Row::of(Tone::Good, "Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
-            model.note = Some(row.and(Tone::Quiet, ". It counts for every server within a second."));
+            let row = good("Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
+            model.note = Some(row.quiet(". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
             vec![Command::Send { session, message }]
         }
@@ -138,7 +138,7 @@ pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit
     match outcome {
         Edit::Unchanged => note(model, Tone::Ours, "Nothing was changed."),
         Edit::Failed(why) => {
-            model.note = Some(Row::default().and_foreign(Tone::Warn, &why));
+            model.note = Some(foreign(Tone::Warn, &why));
         }
         Edit::Text(text) => return vec![Command::ChangeRules(RuleChange::Replace { id, file, text })],
     }
@@ -209,8 +209,8 @@ pub(super) fn switch(model: &mut Model) -> Vec<Command> {
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(what) => Row::default().and_foreign(Tone::Good, &what),
-        Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),
+        Ok(what) => foreign(Tone::Good, &what),
+        Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),
     });
     Vec::new()
 }

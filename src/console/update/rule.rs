@@ -9,7 +9,7 @@ use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, Origin, RuleStage};
 use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
@@ -46,7 +46,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
 
 /// Says why the call becomes no rule.
 pub(super) fn none(model: &mut Model, why: &str) -> Vec<Command> {
-    model.note = Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, why));
+    model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
     Vec::new()
 }
 
@@ -144,9 +144,9 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         Offer::Rule(choice) => vec![Command::WriteRule { toml: choice.toml, except: choice.except }, Command::Drain],
         Offer::Grant(GrantOffer { terms, .. }) => {
             let Some(armed) = armed else { return Vec::new() };
-            let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
+            let row = good("Granted: ").and_foreign(Tone::Ours, &terms.to_string());
             let commands = decide::send_grant(model, &armed, terms, now - opened);
-            model.note = Some(row.and(Tone::Quiet, ". Rules (5) lists it; x ends it there."));
+            model.note = Some(row.quiet(". Rules (5) lists it; x ends it there."));
             commands
         }
     }
@@ -173,12 +173,12 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(path) => Row::of(Tone::Good, "The rule was added to ")
+        Ok(path) => good("The rule was added to ")
             .and_foreign(Tone::Strong, &path)
-            .and(Tone::Ours, ". It covers calls that wait, too. ")
-            .and(Tone::Key, "u")
-            .and(Tone::Quiet, " on Rules takes it back."),
-        Err(why) => Row::of(Tone::Warn, "The rule was not written: ").and_foreign(Tone::Warn, &why),
+            .ours(". It covers calls that wait, too. ")
+            .key("u")
+            .quiet(" on Rules takes it back."),
+        Err(why) => warn("The rule was not written: ").and_foreign(Tone::Warn, &why),
     });
     Vec::new()
 }

@@ -6,7 +6,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
 use crate::console::pinned::{PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, foreign, warn};
 
 /// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
 pub(super) fn open(model: &mut Model) -> bool {
@@ -120,14 +120,14 @@ pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) -> Ve
     model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(Settled { says, undo }) => {
-            let row = Row::default().and_foreign(Tone::Good, &says);
+            let row = foreign(Tone::Good, &says);
             model.browse.undo = undo;
             match model.browse.undo {
-                Some(_) => row.and(Tone::Ours, " ").and(Tone::Key, "u").and(Tone::Quiet, " takes it back."),
+                Some(_) => row.ours(" ").key("u").quiet(" takes it back."),
                 None => row,
             }
         }
-        Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),
+        Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),
     });
     Vec::new()
 }

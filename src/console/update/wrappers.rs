@@ -8,7 +8,7 @@ use crate::console::model::{
     CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
 };
 use crate::console::record_row::verdict;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, quiet, warn};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
@@ -119,7 +119,7 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
         return;
     }
     let row = Row::of(tone, words).and_foreign(Tone::Ours, &held.snapshot.effect);
-    let ticket = Row::of(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
+    let ticket = quiet(" · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
     let room = usize::from(model.size.0).saturating_sub(ticket.width() + 3);
     model.note = Some(row.clipped(room).joined(ticket));
     model.note_until = Some(model.now + 4_000);
@@ -166,10 +166,10 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     }
     // On other screens the card is not to be seen, and what was answered there stays.
     if matches!(model.screen, Screen::Queue | Screen::Detail) {
-        let row = Row::of(Tone::Warn, "The card changed, and waits for a decision of its own");
+        let row = warn("The card changed, and waits for a decision of its own");
         model.note = Some(match changed {
-            Some(what) => row.and(Tone::Warn, ": ").and_foreign(Tone::Warn, &what),
-            None => row.and(Tone::Warn, "."),
+            Some(what) => row.warn(": ").and_foreign(Tone::Warn, &what),
+            None => row.warn("."),
         });
         model.note_until = None;
     }
@@ -177,8 +177,8 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
-    let row = Row::default().and_foreign(Tone::Strong, &ticket);
-    let row = row.and(Tone::Warn, if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
+    let row = foreign(Tone::Strong, &ticket);
+    let row = row.warn(if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
     let key = CallKey { session, ticket };
     let Some(held) = find_mut(model, &key).filter(|held| !held.is_over()) else { return };

@@ -7,7 +7,7 @@ use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
 use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, warn};
 use crate::console::screen::Sides;
 use crate::link::message::PinOffer;
 
@@ -56,7 +56,7 @@ fn keys(model: &Model, width: u16) -> Row {
         (end, help) => end.or(help),
     };
     let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
-    let mut row = Row::of(Tone::Warn, if model.is_arming() { " arming  " } else { " " });
+    let mut row = warn(if model.is_arming() { " arming  " } else { " " });
     for hint in hints {
         if row.width() + hint.width() > room {
             break;
@@ -203,7 +203,7 @@ fn knows_help(place: Place) -> bool {
 }
 
 fn hint(key: &str, name: &str, tone: Tone) -> Row {
-    Row::of(tone, key).and(Tone::Quiet, format!(" {name}  "))
+    Row::of(tone, key).quiet(format!(" {name}  "))
 }
 
 /// Whether the selected call no longer waits, and no marked one does.

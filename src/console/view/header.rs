@@ -4,13 +4,13 @@ use super::ends;
 use crate::audit::record::Assurance;
 use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, quiet, strong};
 
 /// The line at a given width.
 pub(super) fn row(model: &Model, width: u16) -> Row {
     let width = usize::from(width);
     let waiting = model.waiting();
-    let mut name = Row::of(Tone::Strong, " mcp-approve");
+    let mut name = strong(" mcp-approve");
     if waiting > 0 {
         name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
     } else {
@@ -20,18 +20,18 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     // The weakest of all wrappers; with none there is nothing to promise.
     let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
     let level = levels.min().unwrap_or(Assurance::L0);
-    let promise = Row::of(Tone::Quiet, format!("{}: {}", level.word(), promise(level)));
-    let level = Row::of(Tone::Quiet, level.word());
-    let counted = name.clone().and(Tone::Quiet, servers);
+    let promise = quiet(format!("{}: {}", level.word(), promise(level)));
+    let level = quiet(level.word());
+    let counted = name.clone().quiet(servers);
     // What the level promises matters more than the number of servers.
     let choices =
         [(counted.clone(), promise.clone()), (name.clone(), promise), (counted, level.clone()), (name, level)];
     choices
         .into_iter()
-        .map(|(left, right)| (left, right.and(Tone::Ours, " ")))
+        .map(|(left, right)| (left, right.ours(" ")))
         .find(|(left, right)| left.width() + right.width() < width)
         .map(|(left, right)| ends(left, right, width))
-        .unwrap_or_else(|| Row::of(Tone::Strong, " mcp-approve"))
+        .unwrap_or_else(|| strong(" mcp-approve"))
 }
 
 /// The levels of the threat model, and what each does and does not do.

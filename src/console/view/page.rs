@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::{Paint, below, ends};
 use crate::console::model::{ListState, Model};
 use crate::console::pages;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, key, ours, quiet};
 use crate::console::screen::{Sides, content_rows};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
@@ -21,9 +21,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
             list(paint, model, state, left);
             paint.divider(divider);
             let title = match open {
-                Some(_) => Row::of(Tone::Key, "▸ ").and(Tone::Quiet, "j k read on · Esc goes back to the list"),
-                None if pages::is_reviewed(model) => Row::of(Tone::Quiet, "Enter reviews this"),
-                None => Row::of(Tone::Quiet, "Enter scrolls this"),
+                Some(_) => key("▸ ").quiet("j k read on · Esc goes back to the list"),
+                None if pages::is_reviewed(model) => quiet("Enter reviews this"),
+                None => quiet("Enter scrolls this"),
             };
             sheet(paint, model, right, title, open.unwrap_or(0));
         }
@@ -53,7 +53,7 @@ fn list(paint: &mut Paint<'_>, model: &Model, state: &ListState, area: Rect) {
     if count == 0 {
         rows.push(Row::default());
         let words = pages::empty(model).into_iter();
-        rows.extend(words.flat_map(|row| Row::of(Tone::Ours, "  ").joined(row).hung(width.saturating_sub(1), 2)));
+        rows.extend(words.flat_map(|row| ours("  ").joined(row).hung(width.saturating_sub(1), 2)));
         rows.truncate(room + 2);
     }
     let shown = state.top..(state.top + room).min(count);
