@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
-use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
+use crate::console::keymap::{Action, BINDINGS, CARD, Keys, LISTS, Place, decides};
 use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone, warn};
@@ -23,7 +23,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) && action != Action::DenyServer && CARDS.contains(&place) => Tone::Quiet,
+        Err(_) if decides(action) && action != Action::DenyServer && CARD.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS
@@ -162,7 +162,7 @@ fn screens(keys: &Keys) -> Row {
 
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
-    let card = model.card.as_ref().filter(|_| CARDS.contains(&place))?;
+    let card = model.card.as_ref().filter(|_| CARD.contains(&place))?;
     let below = card.arguments_end > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
@@ -192,12 +192,6 @@ fn only_read(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
 }
 
-/// Where a key is about the call on screen.
-const CARDS: [Place; 2] = [Place::Queue, Place::Detail];
-
-/// Lists need no word on how to move.
-const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
-
 fn knows_help(place: Place) -> bool {
     BINDINGS.iter().any(|binding| binding.action == Action::Help && binding.places.contains(&place))
 }
@@ -209,7 +203,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 /// Whether the selected call no longer waits, and no marked one does.
 fn is_ended(model: &Model, place: Place) -> bool {
     let waits = model.selection().is_none_or(Held::waits);
-    CARDS.contains(&place) && !waits && model.marked_calls().is_empty()
+    CARD.contains(&place) && !waits && model.marked_calls().is_empty()
 }
 
 fn needs_a_waiting_call(action: Action) -> bool {
@@ -241,6 +235,7 @@ fn is_worth_a_hint(action: Action, place: Place) -> bool {
         Action::First | Action::Last | Action::HalfDown | Action::HalfUp | Action::Suspend => false,
         Action::MarkAlike | Action::Extend | Action::Copy => false,
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
+        // Lists need no word on how to move.
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
         Action::Back => place != Place::Queue,
