@@ -21,6 +21,7 @@ use super::keymap::{Key, Place};
 use super::panel;
 use super::row::{Row, ours};
 use super::screen::{self, Areas, Arrangement, Heights};
+use super::update::Command;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
@@ -222,6 +223,8 @@ pub enum Reading {
 
 #[derive(Debug, Default)]
 pub struct Model {
+    /// What update has asked for so far, to be done outside once it is over.
+    pub(super) todo: Vec<Command>,
     pub settings: Settings,
     pub size: (u16, u16),
     pub now: i64,

@@ -3,7 +3,6 @@
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
 //! same kind; whoever looks at a panel comes before suggestions.
 
-mod calls;
 mod suggestions;
 
 use std::collections::VecDeque;
@@ -15,9 +14,15 @@ use super::found::Finding;
 use super::outside::Sources;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
 use super::tried_policy;
+use memchr::memmem;
+
+use crate::audit::chain::Row;
+use crate::audit::fields::Field;
 use crate::audit::index::{Index, SEGMENT};
-use crate::audit::store::{Reader, StoreError};
-use crate::audit::walk::Walked;
+use crate::audit::past::Gathering;
+use crate::audit::search::Search;
+use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
 use crate::policy::parse;
 use crate::policy::past::{Ended, PastCall};
@@ -25,7 +30,6 @@ use crate::policy::question::rules_name;
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
-use calls::Calls;
 
 /// Calls that are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
@@ -184,6 +188,7 @@ impl TrialRunner {
     }
 
     /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted first.
+    /// `wanted` tells whose calls are wanted, by server and tool; `tool` finds them sooner.
     fn each_slice(
         &mut self,
         trial: &Trial,
@@ -191,12 +196,28 @@ impl TrialRunner {
         tool: Option<&str>,
         mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Progress,
     ) -> Result<Ending, String> {
-        let Some(mut walk) = self.walk(wanted, tool).map_err(|error| said(&error))? else {
+        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else {
             take(self, Vec::new(), Walked::ToTheEnd);
             return Ok(Ending::Over);
         };
+        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
+        let newest = reader.newest().map_err(|error| said(&error))?;
+        let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
+        // JSON may write another name in another way; of those everything is read.
+        let tool = tool.filter(|tool| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b)));
+        let field = tool.map(|tool| format!("\"tool\":\"{tool}\""));
+        let finder = field.as_deref().map(memmem::Finder::new);
+        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), Order::NewestFirst, newest);
+        let mut gathering = Gathering::new(Order::NewestFirst);
         loop {
-            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
+            let mut slice = Vec::new();
+            let visit = &mut |row: Row<'_>| {
+                if finder.as_ref().is_none_or(|finder| finder.find(row.body).is_some()) {
+                    slice.extend(gathering.take(&row, Some(wanted)));
+                }
+                ControlFlow::Continue(())
+            };
+            let walked = walk.step(&reader, index.as_ref(), visit).map_err(|error| said(&error))?;
             if take(self, slice, walked) != Progress::Counting {
                 return Ok(Ending::Over);
             }
@@ -204,19 +225,6 @@ impl TrialRunner {
                 return Ok(Ending::Interrupted);
             }
         }
-    }
-
-    /// A way through the log; `None` where there is none yet.
-    fn walk<'w>(
-        &self,
-        wanted: &'w dyn Fn(&str, &str) -> bool,
-        tool: Option<&str>,
-    ) -> Result<Option<Calls<'w>>, StoreError> {
-        let Some(reader) = Reader::open(&self.sources.log)? else { return Ok(None) };
-        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
-        let newest = reader.newest()?;
-        let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
-        Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
     }
 }
 

@@ -148,13 +148,10 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         model.note = None;
         model.note_until = None;
     }
-    let mut commands = match msg {
+    match msg {
         Msg::Key(key) => pressed(model, key),
         Msg::Paste(text) => pasted(model, &text),
-        Msg::Resize(width, height) => {
-            model.size = (width, height);
-            Vec::new()
-        }
+        Msg::Resize(width, height) => model.size = (width, height),
         Msg::Tick => moves::refresh(model),
         Msg::Drawn(width, height) => {
             model.drew((width, height));
@@ -162,81 +159,64 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         }
         Msg::Link(event) => wrappers::heard(model, event),
         Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
-        Msg::Found(finding) => {
-            findings::take(model, finding);
-            Vec::new()
-        }
+        Msg::Found(finding) => findings::take(model, finding),
         Msg::Click(x, y) => {
             model.picked = Picked::ByOperator;
             pointer::click(model, x, y);
-            Vec::new()
         }
-        Msg::Wheel(turn, x, y) => {
-            pointer::wheel(model, turn, x, y);
-            Vec::new()
-        }
+        Msg::Wheel(turn, x, y) => pointer::wheel(model, turn, x, y),
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
         Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
         Msg::ToolSettled(outcome) => tool::settled(model, outcome),
-    };
+    }
     moves::settle(model);
     if !is_news {
         model.keep_rows();
         moves::show_selection(model);
     }
     browse::settle(model);
-    commands.extend(browse::wants(model));
-    commands
+    browse::wants(model);
+    std::mem::take(&mut model.todo)
 }
 
-fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
+fn pressed(model: &mut Model, key: Key) {
     model.note = None;
     model.note_until = None;
     if key == Key::Ctrl('c') {
-        return vec![Command::Quit];
+        return model.todo.push(Command::Quit);
     }
     let place = model.place();
     model.picked = Picked::ByOperator;
     let twice = model.half_typed.take() == Some(key);
     match model.settings.keys.action(key, place) {
         // A key of its own goes there at once.
-        Some(Action::First) if key == Key::Char('g') && !twice => {
-            model.half_typed = Some(key);
-            Vec::new()
-        }
-        Some(Action::Number) => {
-            rule::number(model, key);
-            Vec::new()
-        }
-        Some(Action::Scope) => {
-            rule::scope(model, key);
-            Vec::new()
-        }
+        Some(Action::First) if key == Key::Char('g') && !twice => model.half_typed = Some(key),
+        Some(Action::Number) => rule::number(model, key),
+        Some(Action::Scope) => rule::scope(model, key),
         Some(action) => act(model, action),
         None => typing::typed(model, key),
     }
 }
 
-fn act(model: &mut Model, action: Action) -> Vec<Command> {
+fn act(model: &mut Model, action: Action) {
     match action {
-        Action::Approve => return decide::approve(model),
-        Action::ApproveUnread => return decide::approve_unread(model),
-        Action::Deny => return decide::deny(model),
-        Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => return decide::confirm(model),
-        Action::Send => return decide::send_denial(model),
-        Action::Edit if model.screen == Screen::Rules => return review::edit(model),
-        Action::Edit => return edit::open(model),
+        Action::Approve => decide::approve(model),
+        Action::ApproveUnread => decide::approve_unread(model),
+        Action::Deny => decide::deny(model),
+        Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => decide::confirm(model),
+        Action::Send => decide::send_denial(model),
+        Action::Edit if model.screen == Screen::Rules => review::edit(model),
+        Action::Edit => edit::open(model),
         Action::Quit if model.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {
             model.overlay = Some(Overlay::Leave);
         }
-        Action::Confirm => return vec![Command::Quit],
-        Action::Quit => return vec![Command::Quit],
-        Action::Suspend => return vec![Command::Suspend],
+        Action::Confirm | Action::Quit => model.todo.push(Command::Quit),
+        Action::Suspend => model.todo.push(Command::Suspend),
         Action::MarkAlike => batch::mark_alike(model),
-        Action::Copy => return edit::copy(model),
-        Action::Extend => return moves::extend(model),
+        Action::Copy => edit::copy(model),
+        Action::Extend => moves::extend(model),
         Action::First | Action::Last if model.place() == Place::Queue => moves::leap(model, action),
         Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => moves::leap(model, action),
         Action::First => moves::go(model, Action::Top),
@@ -249,8 +229,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         | Action::HalfUp
         | Action::Top
         | Action::Bottom => moves::go(model, action),
-        Action::Open => return moves::open(model),
-        Action::Back => return moves::back(model),
+        Action::Open => moves::open(model),
+        Action::Back => moves::back(model),
         Action::Sort => moves::sort(model),
         Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
@@ -259,26 +239,26 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
-        Action::Rule if model.screen == Screen::Log => return past::ask(model),
-        Action::Rule => return rule::open(model),
-        Action::Replay => return review::replay(model),
-        Action::Switch => return review::switch(model),
-        Action::WriteRule => return rule::enter(model),
+        Action::Rule if model.screen == Screen::Log => past::ask(model),
+        Action::Rule => rule::open(model),
+        Action::Replay => review::replay(model),
+        Action::Switch => review::switch(model),
+        Action::WriteRule => rule::enter(model),
         Action::Number | Action::Scope => {}
-        Action::Accept => return review::enter(model),
-        Action::Reads if model.screen == Screen::Tools => return tool::say(model, Mutability::Pure),
-        Action::Reads => return pin::reads(model),
-        Action::Changes if model.screen == Screen::Tools => return tool::say(model, Mutability::Mutates),
-        Action::Changes => return pin::changes(model),
-        Action::PlainText => return pin::plain_text(model),
-        Action::End => return review::end(model),
-        Action::Refuse => return tool::refuse(model),
-        Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
+        Action::Accept => review::enter(model),
+        Action::Reads if model.screen == Screen::Tools => tool::say(model, Mutability::Pure),
+        Action::Reads => pin::reads(model),
+        Action::Changes if model.screen == Screen::Tools => tool::say(model, Mutability::Mutates),
+        Action::Changes => pin::changes(model),
+        Action::PlainText => pin::plain_text(model),
+        Action::End => review::end(model),
+        Action::Refuse => tool::refuse(model),
+        Action::Undo if model.screen == Screen::Tools => tool::take_back(model),
         Action::Undo if model.screen != Screen::Rules => {
             browse::visit(model, Screen::Rules);
             note(model, Tone::Ours, "u takes back the last change of your policy file: press it again, here.");
         }
-        Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
+        Action::Undo => model.todo.push(Command::ChangeRules(RuleChange::Undo)),
         Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
@@ -294,7 +274,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Rules => browse::visit(model, Screen::Rules),
         Action::Servers => browse::visit(model, Screen::Servers),
         Action::Palette => typing::palette(model),
-        Action::Run => return typing::run(model),
+        Action::Run => typing::run(model),
         Action::Help => {
             model.overlay = match model.overlay {
                 Some(Overlay::Help { .. }) => None,
@@ -302,37 +282,29 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
             };
         }
     }
-    Vec::new()
 }
 
 /// A paste decides nothing; where text is written it is text.
-fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
+fn pasted(model: &mut Model, text: &str) {
     // The word that approves is typed.
     let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
     let Some(written) = open.and_then(Overlay::text_mut) else {
-        return answer(model, Tone::Warn, "A paste decides nothing; press the key itself.");
+        return note(model, Tone::Warn, "A paste decides nothing; press the key itself.");
     };
     written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
     typing::changed(model, Key::Char(' '));
-    Vec::new()
 }
 
-/// A message to its wrapper about the call that was armed, with the bytes that were shown.
-fn send(armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) -> Command {
+/// Sends its wrapper a message about the call that was armed, with the bytes that were shown.
+fn send(model: &mut Model, armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) {
     let CallKey { session, ticket } = armed.key().clone();
-    Command::Send { session, message: message(ticket, armed.digest()) }
+    model.todo.push(Command::Send { session, message: message(ticket, armed.digest()) });
 }
 
 /// Says one thing to the operator, until the next key.
 fn note(model: &mut Model, tone: Tone, words: impl Into<String>) {
     model.note_until = None;
     model.note = Some(Row::of(tone, words));
-}
-
-/// Answers a key with one sentence, and nothing else.
-fn answer(model: &mut Model, tone: Tone, words: impl Into<String>) -> Vec<Command> {
-    note(model, tone, words);
-    Vec::new()
 }
 
 /// Says one thing to the operator for a few seconds: it is about a moment that passes.

@@ -233,9 +233,7 @@ impl Card {
     fn put_edit(&mut self, columns: usize) {
         const MOST_ROWS: usize = 400;
         let snapshot = Arc::clone(&self.snapshot);
-        let Some(original) = &snapshot.original_arguments else {
-            return;
-        };
+        let Some(original) = &snapshot.original_arguments else { return };
         self.put(Block::Rows(vec![caption("edited", "- as received, + as it will be sent", columns)]));
         let margin = ours("  ");
         let lay = |text: &str| Paged::lay(text, &[], Writing::of(text), margin.clone(), columns, Folds::open());

@@ -187,9 +187,7 @@ impl Model {
 
     /// The selected call is left: what flashed by was not seen.
     pub(in crate::console) fn leave(&mut self) {
-        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else {
-            return;
-        };
+        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else { return };
         let (key, before) = (drawn.armed.key.clone(), drawn.before);
         self.shown = Shown::default();
         let class = self.call(&key).map(|held| held.class);

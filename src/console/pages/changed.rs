@@ -19,7 +19,8 @@ const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
 pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: usize) -> Vec<Row> {
-    let what = match tool.pin {
+    let known = &tool.known;
+    let what = match known.pin {
         PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
         }
@@ -30,15 +31,15 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
     };
     let mut rows = Entries::new(width);
     rows.ours("what", what);
-    rows.entry("now", identity(tool.identity));
+    rows.entry("now", identity(known.identity));
     match tool.was {
-        Some(was) if was == tool.identity => rows.ours("was", "the same"),
+        Some(was) if was == known.identity => rows.ours("was", "the same"),
         Some(was) => rows.entry("was", identity(was).danger("  the identity changed")),
         None => {}
     }
-    rows.foreign("signature", &tool.signature);
+    rows.foreign("signature", &known.signature);
     grown(tool, &mut rows);
-    for hazard in &tool.hazards {
+    for hazard in &known.hazards {
         rows.hazard(hazard.kind.word(), &hazard.what);
     }
     if is_beyond_reading(tool) {
@@ -52,11 +53,11 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
     rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
     let mut accept = ours("pressed twice: this definition is trusted from now on. ");
     accept = applies_again(accept, &tool.rules, "it");
-    if tool.disputed {
+    if known.disputed {
         let words =
             " Its evidence still contradicts itself, which counts as MUTATES. To say what it is: mcp-approve tools pin";
         let words =
-            format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&tool.tool)));
+            format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&known.tool)));
         accept = accept.and_foreign(Tone::Warn, &words);
     }
     rows.entry("Enter", accept);
@@ -75,19 +76,20 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
         rows.hung(Row::of(tone, mark).and_foreign(tone, text), 3);
     };
     rows.foreign("what", &program.why);
-    rows.foreign("runs", &program.command);
-    if !program.arguments.is_empty() {
+    rows.foreign("runs", &program.server.command);
+    let arguments = program.server.arguments();
+    if !arguments.is_empty() {
         rows.caption("the command line", "- trusted  + what runs now");
     }
-    for argument in &program.arguments {
+    for argument in &arguments {
         match argument {
             Argument::Same(text) => side(&mut rows, SAME, text),
             Argument::Gone(text) => side(&mut rows, GONE, text),
             Argument::Added(text) => side(&mut rows, ADDED, text),
         }
     }
-    let trusted: Vec<&str> = program.trusted.as_deref().unwrap_or_default().lines().collect();
-    let now: Vec<&str> = program.program.lines().collect();
+    let trusted: Vec<&str> = program.server.trusted.as_deref().unwrap_or_default().lines().collect();
+    let now: Vec<&str> = program.server.program.lines().collect();
     rows.caption("the files", "- trusted  + what runs now");
     for file in trusted.iter().filter(|file| !now.contains(file)) {
         side(&mut rows, GONE, file);
@@ -127,7 +129,7 @@ fn grown(tool: &PinnedTool, rows: &mut Entries) {
         Some(before) => danger("wider than it was: ").and_foreign(Tone::Ours, before),
     };
     rows.entry("grown", row);
-    if grown.now != tool.signature {
+    if grown.now != tool.known.signature {
         rows.entry("", quiet("now ").and_foreign(Tone::Ours, &grown.now));
     }
 }

@@ -214,11 +214,11 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
 /// The sheet of a server whose program changed.
 fn program_sheet(program: &PinnedProgram, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
-    rows.entry("server", foreign(Tone::Strong, &program.server));
+    rows.entry("server", foreign(Tone::Strong, &program.server.name));
     rows.entry("program", danger("Δ ").and_foreign(Tone::Danger, &program.why));
     let words = " reads what changed, to accept it; no allow rule covers its tools";
     rows.entry("", key("Enter").quiet(words));
-    rows.foreign("runs", &program.command);
+    rows.foreign("runs", &program.server.command);
     rows.keys(&[("Esc", "back")]);
     rows.rows
 }

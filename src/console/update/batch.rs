@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, answer, decide, moves, note};
+use super::{Command, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
@@ -107,17 +107,15 @@ pub(super) fn open(model: &mut Model, fate: Fate, members: Vec<Armed>) {
 }
 
 /// `y`: decides every listed call that still waits as it was listed.
-pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
-    let Some(Overlay::Batch(batch)) = model.overlay.clone() else {
-        return Vec::new();
-    };
+pub(super) fn confirm(model: &mut Model) {
+    let Some(Overlay::Batch(batch)) = model.overlay.clone() else { return };
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            return answer(model, Tone::Warn, "The list has just come up: look at it first.");
+            return note(model, Tone::Warn, "The list has just come up: look at it first.");
         }
         Err(Unlisted::Unread) => {
-            return answer(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
+            return note(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;
@@ -125,7 +123,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
     let word = if matches!(batch.fate, Fate::Approve(_)) { VerdictWord::Approve } else { VerdictWord::Deny };
     let (all, alive) = (batch.members.len(), waiting.len());
-    let mut commands = Vec::new();
+    let mut sent = 0;
     for armed in waiting {
         let verdict = match (&batch.fate, model.still(armed)) {
             (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
@@ -134,7 +132,8 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,
         };
-        commands.push(decide::send_one(model, armed, verdict, took));
+        decide::send_one(model, armed, verdict, took);
+        sent += 1;
         model.marked.remove(armed.key());
     }
     if let Some(next) = batch.members.first().map(|armed| moves::next_waiting(model, armed.key())) {
@@ -146,7 +145,6 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
         0 => String::new(),
         _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
     };
-    note(model, Tone::Ours, format!("{} {done}{left}.", counted(commands.len(), "call")));
-    commands.push(Command::Drain);
-    commands
+    note(model, Tone::Ours, format!("{} {done}{left}.", counted(sent, "call")));
+    model.todo.push(Command::Drain);
 }

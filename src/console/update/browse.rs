@@ -89,23 +89,21 @@ pub(super) fn regroup(model: &mut Model) {
 }
 
 /// `Enter`: the selected line's sheet, or back.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     let screen = model.screen;
     if pages::count(model) == 0 {
-        return Vec::new();
+        return;
     }
     if screen == Screen::Activity {
-        open_passed(model);
-        return Vec::new();
+        return open_passed(model);
     }
     let is_open = model.browse.list(screen).is_some_and(|list| list.sheet.is_some());
     if screen == Screen::Tools && is_open && super::tool::open(model) {
-        return Vec::new();
+        return;
     }
     if let Some(list) = model.browse.list_mut(screen) {
         list.sheet = if list.sheet.is_some() { None } else { Some(0) };
     }
-    Vec::new()
 }
 
 /// The call that passed, as the log tells it.
@@ -236,7 +234,7 @@ pub(super) fn settle(model: &mut Model) {
 }
 
 /// What the log reader is to look up for what is on screen now.
-pub(super) fn wants(model: &mut Model) -> Vec<Command> {
+pub(super) fn wants(model: &mut Model) {
     let mut tasks = Vec::new();
     match model.screen {
         Screen::Queue | Screen::Detail => {}
@@ -268,7 +266,7 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
     if matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) {
         tasks.extend(due(model, Task::Count, Some(3 * AGAIN)));
     }
-    tasks.into_iter().map(Command::Look).collect()
+    model.todo.extend(tasks.into_iter().map(Command::Look));
 }
 
 /// The task, where it is due; that it is asked for is noted.

@@ -108,13 +108,10 @@ pub(super) fn leap_server(model: &mut Model, action: Action) {
 }
 
 /// `t`: asks for more time for the call on screen. Its wrapper knows how long its host waits.
-pub(super) fn extend(model: &mut Model) -> Vec<Command> {
+pub(super) fn extend(model: &mut Model) {
     match model.chosen() {
-        Ok(armed) => vec![super::send(&armed, |ticket, digest| FromConsole::Extend { ticket, digest })],
-        Err(why) => {
-            super::decide::tell_unarmed(model, why);
-            Vec::new()
-        }
+        Ok(armed) => super::send(model, &armed, |ticket, digest| FromConsole::Extend { ticket, digest }),
+        Err(why) => super::decide::tell_unarmed(model, why),
     }
 }
 
@@ -168,31 +165,29 @@ fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Held) -> bool) -> Opti
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     match model.screen {
         Screen::Queue if model.selected.is_some() => model.screen = Screen::Detail,
         Screen::Detail => model.screen = Screen::Queue,
         Screen::Queue => {}
-        Screen::Rules => return super::review::open(model).unwrap_or_else(|| super::browse::open(model)),
-        Screen::Activity | Screen::Log | Screen::Tools | Screen::Servers => return super::browse::open(model),
+        Screen::Rules => super::review::open(model).unwrap_or_else(|| super::browse::open(model)),
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Servers => super::browse::open(model),
     }
-    Vec::new()
 }
 
 /// `Esc`: one step back.
-pub(super) fn back(model: &mut Model) -> Vec<Command> {
+pub(super) fn back(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Search { before, sought, .. }) => {
-            super::browse::sought(model, model.screen, &before, sought);
-            return Vec::new();
+            return super::browse::sought(model, model.screen, &before, sought);
         }
-        Some(_) => return Vec::new(),
+        Some(_) => return,
         None => {}
     }
     if panel::shows_tour(model) {
         // It says that Esc hides it.
         model.settings.tour = Tour::Dismissed;
-        return vec![Command::Look(Task::TourSeen)];
+        return model.todo.push(Command::Look(Task::TourSeen));
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
@@ -202,7 +197,6 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
         Screen::Queue => {}
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::back(model),
     }
-    Vec::new()
 }
 
 /// The queue's filter has changed: what it leaves out is not selected.
@@ -289,16 +283,16 @@ const REFRESH: i64 = 2_000;
 const REFRESH_BUSY: i64 = 30_000;
 
 /// Asks whether what the call on screen would touch is still as its card shows it.
-pub(super) fn refresh(model: &mut Model) -> Vec<Command> {
-    let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return Vec::new() };
-    let Some(held) = model.still(&armed) else { return Vec::new() };
+pub(super) fn refresh(model: &mut Model) {
+    let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return };
+    let Some(held) = model.still(&armed) else { return };
     let pause = if held.snapshot.asked_again.is_some() { REFRESH_BUSY } else { REFRESH };
     let since = model.drawn.as_ref().map_or(0, |drawn| drawn.since).max(model.looked_at);
     if held.snapshot.facts.is_empty() || model.now - since < pause {
-        return Vec::new();
+        return;
     }
     model.looked_at = model.now;
-    vec![super::send(&armed, |ticket, digest| FromConsole::Look { ticket, digest })]
+    super::send(model, &armed, |ticket, digest| FromConsole::Look { ticket, digest });
 }
 
 /// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view

@@ -7,22 +7,21 @@ use crate::console::row::{Tone, good};
 use crate::link::message::{FromConsole, PinOffer, ToolWord};
 
 /// `p`: approves the call on screen, and remembers that its tool reads.
-pub(super) fn reads(model: &mut Model) -> Vec<Command> {
+pub(super) fn reads(model: &mut Model) {
     let Some((armed, PinOffer::Reads)) = offered(model) else {
         return not_offered(model, "p is for a call that waits only because its tool is shown as PURE?.");
     };
-    let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return Vec::new() };
+    let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return };
     if decide::tell_not_whole(model, &armed) {
-        return Vec::new();
+        return;
     }
-    let commands = decide::send_reads(model, &armed);
+    decide::send_reads(model, &armed);
     let row = good("Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
     model.note = Some(row.ours(" reads. mcp-approve will not ask about that again."));
-    commands
 }
 
 /// `m`: remembers that the tool of the call on screen changes something. The call waits on.
-pub(super) fn changes(model: &mut Model) -> Vec<Command> {
+pub(super) fn changes(model: &mut Model) {
     match offered(model) {
         Some((armed, PinOffer::Reads | PinOffer::PlainText { .. })) => say(model, &armed, ToolWord::Changes),
         None => not_offered(model, "m marks a tool that is shown as PURE? as MUTATES."),
@@ -30,21 +29,24 @@ pub(super) fn changes(model: &mut Model) -> Vec<Command> {
 }
 
 /// `w`: treats the unexplained parameters of the call on screen as plain text from now on. The call is judged again.
-pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
+pub(super) fn plain_text(model: &mut Model) {
     let Some((armed, PinOffer::PlainText { .. })) = offered(model) else {
         return not_offered(model, "w is for a call that waits only because an argument is not explained.");
     };
-    if decide::tell_not_whole(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
+    if !decide::tell_not_whole(model, &armed) {
+        say(model, &armed, ToolWord::PlainText);
+    }
 }
 
-fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {
+fn say(model: &mut Model, armed: &Armed, word: ToolWord) {
     let words = match word {
-        ToolWord::Reads => return Vec::new(),
+        ToolWord::Reads => return,
         ToolWord::Changes => "Sent: it is remembered as MUTATES. This call still waits for its own decision.",
         ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
     };
     note(model, Tone::Ours, words);
-    vec![super::send(armed, |ticket, digest| FromConsole::Pin { ticket, digest, word }), Command::Drain]
+    super::send(model, armed, |ticket, digest| FromConsole::Pin { ticket, digest, word });
+    model.todo.push(Command::Drain);
 }
 
 /// The armed call with what its card offers.
@@ -55,9 +57,8 @@ fn offered(model: &mut Model) -> Option<(Armed, PinOffer)> {
 }
 
 /// Says what the key is for, unless something was said already.
-fn not_offered(model: &mut Model, words: &str) -> Vec<Command> {
+fn not_offered(model: &mut Model, words: &str) {
     if model.note.is_none() {
         note(model, Tone::Ours, words);
     }
-    Vec::new()
 }

@@ -3,7 +3,7 @@
 //! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
 //! comes with a warning takes Enter twice.
 
-use super::{Command, answer, decide, moves, note};
+use super::{Command, decide, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
@@ -18,7 +18,7 @@ use crate::policy::under::Roots;
 
 /// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just come up; it
 /// begins at the narrowest rule.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     let armed = match model.chosen() {
         Ok(armed) => armed,
         Err(why) => {
@@ -26,7 +26,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
             return decide::refused(model);
         }
     };
-    let Some(held) = model.still(&armed) else { return Vec::new() };
+    let Some(held) = model.still(&armed) else { return };
     let others: Vec<&Held> = model.calls.iter().filter(|held| !held.is_over()).collect();
     let home = model.settings.home.as_deref();
     let rules = maker::choices(&held.snapshot, &super::live(model), home, model.now);
@@ -45,9 +45,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
 }
 
 /// Says why the call becomes no rule.
-pub(super) fn none(model: &mut Model, why: &str) -> Vec<Command> {
+pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
-    Vec::new()
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
@@ -58,14 +57,14 @@ pub(super) fn show(
     grants: Vec<GrantOffer>,
     choices: Vec<Choice>,
     no_grant: Option<&'static str>,
-) -> Vec<Command> {
+) {
     let at = if choices.is_empty() { 0 } else { grants.len() };
     let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.browse.next_trial();
     let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
     model.overlay = Some(Overlay::Rule(RuleMaker { origin, offers, at, top: 0, stage, no_grant, opened, shown, past }));
-    vec![Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules }))]
+    model.todo.push(Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.
@@ -112,42 +111,39 @@ pub(super) fn number(model: &mut Model, key: Key) {
 }
 
 /// `Enter`: goes on reading where not all of it is on screen, asks where something speaks against it, then does it.
-pub(super) fn enter(model: &mut Model) -> Vec<Command> {
+pub(super) fn enter(model: &mut Model) {
     if view::maker::rows_below(model) > 0 {
-        choose(model, Action::PageDown);
-        return Vec::new();
+        return choose(model, Action::PageDown);
     }
     let now = model.now;
-    let Some(Overlay::Rule(rule)) = &mut model.overlay else {
-        return Vec::new();
-    };
-    let Some(offer) = rule.offer().cloned() else { return Vec::new() };
+    let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
+    let Some(offer) = rule.offer().cloned() else { return };
     let since = rule.stage.since(rule.shown);
     let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
-        super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
-        return Vec::new();
+        return super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        return answer(model, Tone::Warn, why);
+        return note(model, Tone::Warn, why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {
             rule.stage = RuleStage::Sure { since: now };
         }
         // What was typed ahead is not for this question.
-        return vec![Command::Drain];
+        return model.todo.push(Command::Drain);
     }
     model.overlay = None;
     match offer {
-        Offer::Rule(choice) => vec![Command::WriteRule { toml: choice.toml, except: choice.except }, Command::Drain],
+        Offer::Rule(Choice { toml, except, .. }) => {
+            model.todo.extend([Command::WriteRule { toml, except }, Command::Drain]);
+        }
         Offer::Grant(GrantOffer { terms, .. }) => {
-            let Some(armed) = armed else { return Vec::new() };
+            let Some(armed) = armed else { return };
             let row = good("Granted: ").and_foreign(Tone::Ours, &terms.to_string());
-            let commands = decide::send_grant(model, &armed, terms, now - opened);
+            decide::send_grant(model, &armed, terms, now - opened);
             model.note = Some(row.quiet(". Rules (5) lists it; x ends it there."));
-            commands
         }
     }
 }
@@ -170,7 +166,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
 }
 
 /// What became of a rule.
-pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
+pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
     model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(path) => good("The rule was added to ")
@@ -180,5 +176,4 @@ pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec
             .quiet(" on Rules takes it back."),
         Err(why) => warn("The rule was not written: ").and_foreign(Tone::Warn, &why),
     });
-    Vec::new()
 }

@@ -23,10 +23,10 @@ const MOST_ENDED: usize = 100;
 const MOST_LATENCIES: usize = 64;
 
 /// Takes one event of the link.
-pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
+pub(super) fn heard(model: &mut Model, event: ClientEvent) {
     match event {
         ClientEvent::Connected(wrapper) => connected(model, wrapper),
-        ClientEvent::Said { session, message } => return said(model, session, message),
+        ClientEvent::Said { session, message } => said(model, session, message),
         ClientEvent::Incompatible { name, protocol, version } => {
             let other = Incompatible { name, protocol, version };
             if !model.incompatible.contains(&other) {
@@ -36,7 +36,6 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
         ClientEvent::Gone { session } => gone(model, &session),
         ClientEvent::Trouble(what) => model.trouble = Some(what),
     }
-    Vec::new()
 }
 
 fn connected(model: &mut Model, wrapper: Wrapper) {
@@ -69,10 +68,10 @@ fn gone(model: &mut Model, session: &str) {
     }
 }
 
-fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command> {
+fn said(model: &mut Model, session: String, message: FromWrapper) {
     match message {
         FromWrapper::Hello { wrapper, .. } => connected(model, wrapper),
-        FromWrapper::Held { call } => return held(model, session, *call),
+        FromWrapper::Held { call } => held(model, session, *call),
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
@@ -96,7 +95,6 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Waiting { .. } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
-    Vec::new()
 }
 
 /// Says what became of the call that this console decided last, unless something else is being said.
@@ -125,7 +123,7 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
     model.note_until = Some(model.now + 4_000);
 }
 
-fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
+fn held(model: &mut Model, session: String, snapshot: Snapshot) {
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
@@ -143,26 +141,29 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
             moves::select(model, Some(key));
         }
         let rings = first && model.settings.manner == Manner::Rings;
-        return if rings { vec![Command::Bell] } else { Vec::new() };
+        if rings {
+            model.todo.push(Command::Bell);
+        }
+        return;
     };
     if *known.snapshot == snapshot {
         // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
         known.state = CallState::Waiting;
-        return Vec::new();
+        return;
     }
     if known.class == class && known.snapshot.digest == snapshot.digest {
         // Nothing that decides has changed: it is the deadline, or who asks.
         let old = std::mem::replace(&mut known.snapshot, Arc::new(snapshot));
         known.state = CallState::Waiting;
         moves::replace_card(model, &key, &old);
-        return Vec::new();
+        return;
     }
     let changed = snapshot.asked_again.clone();
     let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
     *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
     model.marked.remove(&key);
     if model.selected.as_ref() != Some(&key) {
-        return Vec::new();
+        return;
     }
     // On other screens the card is not to be seen, and what was answered there stays.
     if matches!(model.screen, Screen::Queue | Screen::Detail) {
@@ -173,7 +174,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         });
         model.note_until = None;
     }
-    vec![Command::Drain]
+    model.todo.push(Command::Drain);
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {

@@ -13,9 +13,7 @@ use crate::console::time;
 use crate::link::message::Settled;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
-    let (Some(held), Some(card)) = (model.selection(), &model.card) else {
-        return;
-    };
+    let (Some(held), Some(card)) = (model.selection(), &model.card) else { return };
     let width = usize::from(area.width);
     let room = content_rows(area);
     let window = card.window(model.scroll, room).into_iter();

@@ -28,13 +28,13 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
         ),
         Change::Definition(tool) => (
             strong(" Review ")
-                .and_foreign(Tone::Strong, &tool.tool)
+                .and_foreign(Tone::Strong, &tool.known.tool)
                 .quiet(" of ")
                 .and_foreign(Tone::Ours, &tool.server),
             "until it is accepted, no allow rule covers it ",
         ),
         Change::Program(program) => (
-            strong(" The program of ").and_foreign(Tone::Strong, &program.server),
+            strong(" The program of ").and_foreign(Tone::Strong, &program.server.name),
             "until it is accepted, no allow rule covers it ",
         ),
         Change::Written => (strong(" Replay"), "the policy as it is written, on the calls of the log "),
