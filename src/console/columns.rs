@@ -27,21 +27,15 @@ enum Fit {
     Rest,
 }
 
-/// How wide a column would be, with the gap before it, and how far it shrinks.
-#[derive(Clone, Copy, Debug)]
-pub struct Want {
-    pub gap: usize,
-    /// As wide as its widest cell; an empty column wants nothing, and is not shown.
-    pub wants: usize,
-    pub least: usize,
-}
-
 /// How wide columns become in so much room: as wide as they want; else the last ones shrink first; and where the least of
 /// each is too much, the columns in `goes` go, in that order.
-pub fn fitted<const N: usize>(room: usize, wants: [Want; N], goes: &[usize]) -> [usize; N] {
-    let mut widths = wants.map(|want| want.wants.min(want.least));
+///
+/// Of each: the gap before it, how wide it would be (as its widest cell; an empty column is not shown), and how far it
+/// shrinks.
+pub fn fitted<const N: usize>(room: usize, wants: [(usize, usize, usize); N], goes: &[usize]) -> [usize; N] {
+    let mut widths = wants.map(|(_, wants, least)| wants.min(least));
     let used = |widths: &[usize; N]| -> usize {
-        wants.iter().zip(widths).filter(|(_, width)| **width > 0).map(|(want, width)| want.gap + width).sum()
+        wants.iter().zip(widths).filter(|(_, width)| **width > 0).map(|((gap, ..), width)| gap + width).sum()
     };
     for gone in goes {
         if used(&widths) <= room {
@@ -52,8 +46,8 @@ pub fn fitted<const N: usize>(room: usize, wants: [Want; N], goes: &[usize]) -> 
         }
     }
     let mut spare = room.saturating_sub(used(&widths));
-    for (width, want) in widths.iter_mut().zip(wants).filter(|(width, _)| **width > 0) {
-        let more = want.wants.saturating_sub(*width).min(spare);
+    for (width, (_, wants, _)) in widths.iter_mut().zip(wants).filter(|(width, _)| **width > 0) {
+        let more = wants.saturating_sub(*width).min(spare);
         *width += more;
         spare -= more;
     }
@@ -82,15 +76,6 @@ impl Columns {
     fn with(mut self, column: Column) -> Self {
         self.0.push(column);
         self
-    }
-
-    /// How many columns of the screen all but the last take.
-    pub fn width(&self) -> usize {
-        let width = |column: &Column| match column.fit {
-            Fit::Left(0) | Fit::Right(0) | Fit::Rest => 0,
-            Fit::Left(width) | Fit::Right(width) => column.gap + width,
-        };
-        self.0.iter().map(width).sum()
     }
 
     /// The names above the list.
@@ -214,7 +199,7 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::{NameColumn, Tone, Want, fitted, target};
+    use super::{NameColumn, Tone, fitted, target};
 
     #[test]
     fn names_that_differ_look_different_however_narrow_their_column() {
@@ -233,13 +218,7 @@ mod tests {
 
     #[test]
     fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {
-        let wants = |median| {
-            [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)].map(|(gap, wants, least)| Want {
-                gap,
-                wants,
-                least,
-            })
-        };
+        let wants = |median| [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)];
         let fit = |room, median| fitted(room, wants(median), &[3, 1, 2]);
         assert_eq!(fit(80, 7), [30, 16, 5, 7]);
         assert_eq!(fit(54, 0), [30, 16, 5, 0], "what is empty takes no room");

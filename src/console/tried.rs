@@ -130,8 +130,6 @@ pub struct Replayed {
 #[derive(Clone, Debug, Default)]
 pub struct Suggested {
     pub calls: usize,
-    /// How many questions were answered with yes and would come again.
-    pub questions: usize,
     pub rules: Vec<Arc<SuggestedRule>>,
 }
 

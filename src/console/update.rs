@@ -8,13 +8,11 @@ mod find;
 mod findings;
 mod fold;
 mod moves;
-mod past;
 mod pin;
 mod pointer;
 mod review;
 mod rule;
 mod tool;
-mod tried;
 mod typing;
 mod wrappers;
 
@@ -22,7 +20,7 @@ use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Screen};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::behavior::taxonomy::Mutability;
@@ -158,7 +156,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             return Vec::new();
         }
         Msg::Link(event) => wrappers::heard(model, event),
-        Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
+        Msg::Found(Finding::PastCall(seq, call)) => rule::found(model, seq, call),
         Msg::Found(finding) => findings::take(model, finding),
         Msg::Click(x, y) => {
             model.picked = Picked::ByOperator;
@@ -202,8 +200,8 @@ fn pressed(model: &mut Model, key: Key) {
 
 fn act(model: &mut Model, action: Action) {
     match action {
-        Action::Approve => decide::approve(model),
-        Action::ApproveUnread => decide::approve_unread(model),
+        Action::Approve => decide::approve(model, Reading::Read),
+        Action::ApproveUnread => decide::approve(model, Reading::Unread),
         Action::Deny => decide::deny(model),
         Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => decide::confirm(model),
         Action::Send => decide::send_denial(model),
@@ -239,7 +237,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
-        Action::Rule if model.screen == Screen::Log => past::ask(model),
+        Action::Rule if model.screen == Screen::Log => rule::of_record(model),
         Action::Rule => rule::open(model),
         Action::Replay => review::replay(model),
         Action::Switch => review::switch(model),

@@ -76,13 +76,9 @@ impl Block {
 }
 
 impl Card {
-    /// Lays out a card. `offset` is the local time's distance from UTC in seconds.
-    pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32) -> Self {
-        Self::folded_as(snapshot, width, offset, Folds::default(), Details::default())
-    }
-
-    /// Lays out a card with its arguments folded as they were, and its details as they are wanted.
-    pub fn folded_as(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
+    /// Lays out a card, with its arguments folded as they were, and its details as they are wanted. `offset` is the local
+    /// time's distance from UTC in seconds.
+    pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
         const NARROWEST: u16 = 24;
         let columns = usize::from(width.max(NARROWEST));
         let mut undeclared = snapshot.undeclared.clone();

@@ -34,11 +34,6 @@ impl Lines {
         if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }
     }
 
-    /// Whether the queue has no line.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// What is on this line.
     pub fn get(&self, line: usize) -> Option<QueueLine> {
         if self.servers.is_empty() {

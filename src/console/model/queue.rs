@@ -30,11 +30,6 @@ impl<'a> Group<'a> {
     pub fn count(&self) -> usize {
         1 + self.rest.len()
     }
-
-    /// Whether this call is in it.
-    pub fn has(&self, key: &CallKey) -> bool {
-        self.members().any(|held| held.key == *key)
-    }
 }
 
 /// What the place of a call in the queue depends on. It keeps the card, so that no other can be taken for it.

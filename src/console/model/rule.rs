@@ -66,21 +66,14 @@ pub enum Offer {
     Rule(Choice),
 }
 
-/// The call that a panel was opened for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    Waiting(Armed),
-    /// One of the log; it is over.
-    Past {
-        ticket: String,
-    },
-}
-
 /// The open panel, grants first. A rule decides nothing about the call it starts from: that call waits on. A grant
 /// approves it.
 #[derive(Clone, Debug)]
 pub struct RuleMaker {
-    pub origin: Origin,
+    /// Of the call it was opened for: foreign text.
+    pub ticket: String,
+    /// That call, where it waits; one of the log is over.
+    pub armed: Option<Armed>,
     pub offers: Vec<Offer>,
     pub at: usize,
     /// The first row on screen.
@@ -116,22 +109,6 @@ impl RuleMaker {
     /// The offer on show.
     pub fn offer(&self) -> Option<&Offer> {
         self.offers.get(self.at)
-    }
-
-    /// The ticket of the call it was opened for: foreign text.
-    pub fn ticket(&self) -> &str {
-        match &self.origin {
-            Origin::Waiting(armed) => &armed.key().ticket,
-            Origin::Past { ticket } => ticket,
-        }
-    }
-
-    /// The call that waits, where it was opened for one.
-    pub fn armed(&self) -> Option<&Armed> {
-        match &self.origin {
-            Origin::Waiting(armed) => Some(armed),
-            Origin::Past { .. } => None,
-        }
     }
 
     /// The rule on show.

@@ -2,7 +2,7 @@
 
 use super::{Entries, NARROW, grouped};
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Want, fitted, widest};
+use crate::console::columns::{Columns, fitted, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
@@ -108,9 +108,8 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let shown = || model.browse.rule_lines.iter().take(500);
     let hits = shown().map(|line| if let RuleEntry::Rule(line) = line { line.hits } else { 0 }).max().unwrap_or(0);
     let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
-    let want = |gap, wants, least| Want { gap, wants, least };
     let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
-    let wants = [want(0, id, 12), want(2, 30, 16), want(1, grouped(hits).len().max(4), 4), want(1, last, last)];
+    let wants = [(0, id, 12), (2, 30, 16), (1, grouped(hits).len().max(4), 4), (1, last, last)];
     // What a rule is for tells more than when it last decided, and than how often.
     let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
     let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");

@@ -3,7 +3,7 @@
 use super::{Entries, grouped};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, Want, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, fitted, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
@@ -72,19 +72,18 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let of = |line| Shown::of(model, line);
     let first = || model.browse.server_lines.iter().take(200).filter_map(of);
     let most = |cell: fn(&Model, Shown<'_>) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
-    let want = |gap, wants, least| Want { gap, wants, least };
     let names = || first().map(Shown::server);
     let name = NameColumn::of(names(), 12).width;
     let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
     let about = most(about).min(40);
     let wants = [
-        want(1, state, state),
-        want(1, calls, calls),
-        want(1, failed, failed),
-        want(2, about, about.min(8)),
-        want(2, bars, bars.min(8)),
-        want(0, widest(names()), name),
+        (1, state, state),
+        (1, calls, calls),
+        (1, failed, failed),
+        (2, about, about.min(8)),
+        (2, bars, bars.min(8)),
+        (0, widest(names()), name),
     ];
     let [state, calls, failed, about, bars, name] = fitted(width.saturating_sub(3), wants, &[4, 3, 2, 1]);
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Entries, NARROW, changed};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, Want, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, fitted, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
@@ -70,18 +70,17 @@ fn shape(model: &Model, width: usize) -> Shape {
     let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
     let words = |room: usize| lines().map(|line| why(line, room).width()).max().unwrap_or(0);
     let whole = words(usize::MAX).min(40);
-    let want = |gap, wants, least| Want { gap, wants, least };
     // Beside its sheet, which has the figures, a list is about names.
     let least_tool = if (NARROW..80).contains(&width) { 20 } else { 13 };
     let wants = [
-        want(0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
-        want(1, server, least_server),
-        want(1, digits(CALLS, |line| line.calls), CALLS.len()),
-        want(1, digits("denied", |line| line.denied), 6),
-        want(1, digits("failed", |line| line.failed), 6),
-        want(2, if whole == 0 { 0 } else { whole.max(WORDS.len()) }, WORDS.len()),
-        want(1, latency, latency),
-        want(1, version, 2),
+        (0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
+        (1, server, least_server),
+        (1, digits(CALLS, |line| line.calls), CALLS.len()),
+        (1, digits("denied", |line| line.denied), 6),
+        (1, digits("failed", |line| line.failed), 6),
+        (2, if whole == 0 { 0 } else { whole.max(WORDS.len()) }, WORDS.len()),
+        (1, latency, latency),
+        (1, version, 2),
     ];
     let room = width.saturating_sub(LEADING);
     let [tool, server, calls, denied, failed, words, latency, version] = fitted(room, wants, &[7, 6, 2, 4, 3, 5, 1]);

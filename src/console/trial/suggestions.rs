@@ -30,7 +30,7 @@ impl TrialRunner {
         let found = suggest(&policy, &calls, now, 2 * OFFERED);
         let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
         let rules = found.rules.iter().filter_map(|one| written(one, &policy, &mut taken, now));
-        let found = Suggested { calls: calls.len(), questions: found.questions, rules: rules.take(OFFERED).collect() };
+        let found = Suggested { calls: calls.len(), rules: rules.take(OFFERED).collect() };
         (self.tell)(Finding::Tried(Tried::Suggestions { id, found: Arc::new(found) }));
         Ok(Ending::Over)
     }

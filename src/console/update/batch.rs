@@ -53,11 +53,11 @@ pub(super) fn regroup(model: &mut Model) {
     note(model, Tone::Ours, words);
 }
 
-/// Opens the list of several calls; `None` where there is but one, so that its card is the question.
-pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
+/// Opens the list of several calls, or says why not; `false` where there is but one, so that its card is the question.
+pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
     let targets = model.targets();
     if targets.len() < 2 && model.marked_calls().is_empty() {
-        return None;
+        return false;
     }
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
@@ -67,7 +67,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
             targets.len()
         );
         note(model, Tone::Warn, words);
-        return Some(());
+        return true;
     }
     let unread = targets.iter().filter(|held| held.unread() == Some(Unread::End)).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
@@ -77,11 +77,11 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
             keys.len()
         );
         note(model, Tone::Warn, words);
-        return Some(());
+        return true;
     }
     let reading = if targets.iter().all(|held| held.unread().is_none()) { Reading::Read } else { reading };
     open(model, Fate::Approve(reading), model.bind(&keys));
-    Some(())
+    true
 }
 
 /// `D`: asks why every waiting call of the selected call's server is denied.

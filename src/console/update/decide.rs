@@ -13,17 +13,18 @@ use crate::console::row::{Tone, foreign};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
 use crate::wire::digest::Digest;
 
-/// `a`: approves what was read; asks once more when it is dangerous.
-pub(super) fn approve(model: &mut Model) {
-    if !model.marked_calls().is_empty() && batch::several(model, Reading::Read).is_some() {
+/// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
+pub(super) fn approve(model: &mut Model, reading: Reading) {
+    if !model.marked_calls().is_empty() && batch::lists(model, reading) {
         return;
     }
-    let Some(armed) = armed(model) else { return refused(model) };
-    if batch::several(model, Reading::Read).is_some() {
-        return;
-    }
-    if !tell_unread(model, &armed) {
-        ask_or_send(model, armed, Reading::Read);
+    match armed(model) {
+        None if reading == Reading::Read => refused(model),
+        Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
+            let was_read = model.still(&armed).is_some_and(|held| held.unread().is_none());
+            ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
+        }
+        Some(_) | None => {}
     }
 }
 
@@ -56,21 +57,6 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
     );
     note(model, Tone::Warn, words);
     true
-}
-
-/// `A`: approves without having read; asks once more when it is dangerous.
-pub(super) fn approve_unread(model: &mut Model) {
-    if !model.marked_calls().is_empty() && batch::several(model, Reading::Unread).is_some() {
-        return;
-    }
-    match armed(model) {
-        Some(_) if batch::several(model, Reading::Unread).is_some() => {}
-        Some(armed) => {
-            let was_read = model.still(&armed).is_some_and(|held| held.unread().is_none());
-            ask_or_send(model, armed, if was_read { Reading::Read } else { Reading::Unread })
-        }
-        None => {}
-    }
 }
 
 /// `y`: confirms, once the question itself was on screen.

@@ -72,7 +72,7 @@ pub(super) fn click(model: &mut Model, row: usize) {
 /// The same card, folded otherwise, from the same row on. Its rows before `changed` are the same.
 fn lay(model: &mut Model, folds: Folds, changed: usize) {
     let Some(card) = &model.card else { return };
-    let card = Card::folded_as(&card.snapshot, card.width, model.settings.offset, folds, card.details);
+    let card = Card::lay(&card.snapshot, card.width, model.settings.offset, folds, card.details);
     model.card = Some(card);
     model.shown.keep_before(changed);
     moves::settle(model);

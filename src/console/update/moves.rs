@@ -260,7 +260,7 @@ fn lay_card(model: &mut Model) {
     }
     let folds = laid.filter(|_| same_call).map(|card| card.folds.clone()).unwrap_or_default();
     let old_rows = laid.map_or(0, |card| card.rows).max(1);
-    let card = Card::folded_as(&snapshot, width, model.settings.offset, folds, model.details);
+    let card = Card::lay(&snapshot, width, model.settings.offset, folds, model.details);
     if !(same_call && same_width) {
         // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
         model.scroll = model.scroll * card.rows / old_rows;
@@ -274,7 +274,7 @@ pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>
     let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.call(key) else { return };
     let (folds, details) = (card.folds.clone(), card.details);
-    model.card = Some(Card::folded_as(&held.snapshot, card.width, model.settings.offset, folds, details));
+    model.card = Some(Card::lay(&held.snapshot, card.width, model.settings.offset, folds, details));
 }
 
 /// How often what a card on screen would touch is looked at again, in milliseconds.

@@ -7,12 +7,13 @@ use super::{Command, decide, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
-use crate::console::model::rule::{Choice, GrantOffer, Origin, RuleStage};
-use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
+use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
+use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen};
 use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
+use crate::policy::past::PastCall;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 
@@ -37,11 +38,45 @@ pub(super) fn open(model: &mut Model) {
         Err(why) if grants.is_empty() => return none(model, &why),
         Err(_) => Vec::new(),
     };
-    let origin = Origin::Waiting(armed);
+    let origin = (armed.key().ticket.clone(), Some(armed));
     let about = (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
     // A card that only flashed by was not read.
     model.leave();
     show(model, origin, about, grants, choices, no_grant)
+}
+
+/// `r` on the Log: asks for the call of the selected record, which becomes a rule for the calls to come.
+pub(super) fn of_record(model: &mut Model) {
+    let line = model.browse.window.lines.get(model.browse.log.at);
+    match line.filter(|line| line.ticket.is_some() && line.tool.is_some()).map(|line| line.seq) {
+        Some(seq) => {
+            model.browse.rule_from = Some(seq);
+            model.todo.push(Command::Look(Task::PastCall { seq }));
+        }
+        None => note(
+            model,
+            Tone::Ours,
+            "A rule is made from a call, and this record is not about one. /kind:decision lists them.",
+        ),
+    }
+}
+
+/// The call came: the rules it could become.
+pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, String>) {
+    // Who has gone on meanwhile is not called back.
+    let here = model.screen == Screen::Log && model.overlay.is_none();
+    if model.browse.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
+        return;
+    }
+    let roots = Roots { home: model.settings.home.clone(), ..Roots::default() };
+    let made = call.and_then(|call| Ok((maker::of_past(&call, &super::live(model), &roots, model.now)?, call)));
+    match made {
+        Ok((choices, call)) => {
+            let PastCall { ticket, server, tool, .. } = *call;
+            show(model, (ticket, None), (server, tool, roots), Vec::new(), choices, None);
+        }
+        Err(why) => none(model, &why),
+    }
 }
 
 /// Says why the call becomes no rule.
@@ -52,7 +87,7 @@ pub(super) fn none(model: &mut Model, why: &str) {
 /// Opens the panel, and asks what past calls say of each rule.
 pub(super) fn show(
     model: &mut Model,
-    origin: Origin,
+    (ticket, armed): (String, Option<Armed>),
     (server, tool, roots): (String, String, Roots),
     grants: Vec<GrantOffer>,
     choices: Vec<Choice>,
@@ -63,7 +98,8 @@ pub(super) fn show(
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.browse.next_trial();
     let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
-    model.overlay = Some(Overlay::Rule(RuleMaker { origin, offers, at, top: 0, stage, no_grant, opened, shown, past }));
+    model.overlay =
+        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, shown, past }));
     model.todo.push(Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
@@ -119,7 +155,7 @@ pub(super) fn enter(model: &mut Model) {
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let Some(offer) = rule.offer().cloned() else { return };
     let since = rule.stage.since(rule.shown);
-    let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
+    let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
         return super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");

@@ -24,7 +24,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         }
         _ => (" Make a rule from ", "", "a letter chooses how wide; it holds for what waits, too "),
     };
-    let ticket = strong(words).and_foreign(Tone::Strong, maker.ticket()).strong(more_like_it);
+    let ticket = strong(words).and_foreign(Tone::Strong, &maker.ticket).strong(more_like_it);
     let mut row = last(model, maker, unread);
     if unread == 0 && below > 0 {
         let more = quiet(format!(" PgDn: {below} more "));
@@ -39,7 +39,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         return warn(format!(" … {} below · PgDn", counted(unread, "more line")));
     }
     // What keeps Enter from doing it is said before it is pressed.
-    let waits = maker.armed().and_then(|armed| model.still(armed));
+    let waits = maker.armed.as_ref().and_then(|armed| model.still(armed));
     let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
     if lets_run
         && let Some(held) = waits
@@ -48,7 +48,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         return warn(" This also approves the call, and you have not read it to its end: Esc, then PgDn");
     }
     match (maker.stage, maker.offer()) {
-        (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
+        (_, Some(Offer::Grant(_))) if maker.armed.as_ref().and_then(|armed| model.still(armed)).is_none() => {
             warn(" Too late: the call no longer waits as it was shown. Nothing will be sent.")
         }
         (RuleStage::Choosing, Some(Offer::Grant(_))) if maker.goes_at_once() => {
@@ -101,7 +101,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     let mut text = match maker.offer() {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
-        Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
+        Some(Offer::Grant(offer)) => match maker.armed.as_ref().and_then(|armed| model.call(armed.key())) {
             None => vec![warn(" The call no longer waits.")],
             Some(held) => {
                 // The moment it ends is counted from when it would begin.
@@ -126,7 +126,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
 
 /// The offers, as many around the chosen one as have room.
 fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
-    let held = maker.armed().and_then(|armed| model.call(armed.key()));
+    let held = maker.armed.as_ref().and_then(|armed| model.call(armed.key()));
     let tool = held.map_or("", |held| held.snapshot.tool.as_str());
     let many = maker.offers.len();
     let whole: Vec<Vec<Row>> =

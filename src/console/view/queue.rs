@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends};
 use crate::audit::record::By;
 use crate::console::card::{counted, grouped};
-use crate::console::columns::{Columns, NameColumn, Want, fitted, target, widest};
+use crate::console::columns::{Columns, NameColumn, fitted, target, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
@@ -180,11 +180,7 @@ impl Widths {
             Origin::Ticket => (0, 0),
             Origin::Server(_) => (first, least),
         };
-        let wants = [
-            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
-            Want { gap: 2, wants: first, least },
-            Want { gap: 2, wants: tool, least: tool.min(least_tool) },
-        ];
+        let wants = [(0, about.clamp(1, most), about.min(TARGET)), (2, first, least), (2, tool, tool.min(least_tool))];
         // What is done is said before them: a tool's name tells less than whose it is.
         let [_, first, tool] = fitted(room, wants, &[2, 1]);
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
