@@ -22,7 +22,7 @@ use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
 use super::pinned::{Settled, Settling};
-use super::row::{Row, Tone};
+use super::row::{ours, warn};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
@@ -254,7 +254,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Undo if model.screen == Screen::Tools => tool::take_back(model),
         Action::Undo if model.screen != Screen::Rules => {
             browse::visit(model, Screen::Rules);
-            note(model, Tone::Ours, "u takes back the last change of your policy file: press it again, here.");
+            model.say("u takes back the last change of your policy file: press it again, here.");
         }
         Action::Undo => model.todo.push(Command::ChangeRules(RuleChange::Undo)),
         Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
@@ -287,7 +287,7 @@ fn pasted(model: &mut Model, text: &str) {
     // The word that approves is typed.
     let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
     let Some(written) = open.and_then(Overlay::text_mut) else {
-        return note(model, Tone::Warn, "A paste decides nothing; press the key itself.");
+        return model.warn("A paste decides nothing; press the key itself.");
     };
     written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
     typing::changed(model, Key::Char(' '));
@@ -299,16 +299,22 @@ fn send(model: &mut Model, armed: &Armed, message: impl FnOnce(String, Digest) -
     model.todo.push(Command::Send { session, message: message(ticket, armed.digest()) });
 }
 
-/// Says one thing to the operator, until the next key.
-fn note(model: &mut Model, tone: Tone, words: impl Into<String>) {
-    model.note_until = None;
-    model.note = Some(Row::of(tone, words));
-}
+impl Model {
+    /// Says one thing to the operator, until the next key.
+    fn say(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(ours(words)), None);
+    }
 
-/// Says one thing to the operator for a few seconds: it is about a moment that passes.
-fn passing_note(model: &mut Model, tone: Tone, words: impl Into<String>) {
-    note(model, tone, words);
-    model.note_until = Some(model.now + 4_000);
+    /// The same, of what the operator did not expect.
+    fn warn(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(warn(words)), None);
+    }
+
+    /// The same for a few seconds: it is about a moment that passes.
+    fn warn_briefly(&mut self, words: impl Into<String>) {
+        self.warn(words);
+        self.note_until = Some(self.now + 4_000);
+    }
 }
 
 fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {

@@ -93,7 +93,7 @@ pub(super) fn foot(model: &Model) -> Row {
     }
 }
 
-pub(super) fn empty() -> Vec<Row> {
+pub(super) fn empty(_: &Model) -> Vec<Row> {
     vec![strong("Nothing has passed yet."), ours("Calls, answers and notifications appear here as they pass.")]
 }
 

@@ -46,7 +46,7 @@ pub(super) fn title(model: &Model) -> Row {
     ))
 }
 
-pub(super) fn heading(model: &Model) -> Row {
+pub(super) fn heading(model: &Model, _: usize) -> Row {
     let Some(book) = &model.browse.book else { return quiet(" reading the policy …") };
     if let Some(broken) = &book.broken {
         return danger(" ▲ ").and_foreign(Tone::Danger, broken);

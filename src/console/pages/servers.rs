@@ -20,7 +20,7 @@ pub(super) fn title(model: &Model) -> Row {
     if bare == 0 { row } else { row.danger(format!(" · {bare} NOT wrapped")) }
 }
 
-pub(super) fn heading(width: usize) -> Row {
+pub(super) fn heading(_: &Model, width: usize) -> Row {
     let parts = [" ● running", " ○ ended", " ✗ not wrapped", " ◌ opening", " · Enter tells more"];
     parts.into_iter().fold(Row::default(), |row, part| {
         let longer = row.clone().quiet(part);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, decide, moves, note};
+use super::{Command, decide, moves};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
@@ -10,13 +10,12 @@ use crate::console::model::{
     Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
 };
 use crate::console::record_row::verdict;
-use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
     let Some(group) = model.selected_group() else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
     turn(model, keys);
@@ -26,7 +25,7 @@ pub(super) fn mark(model: &mut Model) {
 /// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
 pub(super) fn mark_alike(model: &mut Model) {
     let Some(held) = model.selection() else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
     let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
@@ -50,7 +49,7 @@ pub(super) fn regroup(model: &mut Model) {
         Grouping::Each => (Grouping::Identical, "Identical calls are one row now."),
     };
     model.grouping = grouping;
-    note(model, Tone::Ours, words);
+    model.say(words);
 }
 
 /// Opens the list of several calls, or says why not; `false` where there is but one, so that its card is the question.
@@ -66,7 +65,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
              splits a row.",
             targets.len()
         );
-        note(model, Tone::Warn, words);
+        model.warn(words);
         return true;
     }
     let unread = targets.iter().filter(|held| held.unread() == Some(Unread::End)).count();
@@ -76,7 +75,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
             "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
             keys.len()
         );
-        note(model, Tone::Warn, words);
+        model.warn(words);
         return true;
     }
     let reading = if targets.iter().all(|held| held.unread().is_none()) { Reading::Read } else { reading };
@@ -87,7 +86,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
 /// `D`: asks why every waiting call of the selected call's server is denied.
 pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     // A search hides calls: what it hides is not decided with what it shows.
     let shown: BTreeSet<&CallKey> = model.queue().into_iter().map(|held| &held.key).collect();
@@ -95,7 +94,7 @@ pub(super) fn deny_server(model: &mut Model) {
     let keys: Vec<CallKey> = waiting.filter(|key| shown.contains(key)).cloned().collect();
     let members = model.bind(&keys);
     if members.is_empty() {
-        return note(model, Tone::Warn, "No call of this server waits.");
+        return model.warn("No call of this server waits.");
     }
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
@@ -112,10 +111,10 @@ pub(super) fn confirm(model: &mut Model) {
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            return note(model, Tone::Warn, "The list has just come up: look at it first.");
+            return model.warn("The list has just come up: look at it first.");
         }
         Err(Unlisted::Unread) => {
-            return note(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
+            return model.warn("Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;
@@ -145,6 +144,6 @@ pub(super) fn confirm(model: &mut Model) {
         0 => String::new(),
         _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
     };
-    note(model, Tone::Ours, format!("{} {done}{left}.", counted(sent, "call")));
+    model.say(format!("{} {done}{left}.", counted(sent, "call")));
     model.todo.push(Command::Drain);
 }

@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use super::{Command, note};
+use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
@@ -10,8 +10,7 @@ use crate::console::found::{Edge, Line, LogRows, Task, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
-use crate::console::row::Tone;
-use crate::console::screen::{Sides, content_rows};
+use crate::console::screen::content_rows;
 use crate::console::tried::Trial;
 use crate::policy::question::rules_name;
 
@@ -72,7 +71,7 @@ fn begin(model: &mut Model, edge: Edge) {
 pub(super) fn regroup(model: &mut Model) {
     let browse = &mut model.browse;
     if browse.log.search.asks_for(Field::Kind) {
-        return note(model, Tone::Ours, "A search for a kind of record lists records.");
+        return model.say("A search for a kind of record lists records.");
     }
     let words = match browse.log_rows {
         LogRows::Calls => {
@@ -85,7 +84,7 @@ pub(super) fn regroup(model: &mut Model) {
         }
     };
     begin(model, Edge::Newest);
-    note(model, Tone::Ours, words);
+    model.say(words);
 }
 
 /// `Enter`: the selected line's sheet, or back.
@@ -112,7 +111,7 @@ fn open_passed(model: &mut Model) {
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
     let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
     else {
-        return note(model, Tone::Ours, "Only calls are in the log, and this was not a call.");
+        return model.say("Only calls are in the log, and this was not a call.");
     };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
@@ -300,7 +299,7 @@ fn page(model: &mut Model) -> Option<Task> {
 /// a queue behind.
 fn record(model: &mut Model) -> Option<Task> {
     let now = model.now;
-    let beside = matches!(pages::sides(model), Sides::Both { .. });
+    let beside = pages::is_beside(model);
     let browse = &mut model.browse;
     let line = browse.open_record().or_else(|| browse.window.lines.get(browse.log.at).filter(|_| beside));
     let seq = line.map(|line: &Line| line.seq)?;

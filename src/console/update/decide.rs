@@ -1,6 +1,6 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
-use super::{Command, batch, find_mut, moves, note};
+use super::{Command, batch, find_mut, moves};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted};
 use crate::console::keymap::Action;
@@ -41,7 +41,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
         1 => "a part is folded. Z unfolds it, PgDn reads on, then a.".to_owned(),
         folded => format!("{folded} parts are folded. Z unfolds them, PgDn reads on, then a."),
     };
-    note(model, Tone::Warn, format!("Not read yet: {why} A approves unread."));
+    model.warn(format!("Not read yet: {why} A approves unread."));
     true
 }
 
@@ -55,7 +55,7 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
         "{} skipped: PgUp shows what was not on screen yet. This key is about more than one call.",
         counted(rows, "row")
     );
-    note(model, Tone::Warn, words);
+    model.warn(words);
     true
 }
 
@@ -82,7 +82,7 @@ fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) {
 }
 
 fn too_late(model: &mut Model) {
-    note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.")
+    model.warn("Too late: the call no longer waits as it was shown. Nothing was approved.")
 }
 
 /// `d`: asks for the reason, for the marked calls or the selected row.
@@ -144,7 +144,7 @@ pub(super) fn send_denial(model: &mut Model) {
         }
     };
     if model.waits(armed).is_none() {
-        return note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was sent.");
+        return model.warn("Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
     send(model, armed, OperatorVerdict::Deny { reason })
 }
@@ -184,7 +184,7 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);
         let words = "That call has ended. This is the next one that waits: look at it first.";
-        return super::passing_note(model, Tone::Warn, words);
+        return model.warn_briefly(words);
     }
     let words = match why {
         Unarmed::Nothing => "Nothing is selected.",
@@ -192,7 +192,7 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
         Unarmed::TooSoon => "The card has just changed: no key decides it yet.",
         Unarmed::NotWaiting => "This call no longer waits: j or k goes on.",
     };
-    super::passing_note(model, Tone::Warn, words);
+    model.warn_briefly(words);
 }
 
 fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {

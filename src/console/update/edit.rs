@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Command, Edit, decide, find_mut, note};
+use super::{Command, Edit, decide, find_mut};
 use crate::console::card::size;
 use crate::console::model::{Armed, CallState, Model, Overlay};
 use crate::console::plain;
-use crate::console::row::Tone;
 use crate::link::message::FromConsole;
 
 /// `e`: opens the editor on the armed call, or again on a text that could not be read.
@@ -21,7 +20,7 @@ pub(super) fn open(model: &mut Model) {
     let text = model.still(&armed).and_then(|held| for_editor(&held.snapshot.arguments));
     match text {
         Some(text) => model.todo.push(Command::OpenEditor { armed, text }),
-        None => note(model, Tone::Warn, "These arguments cannot be read as JSON, so they cannot be edited."),
+        None => model.warn("These arguments cannot be read as JSON, so they cannot be edited."),
     }
 }
 
@@ -30,20 +29,17 @@ pub(super) fn copy(model: &mut Model) {
     /// Terminals take no more at once.
     const LONGEST: usize = 70_000;
     let Some(held) = model.selection() else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let arguments = &held.snapshot.arguments;
     let value = serde_json::from_str::<Value>(arguments).ok().and_then(|value| serde_json::to_string(&value).ok());
     let text = escaped(value.as_deref().unwrap_or(arguments));
     if text.len() > LONGEST {
-        return note(
-            model,
-            Tone::Warn,
-            "These arguments are too long for a terminal's clipboard; e opens them in your editor.",
-        );
+        return model.warn("These arguments are too long for a terminal's clipboard; e opens them in your editor.");
     }
     let words = format!("{} copied, where the terminal allows it.", size(text.len()));
-    super::passing_note(model, Tone::Ours, words);
+    model.say(words);
+    model.note_until = Some(model.now + 4_000);
     model.todo.push(Command::Copy(text));
 }
 
@@ -51,20 +47,20 @@ pub(super) fn copy(model: &mut Model) {
 pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) {
     let text = match outcome {
         Edit::Unchanged => {
-            return note(model, Tone::Ours, "Nothing was changed.");
+            return model.say("Nothing was changed.");
         }
         Edit::Failed(why) => {
-            return note(model, Tone::Warn, why);
+            return model.warn(why);
         }
         Edit::Text(text) => text,
     };
     // The edit gets a card of its own.
     let Some(held) = model.waits(&armed) else {
-        return note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
+        return model.warn("Too late: the call no longer waits as it was shown. The edit was dropped.");
     };
     // The same value with other white space is no edit.
     if for_editor(&held.snapshot.arguments) == for_editor(&text) {
-        return note(model, Tone::Ours, "Nothing was changed.");
+        return model.say("Nothing was changed.");
     }
     if let Err(problem) = object(&text) {
         model.overlay = Some(Overlay::Unreadable { armed, text, problem });

@@ -9,7 +9,6 @@ use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::{Batch, CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::panel;
-use crate::console::row::Tone;
 use crate::console::screen::content_rows;
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
@@ -103,7 +102,7 @@ pub(super) fn select_row(model: &mut Model, row: usize) -> Option<()> {
 pub(super) fn leap_server(model: &mut Model, action: Action) {
     let row = model.lines(&model.rows()).neighbour(action == Action::NextServer);
     if row.and_then(|row| select_row(model, row)).is_none() && model.sort != Sort::Server {
-        super::note(model, Tone::Ours, "s sorts the queue by server first.");
+        model.say("s sorts the queue by server first.");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the operator says of the tool of a held call: that it reads, that it changes something, that a parameter of it is
 //! plain text. Each is about the card that was drawn and armed, and about what that card offers.
 
-use super::{Command, decide, note};
+use super::{Command, decide};
 use crate::console::model::{Armed, Model};
 use crate::console::row::{Tone, good};
 use crate::link::message::{FromConsole, PinOffer, ToolWord};
@@ -44,7 +44,7 @@ fn say(model: &mut Model, armed: &Armed, word: ToolWord) {
         ToolWord::Changes => "Sent: it is remembered as MUTATES. This call still waits for its own decision.",
         ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
     };
-    note(model, Tone::Ours, words);
+    model.say(words);
     super::send(model, armed, |ticket, digest| FromConsole::Pin { ticket, digest, word });
     model.todo.push(Command::Drain);
 }
@@ -59,6 +59,6 @@ fn offered(model: &mut Model) -> Option<(Armed, PinOffer)> {
 /// Says what the key is for, unless something was said already.
 fn not_offered(model: &mut Model, words: &str) {
     if model.note.is_none() {
-        note(model, Tone::Ours, words);
+        model.say(words);
     }
 }

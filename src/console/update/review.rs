@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Edit, moves, note};
+use super::{Command, Edit, moves};
 use crate::console::found::{RuleLine, Task};
 use crate::console::keymap::Action;
 use crate::console::maker;
@@ -80,14 +80,14 @@ pub(super) fn enter(model: &mut Model) {
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
         Change::Written => {
-            note(model, Tone::Ours, "There is nothing to accept here: what is written applies already, or waits above.")
+            model.say("There is nothing to accept here: what is written applies already, or waits above.")
         }
         // Of a change the first Enter only asks.
         ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
-            super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
+            model.warn_briefly("This has just come up: no key answers it yet.");
         }
         Change::Policy { .. } if review.past.goes_on() => {
-            super::passing_note(model, Tone::Warn, "What it would change is still being counted: wait a moment.");
+            model.warn_briefly("What it would change is still being counted: wait a moment.");
         }
         Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
@@ -95,7 +95,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
-            note(model, Tone::Warn, words)
+            model.warn(words)
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
@@ -125,14 +125,14 @@ pub(super) fn edit(model: &mut Model) {
 fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) {
     match selected(model) {
         Ok((rule, file)) => model.todo.push(make(rule, file)),
-        Err(why) => note(model, Tone::Ours, why),
+        Err(why) => model.say(why),
     }
 }
 
 /// What the editor left of a rule: it is put in its place. What loosens waits to be accepted, like any change by hand.
 pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) {
     match outcome {
-        Edit::Unchanged => note(model, Tone::Ours, "Nothing was changed."),
+        Edit::Unchanged => model.say("Nothing was changed."),
         Edit::Failed(why) => model.note = Some(foreign(Tone::Warn, &why)),
         Edit::Text(text) => model.todo.push(Command::ChangeRules(RuleChange::Replace { id, file, text })),
     }
@@ -160,22 +160,19 @@ pub(super) fn end(model: &mut Model) {
                 others if others.is_empty() => format!("Ending {grant}: its calls are asked again."),
                 others => format!("Ending {grant}; {} may still cover some of its calls.", others.join(" or ")),
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
             model.todo.push(Command::Send { session, message: FromConsole::EndGrant { grant } });
         }
         Some(RuleEntry::Rule(_)) => {
             of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }))
         }
-        Some(RuleEntry::Waits { .. }) => note(
-            model,
-            Tone::Ours,
-            "A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u.",
-        ),
+        Some(RuleEntry::Waits { .. }) => model
+            .say("A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u."),
         Some(RuleEntry::Suggested(rule)) => {
             let rule = Arc::clone(rule);
             model.browse.declined.push(rule);
             super::findings::rebuild(model);
-            note(model, Tone::Ours, "Put aside until the next console; nothing was written.")
+            model.say("Put aside until the next console; nothing was written.")
         }
         None => {}
     }

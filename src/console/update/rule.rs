@@ -3,7 +3,7 @@
 //! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
 //! comes with a warning takes Enter twice.
 
-use super::{Command, decide, moves, note};
+use super::{Command, decide, moves};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
@@ -53,11 +53,7 @@ pub(super) fn of_record(model: &mut Model) {
             model.browse.rule_from = Some(seq);
             model.todo.push(Command::Look(Task::PastCall { seq }));
         }
-        None => note(
-            model,
-            Tone::Ours,
-            "A rule is made from a call, and this record is not about one. /kind:decision lists them.",
-        ),
+        None => model.say("A rule is made from a call, and this record is not about one. /kind:decision lists them."),
     }
 }
 
@@ -131,7 +127,7 @@ pub(super) fn scope(model: &mut Model, key: Key) {
                 'v' => "This call has no values that a rule could use.",
                 _ => "No such rule can be made from this call.",
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
     }
 }
@@ -158,10 +154,10 @@ pub(super) fn enter(model: &mut Model) {
     let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
-        return super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
+        return model.warn_briefly("This has just come up: no key answers it yet.");
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        return note(model, Tone::Warn, why);
+        return model.warn(why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {

@@ -1,7 +1,7 @@
 //! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! taking back. What is on show is what is settled.
 
-use super::{Command, note};
+use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
@@ -43,24 +43,20 @@ pub(super) fn refuse(model: &mut Model) {
     let Some(Overlay::Review(review)) = &model.overlay else { return };
     match &review.change {
         _ if now - review.opened < ARMING => {
-            super::passing_note(model, Tone::Warn, "The review has just come up: no key answers it yet.");
+            model.warn_briefly("The review has just come up: no key answers it yet.");
         }
         Change::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
             model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
         }
-        Change::Program(_) => note(
-            model,
-            Tone::Ours,
-            "A program cannot be refused: until it is accepted, no allow rule covers its tools.",
-        ),
+        Change::Program(_) => {
+            model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.")
+        }
         Change::Written | Change::Suggested(_) => {}
-        Change::Policy { .. } => note(
-            model,
-            Tone::Ours,
-            "A change that waits allows nothing yet. Take it out of the file by hand, or with u.",
-        ),
+        Change::Policy { .. } => {
+            model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.")
+        }
     }
 }
 
@@ -68,7 +64,7 @@ pub(super) fn refuse(model: &mut Model) {
 /// on show.
 pub(super) fn mark(model: &mut Model) {
     let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
-        return note(model, Tone::Ours, "You can mark only tools that are PURE? or new: you decide what they are.");
+        return model.say("You can mark only tools that are PURE? or new: you decide what they are.");
     };
     if !model.browse.marked.remove(&shown) {
         model.browse.marked.insert(shown);
@@ -95,7 +91,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
             Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
         };
-        return note(model, Tone::Ours, words);
+        return model.say(words);
     }
     model.browse.marked.clear();
     model.todo.push(Command::Settle(Settling::Tools(words)));
@@ -110,7 +106,7 @@ fn selected(model: &Model) -> Option<&PinnedTool> {
 pub(super) fn take_back(model: &mut Model) {
     match model.browse.undo.clone() {
         Some(undo) => model.todo.push(Command::Settle(undo)),
-        None => note(model, Tone::Ours, "No review was made in this console that could be taken back."),
+        None => model.say("No review was made in this console that could be taken back."),
     }
 }
 

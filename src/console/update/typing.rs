@@ -1,11 +1,10 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
-use super::{Command, act, browse, decide, note};
+use super::{Command, act, browse, decide};
 use crate::console::found::Task;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
 use crate::console::palette::{self, Order};
-use crate::console::row::Tone;
 use crate::console::theme::Palette;
 
 /// `/`: begins a search where the last one is.
@@ -64,7 +63,7 @@ pub(super) fn run(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
             Some(entry) => obey(model, entry.order),
-            None => note(model, Tone::Warn, "No matches."),
+            None => model.warn("No matches."),
         },
         // One that cannot be meant stays open, with what is wrong with it: the list would not be what its title says.
         Some(open @ Overlay::Search { .. }) => {
@@ -81,7 +80,7 @@ fn obey(model: &mut Model, order: Order) {
     match order {
         Order::Press(action) => act(model, action),
         Order::OnlyItsKey(name) => {
-            note(model, Tone::Warn, format!("Only its own key does that, on the call itself: {name}."));
+            model.warn(format!("Only its own key does that, on the call itself: {name}."));
         }
         Order::Quiet => {
             model.settings.manner = match model.settings.manner {
@@ -92,7 +91,7 @@ fn obey(model: &mut Model, order: Order) {
                 Manner::Quiet => "Quiet: no bell and no notice. The number waiting stays in the title.",
                 Manner::Rings => "The bell rings again when a call waits.",
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
         Order::Theme(palette) => {
             // `NO_COLOR` was the operator's word too; this one is newer.
@@ -103,13 +102,13 @@ fn obey(model: &mut Model, order: Order) {
                     "For this console; [console] theme in config.toml keeps it."
                 }
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
         Order::Verify => {
             model.screen = crate::console::model::Screen::Log;
             model.browse.log.sheet = None;
             model.browse.checked = None;
-            note(model, Tone::Ours, "Checking every record of the log; the last line shows the result.");
+            model.say("Checking every record of the log; the last line shows the result.");
             model.todo.push(Command::Look(Task::Verify));
         }
         Order::Tour => {
