@@ -110,15 +110,7 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let arguments = past::shown(snapshot.method.as_deref(), arguments);
     let behavior = behavior_of(snapshot);
-    let call = Question {
-        server: &snapshot.server,
-        method: snapshot.method.as_deref(),
-        tool: &snapshot.tool,
-        arguments: &arguments,
-        behavior: &behavior,
-        now: 0,
-        recent: None,
-    };
+    let call = question(snapshot, &behavior, &arguments, 0);
     let roots = roots(snapshot, home);
     let proposals = proposals(&call, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))

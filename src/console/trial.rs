@@ -56,13 +56,6 @@ struct TrialRunner {
     queue: VecDeque<Trial>,
 }
 
-/// How a trial ended.
-enum Ending {
-    Over,
-    /// Something else is wanted first.
-    Interrupted,
-}
-
 impl TrialRunner {
     fn run(mut self) {
         loop {
@@ -77,8 +70,8 @@ impl TrialRunner {
             let looked_at = self.queue.iter().position(|trial| !matches!(trial, Trial::Suggestions { .. }));
             let Some(trial) = self.queue.remove(looked_at.unwrap_or(0)) else { continue };
             match self.attempt(&trial) {
-                Ok(Ending::Over) => {}
-                Ok(Ending::Interrupted) => {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => {
                     if !self.queue.iter().any(|newer| newer.is_like(&trial)) {
                         self.queue.push_back(trial);
                     }
@@ -109,7 +102,8 @@ impl TrialRunner {
         if gives_way { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn attempt(&mut self, trial: &Trial) -> Result<Ending, String> {
+    /// Tries it; breaks off where something else is wanted first.
+    fn attempt(&mut self, trial: &Trial) -> Result<ControlFlow<()>, String> {
         match trial {
             Trial::Rules { id, server, tool, roots, rules } => {
                 let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
@@ -128,7 +122,7 @@ impl TrialRunner {
         id: u64,
         (server, tool): (&str, &str),
         policies: &[Option<Policy>],
-    ) -> Result<Ending, String> {
+    ) -> Result<ControlFlow<()>, String> {
         let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
         let recent = Recent::default();
         let mut calls = 0;
@@ -147,7 +141,7 @@ impl TrialRunner {
         })
     }
 
-    fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<Ending, String> {
+    fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<ControlFlow<()>, String> {
         let policy = tried_policy::read(&self.sources.places, which)?;
         let server = match which {
             Which::Accepted { server: Some(server), .. } => Some(rules_name(server).to_owned()),
@@ -158,10 +152,10 @@ impl TrialRunner {
         let finding = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
         let report =
             |runner: &Self, calls| (runner.tell)(finding(Reach { calls, progress: Progress::Counting }, empty()));
-        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(Ending::Interrupted) };
+        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
         (self.tell)(finding(Reach { calls: calls.len(), progress }, replayed));
-        Ok(Ending::Over)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The calls of the last weeks, the oldest first; `None` where something else is wanted first.
@@ -184,7 +178,7 @@ impl TrialRunner {
         })?;
         calls.truncate(MOST);
         calls.sort_by_key(|call| call.seq);
-        Ok(matches!(ending, Ending::Over).then_some((calls, reached)))
+        Ok(ending.is_continue().then_some((calls, reached)))
     }
 
     /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted first.
@@ -195,10 +189,10 @@ impl TrialRunner {
         wanted: &dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
         mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Progress,
-    ) -> Result<Ending, String> {
+    ) -> Result<ControlFlow<()>, String> {
         let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else {
             take(self, Vec::new(), Walked::ToTheEnd);
-            return Ok(Ending::Over);
+            return Ok(ControlFlow::Continue(()));
         };
         // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
         let newest = reader.newest().map_err(|error| said(&error))?;
@@ -219,10 +213,10 @@ impl TrialRunner {
             };
             let walked = walk.step(&reader, index.as_ref(), visit).map_err(|error| said(&error))?;
             if take(self, slice, walked) != Progress::Counting {
-                return Ok(Ending::Over);
+                return Ok(ControlFlow::Continue(()));
             }
             if self.goes_on(trial).is_break() {
-                return Ok(Ending::Interrupted);
+                return Ok(ControlFlow::Break(()));
             }
         }
     }
