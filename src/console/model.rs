@@ -5,7 +5,6 @@ mod banners;
 pub mod batch;
 mod browse;
 pub mod figures;
-mod lines;
 pub mod queue;
 mod reading;
 pub mod review;
@@ -32,7 +31,7 @@ pub use batch::{Batch, Fate, Listed};
 pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
-pub use reading::{Seen, Shown, Unread};
+pub use reading::{Seen, Shown};
 pub use review::{Change, Review};
 pub use rule::{Choice, Except, Offer, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};

@@ -111,12 +111,12 @@ pub fn empty(model: &Model) -> Vec<Row> {
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;
     let has_sheets = !matches!(model.screen, Screen::Queue | Screen::Detail | Screen::Activity);
-    if has_sheets && count(model) > 0 { screen::sides(body) } else { Sides::One(body) }
+    screen::sides(body, has_sheets && count(model) > 0)
 }
 
 /// Whether the sheet of the selected line is on screen beside its list.
 pub fn is_beside(model: &Model) -> bool {
-    matches!(sides(model), Sides::Both { .. })
+    sides(model).divider.is_some()
 }
 
 /// The rows of the sheet that is open, or is beside the list; none where there is no such thing.

@@ -3,7 +3,7 @@
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
 use super::card::counted;
-use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Tour, Unread};
+use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
 use super::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 
@@ -53,12 +53,12 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
         return vec![over(armed)];
     };
     let why = held.snapshot.danger.as_deref().unwrap_or_default();
-    let question = match (reading, held.unread()) {
-        (Reading::Unread, _) | (_, Some(Unread::End)) => "Approve this dangerous call UNREAD?".to_owned(),
-        (Reading::Read, Some(Unread::Skipped(rows))) => {
+    let question = match (reading, held.seen) {
+        (Reading::Unread, _) | (_, Seen::Partly) => "Approve this dangerous call UNREAD?".to_owned(),
+        (Reading::Read, Seen::Skipping(rows)) => {
             format!("Approve this dangerous call? {} skipped.", counted(rows, "row"))
         }
-        (Reading::Read, None) => "Approve this dangerous call?".to_owned(),
+        (Reading::Read, Seen::Whole) => "Approve this dangerous call?".to_owned(),
     };
     vec![
         heading(Tone::Danger, &question, armed),

@@ -111,7 +111,7 @@ impl RecordColumns {
 
     /// The columns' names.
     pub fn heading(&self) -> Row {
-        self.columns().row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(|name| quiet(name)))
+        self.columns().row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(quiet))
     }
 
     fn columns(&self) -> Columns {

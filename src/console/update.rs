@@ -26,7 +26,7 @@ use super::row::{ours, warn};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
-use crate::link::message::FromConsole;
+use crate::link::message::{FromConsole, ToolWord};
 use crate::policy::edit::Switch;
 use crate::wire::digest::Digest;
 
@@ -245,10 +245,10 @@ fn act(model: &mut Model, action: Action) {
         Action::Number | Action::Scope => {}
         Action::Accept => review::enter(model),
         Action::Reads if model.screen == Screen::Tools => tool::say(model, Mutability::Pure),
-        Action::Reads => pin::reads(model),
+        Action::Reads => pin::say(model, ToolWord::Reads),
         Action::Changes if model.screen == Screen::Tools => tool::say(model, Mutability::Mutates),
-        Action::Changes => pin::changes(model),
-        Action::PlainText => pin::plain_text(model),
+        Action::Changes => pin::say(model, ToolWord::Changes),
+        Action::PlainText => pin::say(model, ToolWord::PlainText),
         Action::End => review::end(model),
         Action::Refuse => tool::refuse(model),
         Action::Undo if model.screen == Screen::Tools => tool::take_back(model),

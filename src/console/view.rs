@@ -4,7 +4,6 @@ mod calls;
 mod card;
 mod empty;
 mod footer;
-mod header;
 pub mod help;
 mod list;
 pub mod maker;
@@ -16,14 +15,14 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::card::counted;
+use super::card::{counted, grouped};
 use super::model::{Model, Overlay, Screen};
 use super::panel;
-use super::row::{Row, border, danger, warn};
+use super::row::{Row, Tone, border, danger, quiet, strong, warn};
 use super::screen::content_rows;
 use super::theme::Palette;
+use crate::audit::record::Assurance;
 pub(in crate::console) use card::by;
-pub(in crate::console) use header::promise;
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -31,7 +30,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     let palette = model.settings.palette;
     let bounds = frame.area();
     let mut paint = Paint { palette, bounds, buffer: frame.buffer_mut() };
-    paint.rows(areas.header, [header::row(model, areas.header.width)]);
+    paint.rows(areas.header, [header(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
@@ -145,4 +144,47 @@ pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
         return left.clipped(width);
     }
     left.ours(" ".repeat(width - used)).joined(right)
+}
+
+/// The first line: the product, what waits, and how much the assurance level promises.
+fn header(model: &Model, width: u16) -> Row {
+    let width = usize::from(width);
+    let waiting = model.waiting();
+    let mut name = strong(" mcp-approve");
+    if waiting > 0 {
+        name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
+    } else {
+        name.push(Tone::Quiet, "  none waiting");
+    }
+    let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
+    // The weakest of all wrappers; with none there is nothing to promise.
+    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
+    let level = levels.min().unwrap_or(Assurance::L0);
+    let promise = quiet(format!("{}: {}", level.word(), promise(level)));
+    let level = quiet(level.word());
+    let counted = name.clone().quiet(servers);
+    // What the level promises matters more than the number of servers.
+    let choices =
+        [(counted.clone(), promise.clone()), (name.clone(), promise), (counted, level.clone()), (name, level)];
+    choices
+        .into_iter()
+        .map(|(left, right)| (left, right.ours(" ")))
+        .find(|(left, right)| left.width() + right.width() < width)
+        .map(|(left, right)| ends(left, right, width))
+        .unwrap_or_else(|| strong(" mcp-approve"))
+}
+
+/// The levels of the threat model, and what each does and does not do.
+const LEVELS: [(&str, &str); 4] = [
+    ("L0", "stops mistakes, not an agent with a shell"),
+    ("L1", "a verdict needs your key"),
+    ("L2", "agent and log are apart"),
+    ("L3", "credentials are on another machine"),
+];
+
+/// What a level that wrappers have does and does not do.
+pub(in crate::console) fn promise(level: Assurance) -> &'static str {
+    match level {
+        Assurance::L0 => LEVELS[0].1,
+    }
 }

@@ -48,14 +48,11 @@ impl Model {
         let width = usize::from(self.size.0);
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
     }
-}
 
-/// A notice has so many columns: desktops cut longer ones anywhere.
-const LONGEST: usize = 160;
-
-impl Model {
     /// The words of a notice, on one line without a control character: server and effect of the last call that came.
     pub fn notice(&self) -> String {
+        /// Desktops cut longer ones anywhere.
+        const LONGEST: usize = 160;
         let Some(last) = self.calls.iter().rev().find(|held| held.waits()) else { return "no call waits".to_owned() };
         let (server, effect) = (foreign(Tone::Ours, &last.snapshot.server), foreign(Tone::Ours, &last.snapshot.effect));
         let more = match self.waiting() {

@@ -143,7 +143,8 @@ impl RuleMaker {
     /// Puts another offer on show: whatever was asked of the one before is over.
     pub fn show(&mut self, at: usize, now: i64) {
         if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
-            grant.rest();
+            // The next digit begins anew.
+            grant.number = Number::Ours;
         }
         (self.at, self.top, self.stage, self.shown) = (at, 0, RuleStage::Choosing, now);
     }
@@ -203,11 +204,6 @@ impl GrantOffer {
             self.terms.lasts =
                 if let Lasts::Minutes(_) = self.terms.lasts { Lasts::Minutes(number) } else { Lasts::Calls(number) };
         }
-    }
-
-    /// The next digit begins anew.
-    pub fn rest(&mut self) {
-        self.number = Number::Ours;
     }
 
     /// `create_file under ~/notes, for 15 min`; names in it are foreign text.

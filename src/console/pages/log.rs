@@ -76,7 +76,7 @@ pub(super) fn foot(model: &Model) -> Row {
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
         None if model.browse.indexing.is_some() => {}
-        None if pages::sides(model).list().width < 50 => {}
+        None if pages::sides(model).list.width < 50 => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     if let Some(upto) = model.browse.indexing {

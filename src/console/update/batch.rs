@@ -7,7 +7,7 @@ use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{
-    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
+    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Seen,
 };
 use crate::console::record_row::verdict;
 use crate::link::message::OperatorVerdict;
@@ -68,7 +68,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
         model.warn(words);
         return true;
     }
-    let unread = targets.iter().filter(|held| held.unread() == Some(Unread::End)).count();
+    let unread = targets.iter().filter(|held| held.seen == Seen::Partly).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
@@ -78,7 +78,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
         model.warn(words);
         return true;
     }
-    let reading = if targets.iter().all(|held| held.unread().is_none()) { Reading::Read } else { reading };
+    let reading = if targets.iter().all(|held| held.seen == Seen::Whole) { Reading::Read } else { reading };
     open(model, Fate::Approve(reading), model.bind(&keys));
     true
 }
@@ -127,7 +127,7 @@ pub(super) fn confirm(model: &mut Model) {
         let verdict = match (&batch.fate, model.still(armed)) {
             (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
             // What was not shown to its end is approved by the key that says so.
-            (Fate::Approve(Reading::Read), Some(held)) if held.unread() == Some(Unread::End) => continue,
+            (Fate::Approve(Reading::Read), Some(held)) if held.seen == Seen::Partly => continue,
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,
         };

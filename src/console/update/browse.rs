@@ -25,7 +25,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let room = content_rows(body);
     let screen = model.screen;
     if let Some(top) = model.browse.list(screen).and_then(|list| list.sheet) {
-        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet().width)).len();
+        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet.width)).len();
         let top = super::moves::moved(top, action, room, rows);
         if let Some(list) = model.browse.list_mut(screen) {
             list.sheet = Some(top);
@@ -268,10 +268,13 @@ pub(super) fn wants(model: &mut Model) {
     model.todo.extend(tasks.into_iter().map(Command::Look));
 }
 
-/// The task, where it is due; that it is asked for is noted.
+/// The task, where it is due: it was not asked for yet, or not for so many milliseconds; `None`: it is asked for once. That
+/// it is asked for is noted.
 fn due(model: &mut Model, task: Task, every: Option<i64>) -> Option<Task> {
-    let due = model.browse.is_due(&task, model.now, every);
-    due.then(|| model.browse.asked.insert(discriminant(&task), model.now)).map(|_| task)
+    let (now, asked) = (model.now, &mut model.browse.asked);
+    let at = asked.get(&discriminant(&task));
+    let is_due = at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at));
+    is_due.then(|| asked.insert(discriminant(&task), now)).map(|_| task)
 }
 
 fn page(model: &mut Model) -> Option<Task> {

@@ -6,11 +6,11 @@ use crate::console::card::{Card, counted};
 use crate::console::keymap::Action;
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Unarmed,
-    Unread,
+    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Seen,
+    Unarmed,
 };
 use crate::console::row::{Tone, foreign};
-use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
+use crate::link::message::{FromConsole, OperatorVerdict};
 use crate::wire::digest::Digest;
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
@@ -21,7 +21,7 @@ pub(super) fn approve(model: &mut Model, reading: Reading) {
     match armed(model) {
         None if reading == Reading::Read => refused(model),
         Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
-            let was_read = model.still(&armed).is_some_and(|held| held.unread().is_none());
+            let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
         }
         Some(_) | None => {}
@@ -33,7 +33,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     let Some(held) = model.still(armed) else {
         return true;
     };
-    if held.unread() != Some(Unread::End) {
+    if held.seen != Seen::Partly {
         return false;
     }
     let why = match model.card.as_ref().map_or(0, Card::folded) {
@@ -50,7 +50,7 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
     if tell_unread(model, armed) {
         return true;
     }
-    let Some(Unread::Skipped(rows)) = model.still(armed).and_then(Held::unread) else { return false };
+    let Some(Seen::Skipping(rows)) = model.still(armed).map(|held| held.seen) else { return false };
     let words = format!(
         "{} skipped: PgUp shows what was not on screen yet. This key is about more than one call.",
         counted(rows, "row")
@@ -65,7 +65,7 @@ pub(super) fn confirm(model: &mut Model) {
         return batch::confirm(model);
     }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
-    confirmed(model, &armed, reading)
+    confirmed(model, &armed, reading);
 }
 
 /// Approves what was asked about, if the question was on screen and the call still waits as it was shown.
@@ -78,11 +78,11 @@ fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) {
     let Some(verdict) = model.still(armed).map(|held| approval(held, reading)) else {
         return too_late(model);
     };
-    send(model, armed, verdict)
+    send(model, armed, verdict);
 }
 
 fn too_late(model: &mut Model) {
-    model.warn("Too late: the call no longer waits as it was shown. Nothing was approved.")
+    model.warn("Too late: the call no longer waits as it was shown. Nothing was approved.");
 }
 
 /// `d`: asks for the reason, for the marked calls or the selected row.
@@ -104,7 +104,7 @@ pub(super) fn approve_by_word(model: &mut Model) {
         Some(_) => {}
         None => {
             model.overlay = None;
-            too_late(model)
+            too_late(model);
         }
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn send_denial(model: &mut Model) {
     if model.waits(armed).is_none() {
         return model.warn("Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
-    send(model, armed, OperatorVerdict::Deny { reason })
+    send(model, armed, OperatorVerdict::Deny { reason });
 }
 
 fn remember(model: &mut Model, reason: &str) {
@@ -213,32 +213,22 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {
 
 /// The approval of a call: what was not on screen to the last row is approved unread, whatever the key.
 pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
-    OperatorVerdict::Approve { unread: reading == Reading::Unread || held.unread().is_some() }
+    OperatorVerdict::Approve { unread: reading == Reading::Unread || held.seen != Seen::Whole }
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
 fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) {
     let (took, word) = (on_screen(model), verdict.word());
-    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
-}
-
-/// Approves exactly the bytes that were shown, and says that their tool reads.
-pub(super) fn send_reads(model: &mut Model, armed: &Armed) {
-    let (took, word) = (on_screen(model), ToolWord::Reads);
-    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Pin { ticket, digest, word })
-}
-
-/// Approves exactly the bytes that were shown, and calls like it on these terms.
-pub(super) fn send_grant(model: &mut Model, armed: &Armed, terms: GrantTerms, took: i64) {
-    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Grant { ticket, digest, terms })
+    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
 /// How long the card has been on screen, in milliseconds.
-fn on_screen(model: &Model) -> i64 {
+pub(super) fn on_screen(model: &Model) -> i64 {
     model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since)
 }
 
-fn send_shown(
+/// Sends what decides exactly the bytes that were shown, and goes on to the next call.
+pub(super) fn send_shown(
     model: &mut Model,
     armed: &Armed,
     word: VerdictWord,
@@ -257,7 +247,7 @@ fn send_shown(
 /// One verdict of several on exactly the bytes that were shown.
 pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
     counts(model, armed, verdict.word(), took);
-    super::send(model, armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
+    super::send(model, armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
 /// Takes note that a verdict is sent: it counts in the operator's figures.

@@ -52,7 +52,7 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
 
 /// `R`: what the files as they are written would change of past rulings.
 pub(super) fn replay(model: &mut Model) {
-    try_on_the_log(model, Change::Written, Which::Written)
+    try_on_the_log(model, Change::Written, Which::Written);
 }
 
 fn try_on_the_log(model: &mut Model, change: Change, which: Which) {
@@ -80,7 +80,7 @@ pub(super) fn enter(model: &mut Model) {
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
         Change::Written => {
-            model.say("There is nothing to accept here: what is written applies already, or waits above.")
+            model.say("There is nothing to accept here: what is written applies already, or waits above.");
         }
         // Of a change the first Enter only asks.
         ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
@@ -95,7 +95,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
-            model.warn(words)
+            model.warn(words);
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
@@ -118,7 +118,7 @@ pub(super) fn enter(model: &mut Model) {
 
 /// `e` in Rules: the selected rule's text in the editor.
 pub(super) fn edit(model: &mut Model) {
-    of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file })
+    of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file });
 }
 
 /// What is made of the selected rule and its file; else why nothing is.
@@ -164,7 +164,7 @@ pub(super) fn end(model: &mut Model) {
             model.todo.push(Command::Send { session, message: FromConsole::EndGrant { grant } });
         }
         Some(RuleEntry::Rule(_)) => {
-            of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }))
+            of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }));
         }
         Some(RuleEntry::Waits { .. }) => model
             .say("A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u."),
@@ -172,7 +172,7 @@ pub(super) fn end(model: &mut Model) {
             let rule = Arc::clone(rule);
             model.browse.declined.push(rule);
             super::findings::rebuild(model);
-            model.say("Put aside until the next console; nothing was written.")
+            model.say("Put aside until the next console; nothing was written.");
         }
         None => {}
     }
@@ -192,7 +192,7 @@ pub(super) fn switch(model: &mut Model) {
     of_selected(model, |rule, file| {
         let to = if rule.disabled { Switch::On } else { Switch::Off };
         Command::ChangeRules(RuleChange::Switch { id: rule.id.clone(), file, to })
-    })
+    });
 }
 
 /// What became of a removal or an undo: what was done, or why it was not.

@@ -4,15 +4,17 @@
 //! comes with a warning takes Enter twice.
 
 use super::{Command, decide, moves};
+use crate::audit::record::VerdictWord;
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
-use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen};
+use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
 use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
+use crate::link::message::FromConsole;
 use crate::policy::past::PastCall;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
@@ -42,7 +44,7 @@ pub(super) fn open(model: &mut Model) {
     let about = (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
     // A card that only flashed by was not read.
     model.leave();
-    show(model, origin, about, grants, choices, no_grant)
+    show(model, origin, about, grants, choices, no_grant);
 }
 
 /// `r` on the Log: asks for the call of the selected record, which becomes a rule for the calls to come.
@@ -174,7 +176,9 @@ pub(super) fn enter(model: &mut Model) {
         Offer::Grant(GrantOffer { terms, .. }) => {
             let Some(armed) = armed else { return };
             let row = good("Granted: ").and_foreign(Tone::Ours, &terms.to_string());
-            decide::send_grant(model, &armed, terms, now - opened);
+            decide::send_shown(model, &armed, VerdictWord::Approve, now - opened, |ticket, digest| {
+                FromConsole::Grant { ticket, digest, terms }
+            });
             model.note = Some(row.quiet(". Rules (5) lists it; x ends it there."));
         }
     }
@@ -191,9 +195,8 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
             Some("Approve a dangerous call by itself, by typing its word (config.toml): Esc, then a.")
         }
-        (_, Some(held)) => held
-            .unread()
-            .map(|_| "It lets this call run, and not all of it was shown yet: Esc, read on (PgDn; PgUp), then r."),
+        (_, Some(held)) => (held.seen != Seen::Whole)
+            .then_some("It lets this call run, and not all of it was shown yet: Esc, read on (PgDn; PgUp), then r."),
     }
 }
 

@@ -51,11 +51,11 @@ pub(super) fn refuse(model: &mut Model) {
             model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
         }
         Change::Program(_) => {
-            model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.")
+            model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
         }
         Change::Written | Change::Suggested(_) => {}
         Change::Policy { .. } => {
-            model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.")
+            model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.");
         }
     }
 }

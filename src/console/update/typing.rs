@@ -38,7 +38,7 @@ pub(super) fn typed(model: &mut Model, key: Key) {
         _ => {}
     }
     changed(model, key);
-    decide::approve_by_word(model)
+    decide::approve_by_word(model);
 }
 
 /// Applies what is written so far, where that shows at once.

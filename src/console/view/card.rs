@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
+use crate::console::model::{CallState, Held, Model, Seen, Unarmed};
 use crate::console::record_row::verdict;
 use crate::console::row::{Row, Run, Tone, border, quiet, warn};
 use crate::console::screen::content_rows;
@@ -102,14 +102,14 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         quiet(" end of the arguments")
     };
     let narrow = width < NARROW;
-    let right = match (model.armed(), held.unread()) {
+    let right = match (model.armed(), held.seen) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), _) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => quiet("arming "),
-        (Ok(_), None) => quiet("all shown · armed "),
-        (Ok(_), Some(Unread::Skipped(rows))) => warn(format!("{} skipped · armed ", counted(rows, "row"))),
-        (Ok(_), Some(Unread::End)) if folded > 0 && narrow => warn(format!("▸ {folded} folded: Z ")),
-        (Ok(_), Some(Unread::End)) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
-        (Ok(_), Some(Unread::End)) => warn(if narrow { "read on " } else { "read on to approve " }),
+        (Ok(_), Seen::Whole) => quiet("all shown · armed "),
+        (Ok(_), Seen::Skipping(rows)) => warn(format!("{} skipped · armed ", counted(rows, "row"))),
+        (Ok(_), Seen::Partly) if folded > 0 && narrow => warn(format!("▸ {folded} folded: Z ")),
+        (Ok(_), Seen::Partly) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
+        (Ok(_), Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
     };
     // What is to be done matters more than a size that is above the arguments too.
     let sized = left.clone().quiet(format!(" · arguments {bytes}"));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
-use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone, warn};
 use crate::link::message::PinOffer;
@@ -68,7 +68,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
     let list = browse.list(model.screen).filter(|_| LISTS.contains(&place));
     let name = match (action, place) {
         // Something of the calls that `a` is about was not shown: else `A` is no other key than `a`.
-        (Action::ApproveUnread, _) if model.targets().iter().all(|held| held.unread().is_none()) => return None,
+        (Action::ApproveUnread, _) if model.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
         (Action::Approve | Action::ApproveUnread | Action::Deny, _) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
             let unread = if action == Action::ApproveUnread { " unread" } else { "" };

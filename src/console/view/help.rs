@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, below, header};
+use super::{LEVELS, Paint, below};
 use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
 use crate::console::row::{Row, Tone, key, ours, strong};
 use crate::console::screen::content_rows;
@@ -68,7 +68,7 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
     }
     rows.push(Row::default());
     rows.push(strong(" Assurance"));
-    for (level, promise) in header::LEVELS {
+    for (level, promise) in LEVELS {
         let row = ours(format!("  {level}  ")).ours(promise);
         rows.extend(row.hung(width.saturating_sub(1), 6));
     }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
-use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage};
+use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage, Seen};
 use crate::console::row::{Row, Tone, border, danger, ours, quiet, strong, warn};
 use crate::console::screen::content_rows;
 use crate::policy::rule::Decision;
@@ -43,7 +43,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
     if lets_run
         && let Some(held) = waits
-        && held.unread().is_some()
+        && held.seen != Seen::Whole
     {
         return warn(" This also approves the call, and you have not read it to its end: Esc, then PgDn");
     }

@@ -23,7 +23,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let lines = model.lines(&all);
     let room = usize::from(area.height - 1);
     let top = model.first_line(&all, room);
-    let shown = top..(top + room).min(lines.len());
+    let shown = top..(top + room).min(lines.count());
     let on_screen: Vec<QueueLine> = shown.clone().filter_map(|line| lines.get(line)).collect();
     let group = |line: &QueueLine| match line {
         QueueLine::Row(row) => model.group(&all, *row),
@@ -32,7 +32,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
     let here = model.selected_row(&all);
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
+    let mut rows = vec![title(model, (all.len(), lines.count()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
     let mut selected = None;
     for line in &on_screen {
