@@ -9,17 +9,13 @@ pub const LABEL: usize = 11;
 #[derive(Debug)]
 pub struct Entries {
     pub rows: Vec<Row>,
-    width: usize,
+    pub width: usize,
 }
 
 impl Entries {
     /// No row yet, at this width.
     pub fn new(width: usize) -> Self {
         Self { rows: Vec::new(), width }
-    }
-
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// A section's rule: `── name · note ─────`.

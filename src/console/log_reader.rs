@@ -14,7 +14,7 @@ use super::found::{Checked, Counts, Finding, Line, Progress, Task, Unwrapped};
 use super::outside::Sources;
 use super::pin_book::PinReader;
 use super::tried::{Trial, Which};
-use super::{footprint, rule_book, trial, tried_policy};
+use super::{footprint, rule_book, trial};
 use crate::audit::chain::Verifier;
 use crate::audit::fact::Fact;
 use crate::audit::fields::{Fields, Record};
@@ -174,7 +174,7 @@ impl LogReader {
                 }
             }
             Task::Record { seq } => {
-                let policy = tried_policy::read(&self.sources.places, &Which::Written).ok();
+                let policy = rule_book::tried(&self.sources.places, &Which::Written).ok();
                 self.open()?;
                 if let Some(reader) = &self.reader {
                     let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;

@@ -194,14 +194,14 @@ fn condition(proposal: &Proposal) -> Option<String> {
     }
 }
 
-/// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".
-fn letter(scope: &Scope, decision: Decision) -> char {
+/// The key that goes to a rule in the panel, and what it chooses.
+fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
     match (decision, scope) {
-        (Decision::Ask | Decision::Deny, _) => 'n',
-        (Decision::Allow, Scope::ThisCall) => 'c',
-        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => 'v',
-        (Decision::Allow, Scope::Under { .. }) => 'f',
-        (Decision::Allow, Scope::ThisTool) => 't',
+        (Decision::Ask | Decision::Deny, _) => ('n', "never"),
+        (Decision::Allow, Scope::ThisCall) => ('c', "this call"),
+        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => ('v', "same values"),
+        (Decision::Allow, Scope::Under { .. }) => ('f', "folder"),
+        (Decision::Allow, Scope::ThisTool) => ('t', "tool"),
     }
 }
 

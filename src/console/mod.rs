@@ -35,6 +35,5 @@ pub mod theme;
 pub mod time;
 pub mod trial;
 pub mod tried;
-mod tried_policy;
 pub mod update;
 pub mod view;

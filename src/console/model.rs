@@ -7,7 +7,6 @@ mod browse;
 pub mod figures;
 pub mod queue;
 mod reading;
-pub mod review;
 pub mod rule;
 mod settings;
 mod word;
@@ -32,8 +31,7 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown};
-pub use review::{Change, Review};
-pub use rule::{Choice, Except, Offer, RuleMaker, RuleStage};
+pub use rule::{Change, Choice, Except, Offer, Review, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 

@@ -12,8 +12,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::found::Finding;
 use super::outside::Sources;
+use super::rule_book;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
-use super::tried_policy;
 use memchr::memmem;
 
 use crate::audit::chain::Row;
@@ -30,6 +30,7 @@ use crate::policy::question::rules_name;
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
+use crate::policy::under::Roots;
 
 /// Calls that are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
@@ -105,11 +106,7 @@ impl TrialRunner {
     /// Tries it; breaks off where something else is wanted first.
     fn attempt(&mut self, trial: &Trial) -> Result<ControlFlow<()>, String> {
         match trial {
-            Trial::Rules { id, server, tool, roots, rules } => {
-                let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
-                let policies: Vec<Option<Policy>> = rules.iter().map(read).collect();
-                self.rules(trial, *id, (server, tool), &policies)
-            }
+            Trial::Rules { id, server, tool, roots, rules } => self.rules(trial, *id, (server, tool), (roots, rules)),
             Trial::Policy { id, which } => self.policy(trial, *id, which),
             Trial::Suggestions { id } => self.suggestions(trial, *id),
         }
@@ -121,15 +118,17 @@ impl TrialRunner {
         trial: &Trial,
         id: u64,
         (server, tool): (&str, &str),
-        policies: &[Option<Policy>],
+        (roots, rules): (&Roots, &[String]),
     ) -> Result<ControlFlow<()>, String> {
+        let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
+        let policies: Vec<Option<Policy>> = rules.iter().map(read).collect();
         let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
         let recent = Recent::default();
         let mut calls = 0;
         let wanted = |of: &str, one: &str| one == tool && rules_name(of) == rules_name(server);
         self.each_slice(trial, &wanted, Some(tool), |runner, slice, walked| {
             calls += slice.len();
-            for (matches, policy) in found.iter_mut().zip(policies) {
+            for (matches, policy) in found.iter_mut().zip(&policies) {
                 if let Some(policy) = policy {
                     slice.iter().for_each(|call| matches.take(call, &answer(policy, call, &recent)));
                 }
@@ -142,7 +141,7 @@ impl TrialRunner {
     }
 
     fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<ControlFlow<()>, String> {
-        let policy = tried_policy::read(&self.sources.places, which)?;
+        let policy = rule_book::tried(&self.sources.places, which)?;
         let server = match which {
             Which::Accepted { server: Some(server), .. } => Some(rules_name(server).to_owned()),
             Which::Written | Which::Accepted { server: None, .. } => None,

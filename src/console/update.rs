@@ -156,7 +156,6 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             return Vec::new();
         }
         Msg::Link(event) => wrappers::heard(model, event),
-        Msg::Found(Finding::PastCall(seq, call)) => rule::found(model, seq, call),
         Msg::Found(finding) => findings::take(model, finding),
         Msg::Click(x, y) => {
             model.picked = Picked::ByOperator;
@@ -219,14 +218,8 @@ fn act(model: &mut Model, action: Action) {
         Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => moves::leap(model, action),
         Action::First => moves::go(model, Action::Top),
         Action::Last => moves::go(model, Action::Bottom),
-        Action::Down
-        | Action::Up
-        | Action::PageDown
-        | Action::PageUp
-        | Action::HalfDown
-        | Action::HalfUp
-        | Action::Top
-        | Action::Bottom => moves::go(model, action),
+        Action::Down | Action::Up | Action::PageDown | Action::PageUp => moves::go(model, action),
+        Action::HalfDown | Action::HalfUp | Action::Top | Action::Bottom => moves::go(model, action),
         Action::Open => moves::open(model),
         Action::Back => moves::back(model),
         Action::Sort => moves::sort(model),

@@ -109,21 +109,19 @@ impl Paint<'_> {
         if !rows.is_empty() {
             rows.insert(0, border("━".repeat(usize::from(area.width))));
         }
-        let room = usize::from(area.height);
-        if rows.len() > room && room > 0 {
-            rows.truncate(room - 1);
-            rows.push(danger(" … more: enlarge the window"));
-        }
-        self.rows(area, rows);
+        self.cut(area, rows, |_| " … more: enlarge the window".to_owned());
     }
 
-    fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {
+    fn banners(&mut self, area: Rect, rows: Vec<Row>) {
+        self.cut(area, rows, |hidden| format!(" ▲ … {hidden} more lines of warnings: enlarge the window"));
+    }
+
+    /// As many rows as fit; where some do not, the last line says so.
+    fn cut(&mut self, area: Rect, mut rows: Vec<Row>, words: impl Fn(usize) -> String) {
         let room = usize::from(area.height);
-        let hidden = rows.len().saturating_sub(room);
-        if hidden > 0 && room > 0 {
-            rows.truncate(room - 1);
-            let words = format!(" ▲ … {} more lines of warnings: enlarge the window", hidden + 1);
-            rows.push(danger(words));
+        if rows.len() > room && room > 0 {
+            let hidden = rows.drain(room - 1..).count();
+            rows.push(danger(words(hidden)));
         }
         self.rows(area, rows);
     }

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use super::batch::Unlisted;
-use super::review::Change;
-use super::{CallKey, Held, Model, Overlay, Screen, Seen, Shown};
+use super::{CallKey, Change, Held, Model, Overlay, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.

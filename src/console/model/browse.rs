@@ -320,10 +320,4 @@ impl Browse {
         self.trials += 1;
         self.trials
     }
-
-    /// The record whose sheet is open.
-    pub fn open_record(&self) -> Option<&Line> {
-        self.log.sheet?;
-        self.window.lines.get(self.log.at)
-    }
 }

@@ -12,38 +12,28 @@ use crate::console::time;
 use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
 use crate::policy::question::rules_name;
-use crate::policy::rule::{Decision, Pending};
+use crate::policy::rule::{Decision, Defaults, Pending};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;
 
 pub(super) fn title(model: &Model) -> Row {
-    let Some(book) = &model.browse.book else {
-        return strong(" Rules");
-    };
+    let Some(book) = &model.browse.book else { return strong(" Rules") };
     let row = strong(" Rules").quiet(format!(" · {}", counted(book.rules.len(), "rule")));
-    let standing = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
-    let waits = standing(|line| matches!(line, RuleEntry::Waits { .. }));
-    let granted = standing(|line| matches!(line, RuleEntry::Grant { .. }));
-    let mut row = row;
-    if granted > 0 {
-        row.push(Tone::Warn, format!(" · {}", counted(granted, "grant")));
-    }
-    if waits > 0 {
-        row.push(Tone::Danger, format!(" · {} to accept", counted(waits, "change")));
-    }
-    let suggested = standing(|line| matches!(line, RuleEntry::Suggested(_)));
-    if suggested > 0 {
-        row.push(Tone::Key, format!(" · {}", counted(suggested, "suggestion")));
-    }
-    let defaults = &book.defaults;
-    row.quiet(format!(
-        " · else: pure {}, likely {}, mutates {}, hazard {}",
-        defaults.pure.word(),
-        defaults.likely.word(),
-        defaults.mutates.word(),
-        defaults.hazard.word()
-    ))
+    let count = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
+    let granted = count(|line| matches!(line, RuleEntry::Grant { .. }));
+    let waits = count(|line| matches!(line, RuleEntry::Waits { .. }));
+    let suggested = count(|line| matches!(line, RuleEntry::Suggested(_)));
+    let notes = [
+        (granted, Tone::Warn, counted(granted, "grant")),
+        (waits, Tone::Danger, counted(waits, "change") + " to accept"),
+        (suggested, Tone::Key, counted(suggested, "suggestion")),
+    ];
+    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
+    let row = notes.fold(row, |row, (_, tone, words)| row.and(tone, format!(" · {words}")));
+    let Defaults { pure, likely, mutates, hazard } = book.defaults;
+    let (pure, likely, mutates, hazard) = (pure.word(), likely.word(), mutates.word(), hazard.word());
+    row.quiet(format!(" · else: pure {pure}, likely {likely}, mutates {mutates}, hazard {hazard}"))
 }
 
 pub(super) fn heading(model: &Model, _: usize) -> Row {

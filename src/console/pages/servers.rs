@@ -268,7 +268,7 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));
     rows.ours("errors", format!("{failed} failed; {refused} of the host refused"));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let bars = spark(model, one, rows.width().saturating_sub(30).min(32));
+        let bars = spark(model, one, rows.width.saturating_sub(30).min(32));
         rows.entry("latency", bars.quiet(format!(" last {}", time::latency(*last))));
     }
     rows.caption("process", "");

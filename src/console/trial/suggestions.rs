@@ -22,7 +22,7 @@ const LASTS: i64 = 30 * 86_400_000;
 
 impl TrialRunner {
     pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<ControlFlow<()>, String> {
-        let policy = crate::console::tried_policy::read(&self.sources.places, &Which::Written)?;
+        let policy = crate::console::rule_book::tried(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
             return Ok(ControlFlow::Break(()));
         };

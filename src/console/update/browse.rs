@@ -6,7 +6,7 @@ use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
-use crate::console::found::{Edge, Line, LogRows, Task, Wanted};
+use crate::console::found::{Edge, LogRows, Task, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
@@ -157,7 +157,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
     list.sheet?;
     match (model.screen, screen) {
         (Screen::Log, Screen::Tools | Screen::Rules | Screen::Servers) => {
-            let line = model.browse.open_record()?;
+            let line = model.browse.window.lines.get(list.at)?;
             match screen {
                 Screen::Tools => Some(of_tool(&line.server, line.tool.as_ref()?)),
                 Screen::Rules => Some(exactly("rule", line.rule.as_ref()?)),
@@ -304,8 +304,8 @@ fn record(model: &mut Model) -> Option<Task> {
     let now = model.now;
     let beside = pages::is_beside(model);
     let browse = &mut model.browse;
-    let line = browse.open_record().or_else(|| browse.window.lines.get(browse.log.at).filter(|_| beside));
-    let seq = line.map(|line: &Line| line.seq)?;
+    let line = browse.window.lines.get(browse.log.at).filter(|_| beside || browse.log.sheet.is_some());
+    let seq = line?.seq;
     match &browse.opened {
         Some((opened, _)) if *opened == seq => return None,
         Some((_, None)) if now - browse.opened_at < AGAIN => return None,

@@ -53,8 +53,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
-        // It opens a panel, which update does.
-        Finding::PastCall(..) => {}
+        Finding::PastCall(seq, call) => super::rule::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Hosts(unwrapped) => {
             browse.unwrapped = unwrapped;
@@ -63,13 +62,11 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
             browse.trouble = Some(what);
-            browse.window.awaits = None;
-            browse.window.looked = model.now;
+            (browse.window.awaits, browse.window.looked) = (None, model.now);
         }
         Finding::NoLog => {
             browse.log_missing = true;
-            browse.window.awaits = None;
-            browse.window.looked = model.now;
+            (browse.window.awaits, browse.window.looked) = (None, model.now);
         }
     }
 }
@@ -126,7 +123,12 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
-    open_awaited(model);
+    // Somebody went to this row from elsewhere.
+    let window = &mut model.browse.window;
+    if window.opens == Opens::TheFirst && !window.lines.is_empty() {
+        window.opens = Opens::Nothing;
+        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
+    }
     trim(model);
 }
 
@@ -185,15 +187,6 @@ fn one_row_a_call(window: &mut Window) {
         }
     }
     window.lines = rows;
-}
-
-/// Opens the row that somebody went to from elsewhere.
-fn open_awaited(model: &mut Model) {
-    let window = &mut model.browse.window;
-    if window.opens == Opens::TheFirst && !window.lines.is_empty() {
-        window.opens = Opens::Nothing;
-        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
-    }
 }
 
 /// Lets go of what is farthest from the selection.

@@ -123,9 +123,14 @@ pub(super) fn edit(model: &mut Model) {
 
 /// What is made of the selected rule and its file; else why nothing is.
 fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) {
-    match selected(model) {
-        Ok((rule, file)) => model.todo.push(make(rule, file)),
-        Err(why) => model.say(why),
+    let browse = &model.browse;
+    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
+        return model.say("Only a rule in a file can be changed; Enter shows what this is.");
+    };
+    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
+    match rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone()))) {
+        Some((rule, file)) => model.todo.push(make(rule, file)),
+        None => model.say("This rule is in no file any more; only the log names it."),
     }
 }
 
@@ -136,17 +141,6 @@ pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit
         Edit::Failed(why) => model.note = Some(foreign(Tone::Warn, &why)),
         Edit::Text(text) => model.todo.push(Command::ChangeRules(RuleChange::Replace { id, file, text })),
     }
-}
-
-/// The rule that is selected, and its file.
-fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
-    let browse = &model.browse;
-    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
-        return Err("Only a rule in a file can be changed; Enter shows what this is.");
-    };
-    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone())));
-    found.ok_or("This rule is in no file any more; only the log names it.")
 }
 
 /// `x` in Rules: ends the grant, or removes the rule.

@@ -48,7 +48,7 @@ fn idle(model: &Model) -> Vec<Row> {
         Row::default(),
     ];
     if let Some(figures) = model.decisions.figures(model.now) {
-        rows.push(quiet("  You: ").joined(super::queue::told(&figures)));
+        rows.push(quiet("  You: ").joined(figures.words()));
         rows.push(Row::default());
     }
     for connected in &model.wrappers {

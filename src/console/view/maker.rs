@@ -166,9 +166,9 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
 /// The offers that have no room, by their letters: one word for each letter where that fits.
 fn others<'a>(hidden: impl Iterator<Item = &'a Offer>, width: usize) -> Row {
     let mut letters: Vec<(char, &str)> = Vec::new();
-    for offer in hidden {
-        if letters.iter().all(|(letter, _)| *letter != offer.letter()) {
-            letters.push((offer.letter(), offer.word()));
+    for letter in hidden.map(Offer::letter) {
+        if !letters.contains(&letter) {
+            letters.push(letter);
         }
     }
     let row = |with_words: bool| {
@@ -183,7 +183,7 @@ fn others<'a>(hidden: impl Iterator<Item = &'a Offer>, width: usize) -> Row {
 
 fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     let (mark, tone) = if here { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
-    let row = Row::of(tone, mark).key(format!("{} ", offer.letter()));
+    let row = Row::of(tone, mark).key(format!("{} ", offer.letter().0));
     match offer {
         Offer::Grant(offer) => row.and(tone, "approve, and ").and_foreign(tone, &offer.says(tool)),
         Offer::Rule(choice) => row.and_foreign(tone, &choice.label),

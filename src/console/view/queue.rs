@@ -8,7 +8,6 @@ use super::{Paint, ends};
 use crate::audit::record::By;
 use crate::console::card::{counted, grouped};
 use crate::console::columns::{Columns, NameColumn, fitted, target, widest};
-use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
@@ -94,21 +93,13 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         true => quiet(format!("{}–{} of {} ", grouped(shown.start + 1), grouped(shown.end), grouped(lines))),
         false => Row::default(),
     };
-    let figures = model.decisions.figures(model.now).map(|figures| told(&figures).quiet(" "));
+    let figures = model.decisions.figures(model.now).map(|figures| figures.words().quiet(" "));
     // The operator's own figures, where there is room for them.
     match figures {
         Some(figures) if left.width() + figures.width() + place.width() + 2 <= width => {
             ends(left, figures.joined(place), width)
         }
         _ => ends(left, place, width),
-    }
-}
-
-/// The operator's own figures as they are shown.
-pub(super) fn told(figures: &Figures) -> Row {
-    match figures.weight {
-        Weight::Plain => quiet(figures.words()),
-        Weight::Warning => danger(format!("▲ {}", figures.words())),
     }
 }
 
