@@ -136,7 +136,9 @@ impl Beside {
                 }
             }
             Value::Object(fields) => {
-                fields.iter().for_each(|(name, field)| self.field((name, is_secret), field, pointer))
+                for (name, field) in fields {
+                    self.field((name, is_secret), field, pointer);
+                }
             }
             Value::Null | Value::String(_) => {}
         }
