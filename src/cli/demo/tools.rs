@@ -32,7 +32,7 @@ pub(super) struct Tools {
     definitions: Value,
     folder: Folder,
     shop: Shop,
-    /// What became of jobs, for whoever listens.
+    /// What became of jobs, not sent to the host yet.
     events: RefCell<Vec<Value>>,
 }
 
@@ -53,11 +53,7 @@ impl Tools {
     pub(super) fn over(work: &Path) -> Result<Self, Error> {
         let folder = Folder::at(work).map_err(|cause| error::io("opening the workspace", work, cause))?;
         Ok(Self {
-            definitions: serde_json::from_str(DEFINITIONS).map_err(|cause| Error::Failed {
-                what: "the demo's tool definitions are not readable".to_owned(),
-                cause: cause.into(),
-                hint: "this build is broken; please report it".to_owned(),
-            })?,
+            definitions: error::data(DEFINITIONS)?,
             shop: Shop::at(folder.place(SHOP_FILE)),
             folder,
             events: RefCell::default(),
