@@ -134,7 +134,7 @@ pub struct CodegenOptions {
     /// The server's name in the code, instead of its own or its file's
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Rust: implement mcp_approve's typed interface too
+    /// Rust: the typed interface too, with each tool as a type
     #[arg(long)]
     pub typed: bool,
     #[command(flatten)]
@@ -201,7 +201,7 @@ impl Source {
 fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
     if options.typed && options.language != Language::Rust {
         return Err(Error::wrong(
-            "--typed is for Rust: it implements this program's own typed interface",
+            "--typed is for Rust: it adds the typed interface, with each tool as a type",
             "use --lang rust, or leave --typed out",
         ));
     }
