@@ -70,13 +70,11 @@ impl Change<'_> {
         if !options.dry_run {
             places.create_state()?;
         }
-        let mut choice = Choice::given(options);
-        if matches!(choice, Choice::Nothing) {
-            match choose::pick(&lists(&found), self, out)? {
-                Some(picked) => choice = picked,
-                None => return Ok(ExitCode::SUCCESS),
-            }
-        }
+        let choice = match Choice::given(options) {
+            None => choose::pick(&lists(&found), self, out)?,
+            given => given,
+        };
+        let Some(choice) = choice else { return Ok(ExitCode::SUCCESS) };
         let writes = if options.dry_run { Writes::Never } else { Writes::Now };
         let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
         let edits = wanted.map(|found| {

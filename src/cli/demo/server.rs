@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tools::{Outcome, Tools};
+use super::tools::Tools;
 
 const HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 pub(super) const STATELESS: &str = "2026-07-28";
@@ -120,17 +120,7 @@ fn call(params: &Value, tools: &Tools) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
-    let outcome = tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))?;
-    Ok(match outcome {
-        Outcome::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
-        Outcome::Structured(value) => json!({
-            "content": [{ "type": "text", "text": value.to_string() }],
-            "structuredContent": value,
-        }),
-        Outcome::Trouble(text) => {
-            json!({ "content": [{ "type": "text", "text": text }], "isError": true })
-        }
-    })
+    tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))
 }
 
 /// The version asked for, where the handshake knows it; else the newest it knows.
