@@ -11,7 +11,7 @@ use crate::console::columns::{Columns, NameColumn, fitted, target, widest};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
-use crate::console::row::{Row, Tone, danger, foreign, key, quiet, strong, warn};
+use crate::console::row::{Row, Tone, foreign, key, quiet, strong, warn};
 use crate::console::time;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
