@@ -14,7 +14,6 @@ use crate::console::outside::Process;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;
-use crate::interpose::start::Beside;
 use crate::interpose::stdio::HostPipe;
 
 /// Opens the console on standard input and output, until the operator leaves.
@@ -37,7 +36,7 @@ pub fn run(places: &Places, process: Process) -> Result<ExitCode, Error> {
 ///
 /// # Errors
 /// There is no terminal, or it is in another job's hands: drawing would stop the whole wrapper (SIGTTOU).
-pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
+pub fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send + use<>), Error> {
     let failed = |cause: io::Error| Error::Failed {
         what: "--inline has no terminal to draw on".to_owned(),
         cause: cause.into(),
@@ -57,5 +56,5 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
             tracing::error!(%error, "the inline console ended");
         }
     };
-    Ok((pipe, Box::new(beside)))
+    Ok((pipe, beside))
 }

@@ -74,14 +74,12 @@ pub enum StartError {
 /// How many descriptors a wrapper takes with its server, its log and a console or two.
 const NEEDED: usize = 32;
 
-/// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
-pub type Beside = Box<dyn FnOnce() + Send>;
-
-/// Wraps a server until it or the host ends; gives the exit code.
+/// Wraps a server until it or the host ends; gives the exit code. `beside` runs on a thread of its own: the console of
+/// `--inline`.
 ///
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
-pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
+pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + 'static>) -> Result<u8, StartError> {
     there_is_room()?;
     memory::share_heap();
     // Forked before anything here has a thread.
