@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
 use super::outbox::{Line, Outbox, Put, Then};
 use super::peer;
-use super::server::{FromConsoles, Rejection, line};
+use super::server::{FromConsoles, Rejection, said};
 use crate::gate::data::event::ConsoleId;
 
 /// A person opens one console or two; more are a mistake or an attack.
@@ -164,7 +164,7 @@ impl ConsoleTask {
 
     /// Sends a new connection the reason, if the socket takes it at once, and closes it.
     fn turn_away(&self, stream: &UnixStream, why: Rejection) {
-        if let Ok(line) = refusal(String::new(), why.to_string()) {
+        if let Some(line) = said(&FromWrapper::Refused { ticket: String::new(), why: why.to_string() }) {
             let _ = stream.try_write(&line.bytes);
         }
         self.say(FromConsoles::Rejected { why });
@@ -234,9 +234,8 @@ impl ConsoleTask {
     }
 
     fn refuse(&mut self, id: ConsoleId, ticket: String, why: String) {
-        match refusal(ticket, why) {
-            Ok(line) => self.put(id, &line, Then::Nothing),
-            Err(error) => tracing::error!(%error, "a refusal was not sent"),
+        if let Some(line) = said(&FromWrapper::Refused { ticket, why }) {
+            self.put(id, &line, Then::Nothing);
         }
     }
 
@@ -287,10 +286,6 @@ impl Drop for ConsoleTask {
             console.writer.abort();
         }
     }
-}
-
-fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
-    line(&FromWrapper::Refused { ticket, why })
 }
 
 /// Reads one console's lines until it ends, it breaks the rules, or this task disconnects it.
