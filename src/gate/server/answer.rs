@@ -7,6 +7,7 @@ use memchr::memmem::Finder;
 use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
 use crate::gate::Gate;
+use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
@@ -215,9 +216,8 @@ impl Gate {
         }
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry = self.outcome_entry(&flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
-        if flight.described.as_ref().is_some_and(|known| known.output().is_some()) {
-            entry = entry.with("output_schema", "not checked: the answer is too long");
-        }
+        let schema = flight.described.as_ref().and_then(|known| known.output());
+        entry.add("output_schema", schema.map(|_| "not checked: the answer is too long"));
         self.record(entry);
         self.consoles.status.failed += u64::from(*failed);
         self.show_outcome(&flight, bytes, *failed);
@@ -262,7 +262,7 @@ impl Gate {
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry);
             if let Some(task) = &flight.task {
-                self.cancel_running_task(task, id);
+                self.cancel_task(task, replies::cancelled_running_task(id));
             }
         }
     }
