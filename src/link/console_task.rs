@@ -27,19 +27,11 @@ const GREETING: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(100);
 
 /// What the handle asks of the task.
-#[derive(Debug)]
 pub(super) enum Order {
-    Send(ConsoleId, Line),
-    /// As `Send`, and [`FromConsoles::Shown`] once it is written.
-    Show(ConsoleId, Line),
+    /// A line for a console; with [`Then::Tell`], [`FromConsoles::Shown`] comes once it is written.
+    Put(ConsoleId, Line, Then),
     /// Nothing that descends from this process may attach.
     Forbid(u32),
-}
-
-impl std::fmt::Debug for Line {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Line({} bytes)", self.bytes.len())
-    }
 }
 
 /// What a console's reader received.
@@ -76,7 +68,7 @@ pub(super) struct ConsoleTask {
     consoles: BTreeMap<ConsoleId, Console>,
     last: u64,
     server: Option<u32>,
-    /// Consoles to which a line of [`Order::Show`] was written: at most one such line each.
+    /// Consoles to which a line with [`Then::Tell`] was written: at most one such line each.
     written: mpsc::UnboundedSender<ConsoleId>,
     shown: mpsc::UnboundedReceiver<ConsoleId>,
 }
@@ -119,8 +111,7 @@ impl ConsoleTask {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Send(console, line) => self.put(console, &line, Then::Nothing),
-            Order::Show(console, line) => self.put(console, &line, Then::Tell),
+            Order::Put(console, line, then) => self.put(console, &line, then),
             Order::Forbid(server) => self.forbid(server),
         }
     }

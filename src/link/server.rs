@@ -17,7 +17,7 @@ use super::console_task::{ConsoleTask, Order};
 use super::error::LinkError;
 use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::outbox::{Line, Weight};
+use super::outbox::{Line, Then, Weight};
 use crate::gate::data::event::ConsoleId;
 
 /// What the consoles bring.
@@ -125,7 +125,7 @@ impl Server {
         if consoles.len() > 0
             && let Some(line) = said(message)
         {
-            consoles.for_each(|console| self.order(Order::Send(console, line.clone())));
+            consoles.for_each(|console| self.order(Order::Put(console, line.clone(), Then::Nothing)));
         }
     }
 
@@ -133,7 +133,7 @@ impl Server {
     /// large or much, so that only one of it waits at a time.
     pub fn show(&self, console: ConsoleId, message: &FromWrapper) {
         if let Some(line) = said(message) {
-            self.order(Order::Show(console, line));
+            self.order(Order::Put(console, line, Then::Tell));
         }
     }
 

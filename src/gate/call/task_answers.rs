@@ -55,6 +55,11 @@ impl Gate {
         }
     }
 
+    /// The host wants the task of a call no more that the server has already.
+    pub(in crate::gate) fn cancel_running_task(&mut self, task: &str, call: &Id) {
+        self.cancel_task(task, replies::cancelled_running_task(call));
+    }
+
     /// Answers whoever waits for a call that the server has, by a request or by a task.
     pub(in crate::gate) fn answer_flight(&mut self, flight: &Flight, reply: Line) {
         match &flight.task {

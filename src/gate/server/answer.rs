@@ -7,7 +7,6 @@ use memchr::memmem::Finder;
 use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
 use crate::gate::Gate;
-use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
@@ -262,7 +261,7 @@ impl Gate {
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry);
             if let Some(task) = &flight.task {
-                self.cancel_task(task, replies::cancelled_running_task(id));
+                self.cancel_running_task(task, id);
             }
         }
     }
