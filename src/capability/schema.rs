@@ -242,10 +242,12 @@ fn comparable(value: &Value, path: &mut String) -> bool {
     match value {
         Value::Number(number) => !too_long(number),
         Value::Array(items) => (0..).zip(items).all(|(index, item): (usize, _)| match item {
+            Value::Number(number) if !too_long(number) => true,
             Value::Number(_) | Value::Array(_) | Value::Object(_) => descend(&index.to_string(), item),
             Value::Null | Value::Bool(_) | Value::String(_) => true,
         }),
         Value::Object(fields) => fields.iter().all(|(key, field)| match field {
+            Value::Number(number) if !too_long(number) => true,
             Value::Number(_) | Value::Array(_) | Value::Object(_) => {
                 descend(&key.replace('~', "~0").replace('/', "~1"), field)
             }

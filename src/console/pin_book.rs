@@ -105,7 +105,7 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         identity: behavior.identity,
         confidence: behavior.confidence,
         was: known.pin.identity,
-        evidence: behavior.evidence.clone(),
+        evidence: behavior.evidence.to_vec(),
         disputed: behavior.disputed,
         hazards: behavior.hazards.clone(),
         pin: known.pin_state,

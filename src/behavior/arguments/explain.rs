@@ -29,10 +29,10 @@ pub type Kind = Cow<'static, str>;
 
 /// One leaf that is explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
-    /// JSON Pointer into the arguments; foreign text, raw.
-    pub pointer: String,
-    pub kind: Kind,
+struct Leaf {
+    /// Where its pointer ends among those of all leaves.
+    end: usize,
+    kind: Kind,
 }
 
 /// One leaf, or one key, that is not explained.
@@ -48,7 +48,9 @@ pub struct Unexplained {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// The first of the explained leaves, in their order.
-    pub leaves: Vec<Leaf>,
+    leaves: Vec<Leaf>,
+    /// Their JSON Pointers into the arguments, one behind the other; foreign text, raw.
+    pointers: String,
     /// How many more leaves are explained.
     pub more: usize,
     /// The first of those that are not.
@@ -61,6 +63,15 @@ impl Explanation {
     /// Whether every leaf is explained.
     pub fn holds(&self) -> bool {
         self.unexplained.is_empty()
+    }
+
+    /// The explained leaves that are listed: the JSON Pointer of each, and what it was shown to be.
+    pub fn leaves(&self) -> impl ExactSizeIterator<Item = (&str, &Kind)> {
+        let mut start = 0;
+        self.leaves.iter().map(move |leaf| {
+            let from = std::mem::replace(&mut start, leaf.end);
+            (self.pointers.get(from..leaf.end).unwrap_or_default(), &leaf.kind)
+        })
     }
 
     /// The first leaf that is not explained.
@@ -81,8 +92,8 @@ impl Explanation {
         if self.more_unexplained > 0 {
             add([&self.more_unexplained.to_string(), " more", " that are not explained"]);
         }
-        for leaf in &self.leaves {
-            add([&name(&leaf.pointer), ": ", &leaf.kind]);
+        for (pointer, kind) in self.leaves() {
+            add([&name(pointer), ": ", kind]);
         }
         if self.more > 0 {
             add(["and ", &self.more.to_string(), " more"]);
@@ -100,7 +111,8 @@ impl Explanation {
 
     pub(super) fn explained(&mut self, pointer: &str, kind: Kind) {
         if self.leaves.len() < MOST {
-            self.leaves.push(Leaf { pointer: pointer.to_owned(), kind });
+            self.pointers.push_str(pointer);
+            self.leaves.push(Leaf { end: self.pointers.len(), kind });
         } else {
             self.more += 1;
         }

@@ -1,12 +1,12 @@
 //! The log's entries about one call: which field says what. Owns no order and no disk.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::audit::detail::Shown;
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
-use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::caller;
@@ -21,18 +21,20 @@ use crate::wire::call::Call;
 
 /// As much of what a request is about is recorded, in characters.
 const TARGET: usize = 200;
+/// Most decisions have no more details than so many bytes.
+const JUDGED: usize = 768;
 
 impl Gate {
     /// What a call's entries have in common.
     fn call_entry(&self, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
         let mut entry = self.entry(kind);
-        entry.ticket = Some(held.ticket.to_string());
-        entry.tool = Some(held.call.name().to_owned());
+        entry.ticket = Some(Arc::clone(&held.ticket));
+        entry.tool = Some(held.call.shared_name());
         entry.target = target_of(held, judged);
         entry.digest = Some(held.call.digest());
         if let Some(judged) = judged {
             entry.badge = Some(judged.behavior.badge());
-            entry.identity = Some(judged.behavior.identity.hash());
+            entry.identity = Some(judged.behavior.identity);
             entry.ruling = Some(judged.ruling.decision);
         }
         of_request(entry, &held.call)
@@ -45,14 +47,14 @@ impl Gate {
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments_text().to_owned());
         // Whether somebody could see it at once.
-        entry.detail.push(("consoles", self.consoles.attached.into()));
-        self.add_judgement(&mut entry, held, judged);
+        entry.detail.add("consoles", self.consoles.attached);
+        self.add_judgement(&mut entry, held, judged, "");
         if let Past { times, latest: Some(latest), .. } = self.past(held) {
-            entry.detail.push(("occurrence", (times + 1).into()));
-            entry.detail.push(("former", latest.into()));
+            entry.detail.add("occurrence", times + 1);
+            entry.detail.add("former", latest);
         }
         if let Some(original) = &held.original {
-            entry.detail.push(("edited_from", original.digest.to_string().into()));
+            entry.detail.add("edited_from", original.digest);
         }
         entry
     }
@@ -65,29 +67,30 @@ impl Gate {
         entry.by = Some(verdict.by);
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
-        entry.detail.push(("reason", verdict.reason.as_str().into()));
+        entry.detail.reserve(JUDGED);
+        entry.detail.add("reason", verdict.reason.as_str());
         // Whoever filters decisions, or exports them, wants to know what each was about.
         entry.arguments = Some(held.call.arguments_text().to_owned());
         if held.asked != AskRecord::Recorded
             && let Some(judged) = judged
         {
-            self.add_judgement(&mut entry, held, judged);
+            self.add_judgement(&mut entry, held, judged, &verdict.reason);
         }
         if let Some(operator) = &verdict.operator {
-            entry.detail.push(("operator", operator.who.as_ref().into()));
+            entry.detail.add("operator", operator.who.as_ref());
         }
         if let Decided::Approve(approval) = decided
             && approval.unread
         {
-            entry.detail.push(("unread", true.into()));
+            entry.detail.add("unread", true);
         }
         if let Some(original) = &held.original {
-            entry.detail.push(("edited_from", original.digest.to_string().into()));
+            entry.detail.add("edited_from", original.digest);
         }
         if let Decided::Approve(approval) = decided
             && let Some(grant) = &approval.grant
         {
-            entry.detail.push(("grant", grant.to_string().into()));
+            entry.detail.add("grant", grant.to_string());
         }
         entry
     }
@@ -105,13 +108,13 @@ impl Gate {
         entry.with("reason", why)
     }
 
-    /// Adds what the decision rests on.
-    fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged) {
+    /// Adds what the decision rests on. Its `reason` is there already.
+    fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
         if let Some(touches) = touched(&held.seen) {
-            entry.detail.push(("touches", touches));
+            entry.detail.add("touches", touches);
         }
         if let Some(what) = held.asked_again {
-            entry.detail.push(("asked_again", what.into()));
+            entry.detail.add("asked_again", what);
         }
         if let Some(opinions) = &held.seen.opinions {
             let said = opinions.iter().map(|one| {
@@ -120,41 +123,41 @@ impl Gate {
                     "failed": one.failed, "latency_ms": one.latency_us / 1000,
                 })
             });
-            entry.detail.push(("approvers", said.collect()));
+            entry.detail.add("approvers", said.collect::<Vec<_>>());
         }
-        entry.detail.push(("words", judged.behavior.identity.to_string().into()));
+        entry.detail.add("words", Shown(judged.behavior.identity));
         let why = judged.ruling.reason.as_str();
         // What policy alone decided says so already.
-        if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
-            entry.detail.push(("why", why.into()));
+        if why != reason {
+            entry.detail.add("why", why);
         }
         if !judged.explained.is_empty() {
-            entry.detail.push(("explained", judged.explained.as_str().into()));
+            entry.detail.add("explained", judged.explained.as_str());
         }
-        entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
+        entry.detail.add("confidence", judged.behavior.confidence.word());
         if let Some(responses) = retry::recorded(held.call.input_responses_text()) {
-            entry.detail.push(("responses", responses));
+            entry.detail.add("responses", responses);
         }
         if let Some(parts) = retry::recorded(held.call.unknown_parts().as_deref()) {
-            entry.detail.push(("unknown_parts", parts));
+            entry.detail.add("unknown_parts", parts);
         }
-        entry.detail.push(("evidence", evidence(judged)));
+        entry.detail.add("evidence", judged.behavior.evidence.iter().map(Shown).collect::<Vec<_>>());
         if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
-            entry.detail.push(("effect", judged.effect.as_str().into()));
+            entry.detail.add("effect", judged.effect.as_str());
         }
         if !judged.behavior.analyses.is_empty() {
-            entry.detail.push(("effects", judged.behavior.analyses.iter().map(analysis).collect()));
+            entry.detail.add("effects", judged.behavior.analyses.iter().map(analysis).collect::<Vec<_>>());
         }
         if judged.behavior.disputed {
-            entry.detail.push(("disputed", true.into()));
+            entry.detail.add("disputed", true);
         }
         if !judged.behavior.hazards.is_empty() {
             let hazards =
                 judged.behavior.hazards.iter().map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
-            entry.detail.push(("hazards", hazards.collect()));
+            entry.detail.add("hazards", hazards.collect::<Vec<_>>());
         }
         if let Some(host) = self.host_words(&held.call) {
-            entry.detail.push(("host", host.into()));
+            entry.detail.add("host", host);
         }
         add_provenance(entry, &held.call);
     }
@@ -166,10 +169,10 @@ pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
     let caller: serde_json::Map<String, Value> =
         caller::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
     if !caller.is_empty() {
-        entry.detail.push(("caller", caller.into()));
+        entry.detail.add("caller", caller);
     }
     if let Some(traceparent) = caller::traceparent(Some(meta)) {
-        entry.detail.push(("traceparent", traceparent.into()));
+        entry.detail.add("traceparent", traceparent);
     }
 }
 
@@ -177,15 +180,15 @@ pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
 pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
     let Some(method) = call.method() else { return entry };
     let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
-    entry.detail.push(("method", method.into()));
-    entry.detail.push(("from", side(call.origin()).into()));
-    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect());
+    entry.detail.add("method", method);
+    entry.detail.add("from", side(call.origin()));
+    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into());
     entry
 }
 
 /// What a call acts on, judged or not.
-pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<String> {
-    judged.map_or_else(|| target::of_unjudged(&held.call), |judged| judged.target.clone())
+pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<Arc<str>> {
+    judged.map_or_else(|| target::of_unjudged(&held.call).map(Arc::from), |judged| judged.target.clone())
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.
@@ -197,17 +200,6 @@ pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
         .iter()
         .map(|one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }));
     Some(real.chain(files).collect())
-}
-
-fn evidence(judged: &Judged) -> Value {
-    // Most of it fits, so that it need not grow word by word.
-    let line = |one: &Evidence| {
-        let mut line = String::with_capacity(96);
-        // Writing to a String does not fail.
-        let _ = write!(line, "{one}");
-        line
-    };
-    judged.behavior.evidence.iter().map(line).collect()
 }
 
 /// What one argument would do, and the words that prove it.

@@ -100,7 +100,7 @@ fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: 
     };
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
-        target: about,
+        target: about.map(Arc::from),
         danger: None,
         explained: String::new(),
         wanted,

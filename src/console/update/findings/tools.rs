@@ -129,7 +129,7 @@ fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.tool.clone_from(&pinned.tool);
     line.signature = Some(pinned.signature.clone());
     line.badge = Some(Badge::of(pinned.identity.mutability, pinned.confidence));
-    line.identity = pinned.identity.hash();
+    line.identity = pinned.identity.hash().to_owned();
     line.words = pinned.identity.to_string();
     line.evidence = pinned.evidence.iter().map(ToString::to_string).collect();
     line.hazards = pinned.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
@@ -147,7 +147,7 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.tool.clone_from(&tool.tool);
     line.signature = Some(tool.signature.clone());
     line.badge = Some(Badge::of(tool.identity.mutability, tool.confidence));
-    line.identity = tool.identity.hash();
+    line.identity = tool.identity.hash().to_owned();
     line.words = tool.identity.to_string();
     line.evidence = tool.evidence.iter().map(ToString::to_string).collect();
     line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
