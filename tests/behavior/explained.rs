@@ -177,14 +177,14 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
 /// A leaf of a call that passes without an explanation; `None` where there is none.
 fn unexplained(tool: &Tool, arguments: &Value) -> Option<String> {
     let explanation = judge(Some(tool), arguments, &[]).explanation;
-    assert!(explanation.leaves().len() <= 32 && explanation.unexplained.len() <= 8);
+    assert!(explanation.leaves.len() <= 32 && explanation.unexplained.len() <= 8);
     assert_eq!(explanation.holds(), explanation.first_unexplained().is_none());
     let mut all = Vec::new();
     leaves(arguments, "", &mut all);
     // What is not listed is counted, and its leaves cannot be told apart.
     let passes = explanation.holds() && explanation.more == 0;
     let explains = |pointer: &str, leaf: &str| leaf == pointer || leaf.starts_with(&format!("{pointer}/"));
-    let is_explained = |leaf: &&String| explanation.leaves().any(|(pointer, _)| explains(pointer, leaf));
+    let is_explained = |leaf: &&String| explanation.leaves.iter().any(|(pointer, _)| explains(pointer, leaf));
     all.iter().find(|leaf| passes && !is_explained(leaf)).map(|leaf| format!("{leaf} of {arguments}"))
 }
 

@@ -44,7 +44,7 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         let unexplained = judged.explanation.unexplained.into_iter();
         explanation.unexplained.extend(unexplained.map(|leaf| Unexplained { pointer: within(&leaf.pointer), ..leaf }));
         explanation.more_unexplained += judged.explanation.more_unexplained;
-        explanation.more += judged.explanation.leaves().len() + judged.explanation.more;
+        explanation.more += judged.explanation.leaves.len() + judged.explanation.more;
         *behavior = Behavior { hazards, explanation, ..judged };
     }
     if let Some(parts) = call.unknown_parts() {
