@@ -137,7 +137,9 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         before = class;
     }
     let has_flags = all & DASH != 0 && text.contains(" -") && has_flag(bytes);
-    let has_login = || says_login(text) || all & MARK != 0 && text.contains("login");
+    // Lines of a netrc file assign without a sign.
+    let has_login =
+        || text.contains("login ") && text.contains("password ") || all & MARK != 0 && text.contains("login");
     let assigns = all & SIGN != 0 || has_flags || all & DASH != 0 && text.contains("--") || has_login();
     if !assigns && !may_begin {
         return if all & MARK != 0 { elements(text) } else { Vec::new() };
@@ -181,7 +183,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
             Some(span) => {
                 found.push(span.clone());
                 // A span may end within a word, whose rest begins none.
-                if word_goes_on(bytes, span.end) {
+                if span.end > 0 && bytes[span.end - 1].is_ascii_alphanumeric() {
                     run(bytes, span.end, |b| b.is_ascii_alphanumeric())
                 } else {
                     span.end
@@ -212,16 +214,6 @@ fn has_flag(bytes: &[u8]) -> bool {
     let is_fresh = |at: usize| at == 0 || !in_key(bytes[at - 1]);
     let mut dashes = memchr::memchr_iter(b'-', bytes);
     dashes.any(|at| is_fresh(at) && bytes.get(at + 1).is_some_and(|&next| in_key(next)))
-}
-
-/// Whether a word that began before `at` has not ended there.
-fn word_goes_on(bytes: &[u8], at: usize) -> bool {
-    at > 0 && bytes[at - 1].is_ascii_alphanumeric()
-}
-
-/// Whether a text may have lines of a netrc file, which assign without a sign.
-fn says_login(text: &str) -> bool {
-    text.len() > "login password ".len() && text.contains("login ") && text.contains("password ")
 }
 
 /// Whether a secret may begin with these two.

@@ -150,6 +150,11 @@ impl Calls {
         self.taken.extract_if(.., |_| true).filter(|number| !self.rows.contains_key(number)).collect()
     }
 
+    /// No one asks which calls have left.
+    pub fn forget_left(&mut self) {
+        self.taken.clear();
+    }
+
     /// The host's call that was sent last before this number.
     pub fn before(&self, number: u64) -> Option<&Held> {
         let mut earlier = self.rows.range(..number).rev().map(|(_, row)| &row.0);
