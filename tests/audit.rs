@@ -42,9 +42,9 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 /// An auto-approved read: not durable.
 fn read(n: i64) -> Entry {
     let mut entry = Entry::new(NOON + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("s1"));
-    entry.ticket = Some(format!("filesystem-{n}"));
-    entry.tool = Some("read_file".to_owned());
-    entry.target = Some(format!("/tmp/{n}"));
+    entry.ticket = Some(format!("filesystem-{n}").into());
+    entry.tool = Some("read_file".into());
+    entry.target = Some(format!("/tmp/{n}").into());
     entry.badge = Some(Badge::Pure);
     entry.ruling = Some(Decision::Allow);
     entry.verdict = Some(VerdictWord::Approve);
@@ -57,7 +57,7 @@ fn read(n: i64) -> Entry {
 /// An operator's decision on a write: durable.
 fn write(n: i64) -> Entry {
     let mut entry = read(n);
-    entry.tool = Some("write_file".to_owned());
+    entry.tool = Some("write_file".into());
     entry.badge = Some(Badge::Mutates);
     entry.ruling = Some(Decision::Ask);
     entry.by = Some(By::Operator);

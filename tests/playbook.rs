@@ -151,7 +151,7 @@ fn a_call_that_comes_again_brings_its_history_and_what_its_host_does_not_say() {
     );
     assert_eq!(world.cards["files-4"].occurrence, 3);
     let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a question");
-    let detail = |name| asked.detail.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
+    let detail = |name| asked.detail.get(name).map(|value| value.to_string());
     assert_eq!((detail("occurrence"), detail("former")), (Some("3".into()), Some("\"files-2\"".into())));
     world.call("5", "write_file", WRITE);
     assert_eq!(

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::record::{Assurance, Entry, Kind};
 use super::redact::{Redactor, push_string};
@@ -12,9 +11,6 @@ use crate::wire::digest::Digest;
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
-
-/// Details of an outcome that are numbers, digests and words of our own: there is nothing to redact in them.
-const OURS: [&str; 4] = ["result", "bytes", "answer", "output_schema"];
 
 /// How many details are remembered, and how long each may be in bytes.
 const REMEMBERED: usize = 16;
@@ -27,33 +23,8 @@ pub struct BodyWriter {
     second: i64,
     /// `2026-11-21T10:00:00`; empty before the first time.
     stamp: String,
-    scratch: Vec<u8>,
     /// Details in which there was nothing to redact, the newest last.
-    harmless: VecDeque<Harmless>,
-}
-
-/// Details, and the JSON that they are.
-#[derive(Clone, Debug)]
-struct Harmless {
-    detail: Box<[(&'static str, Value)]>,
-    json: Box<str>,
-}
-
-/// Whether details are written the same: an object counts equal to one with its keys in another order, and is not.
-fn same_details(one: &[(&'static str, Value)], other: &[(&'static str, Value)]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|((a, one), (b, other))| a == b && same(one, other))
-}
-
-fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|((a, one), (b, other))| a == b && same(one, other))
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
-        }
-        _ => one == other,
-    }
+    harmless: VecDeque<Box<str>>,
 }
 
 impl BodyWriter {
@@ -70,11 +41,11 @@ impl BodyWriter {
         text(out, r#","ticket":"#, entry.ticket.as_deref());
         text(out, r#","tool":"#, entry.tool.as_deref());
         text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
-        text(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
-        text(out, r#","identity":"#, entry.identity.as_deref());
-        text(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
-        text(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
-        text(out, r#","by":"#, entry.by.map(|by| by.word()));
+        word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
+        word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
+        word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
+        word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
+        word(out, r#","by":"#, entry.by.map(|by| by.word()));
         text(out, r#","rule":"#, entry.rule.as_deref());
         digest(out, r#","digest":"#, entry.digest.as_ref());
         match entry.latency_us {
@@ -101,7 +72,7 @@ impl BodyWriter {
             }
             None => out.push_str(",\"cut\":null"),
         }
-        text(out, r#","assurance":"#, Some(Assurance::L0.word()));
+        word(out, r#","assurance":"#, Some(Assurance::L0.word()));
         digest(out, r#","policy":"#, entry.policy.as_ref());
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);
@@ -110,41 +81,22 @@ impl BodyWriter {
 
     /// The details, redacted like arguments: they may quote a command line or the arguments before an edit.
     fn detail(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
-        if entry.detail.is_empty() {
-            out.push_str("{}");
-            return;
-        }
-        if let Some(known) = self.harmless.iter().find(|known| same_details(&known.detail, &entry.detail)) {
-            out.push_str(&known.json);
-            return;
-        }
-        let json = &mut self.scratch;
-        json.clear();
-        let mut sound = true;
-        for (at, (name, value)) in entry.detail.iter().enumerate() {
-            json.push(if at == 0 { b'{' } else { b',' });
-            // A name or value always serialises; should it not, what was written is no JSON and is hashed whole.
-            sound &= serde_json::to_writer(&mut *json, name).is_ok();
-            json.push(b':');
-            sound &= serde_json::to_writer(&mut *json, value).is_ok();
-        }
-        json.push(b'}');
-        let json = std::str::from_utf8(json).unwrap_or_default();
-        if sound && entry.kind == Kind::Outcome && entry.detail.iter().all(|(name, _)| OURS.contains(name)) {
+        let json = entry.detail.json();
+        let is_ours = entry.kind == Kind::Outcome && entry.detail.is_ours();
+        if is_ours || self.harmless.iter().any(|known| **known == *json) {
             out.push_str(json);
             return;
         }
         let start = out.len();
-        if sound {
-            redactor.redact_sound(json, out)
-        } else {
-            redactor.redact(json, out)
+        match entry.detail.is_sound() {
+            true => redactor.redact_sound(json, out),
+            false => redactor.redact(json, out),
         };
         if entry.kind == Kind::Decision && json.len() <= REMEMBERED_BYTES && out[start..] == *json {
             if self.harmless.len() == REMEMBERED {
                 self.harmless.pop_front();
             }
-            self.harmless.push_back(Harmless { detail: entry.detail.as_slice().into(), json: json.into() });
+            self.harmless.push_back(json.into());
         }
     }
 
@@ -174,6 +126,15 @@ fn text(out: &mut String, name: &str, value: Option<&str>) {
             push_string(out, &format!("{head}…[{} bytes in all]", value.len()));
         }
         Some(value) => push_string(out, value),
+        None => out.push_str("null"),
+    }
+}
+
+/// The same for a word of ours: there is nothing in it to escape.
+fn word(out: &mut String, name: &str, value: Option<&'static str>) {
+    out.push_str(name);
+    match value {
+        Some(value) => ["\"", value, "\""].into_iter().for_each(|part| out.push_str(part)),
         None => out.push_str("null"),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+pub mod detail;
 pub mod detections;
 pub mod error;
 pub mod fact;

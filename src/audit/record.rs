@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::Serialize;
 
+use super::detail::Detail;
+use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
@@ -127,13 +129,12 @@ pub struct Entry {
     pub server: Arc<str>,
     /// One run of one wrapper.
     pub session: Arc<str>,
-    pub ticket: Option<String>,
-    pub tool: Option<String>,
+    pub ticket: Option<Arc<str>>,
+    pub tool: Option<Arc<str>>,
     /// What a call acts on, not yet redacted.
-    pub target: Option<String>,
+    pub target: Option<Arc<str>>,
     pub badge: Option<Badge>,
-    /// The behavioral identity, 16 hex characters.
-    pub identity: Option<String>,
+    pub identity: Option<Identity>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
@@ -147,7 +148,7 @@ pub struct Entry {
     /// Of the policy that ruled, or that was in force at that moment.
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
-    pub detail: Vec<(&'static str, Value)>,
+    pub detail: Detail,
 }
 
 impl Entry {
@@ -171,20 +172,22 @@ impl Entry {
             latency_us: None,
             arguments: None,
             policy: None,
-            detail: Vec::new(),
+            detail: Detail::default(),
         }
     }
 
     /// Adds one detail.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.detail.push((name, value.into()));
+    pub fn with(mut self, name: &'static str, value: impl Serialize) -> Self {
+        self.detail.add(name, value);
         self
     }
 
     /// Adds one detail, where there is one.
-    pub fn add(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
-        self.detail.extend(value.map(|value| (name, value.into())));
+    pub fn add(&mut self, name: &'static str, value: Option<impl Serialize>) {
+        if let Some(value) = value {
+            self.detail.add(name, value);
+        }
     }
 
     /// Whether the disk must have it before anything follows from it: decisions on what MUTATES, was asked, or was

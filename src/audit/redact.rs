@@ -207,9 +207,9 @@ impl<'a> Walk<'a> {
 
     /// A key or a string value.
     fn string(&mut self, out: &mut String) {
-        let raw = string_token(&self.json[self.at..]);
+        let (raw, writing) = token(&self.json[self.at..]);
         self.at += raw.len();
-        let text = decoded(raw);
+        let text = decoded(raw, writing);
         let is_key = self.open.last().is_some_and(|c| c.key_next);
         if !is_key && self.value_is_secret() {
             push_string(out, &self.redactor.mark(text.as_bytes()));
@@ -276,21 +276,33 @@ impl<'a> Walk<'a> {
 
 /// The string token that `json` begins with, quotes included.
 pub fn string_token(json: &str) -> &str {
+    token(json).0
+}
+
+/// How a string is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    Plain,
+    Escaped,
+}
+
+fn token(json: &str) -> (&str, Writing) {
     let bytes = json.as_bytes();
-    let mut at = 1;
+    let (mut at, mut writing) = (1, Writing::Plain);
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += found;
         if bytes[at] == b'"' {
-            return &json[..=at];
+            return (&json[..=at], writing);
         }
+        writing = Writing::Escaped;
         at += 2;
     }
-    json
+    (json, writing)
 }
 
 /// What a string token says. One that cannot be said in UTF-8 (a lone surrogate) is taken as it is written.
-fn decoded(raw: &str) -> Cow<'_, str> {
-    if raw.contains('\\') {
+fn decoded(raw: &str, writing: Writing) -> Cow<'_, str> {
+    if writing == Writing::Escaped {
         serde_json::from_str::<String>(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
     } else {
         Cow::Borrowed(raw.get(1..raw.len() - 1).unwrap_or(raw))

@@ -1,5 +1,7 @@
 //! Joins all evidence into one conclusion: pinned, else curated, else the most cautious of the rest; arguments only raise.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::arguments::effect::{Analysis, Effect};
@@ -39,7 +41,8 @@ pub struct Behavior {
     /// How sure it is that a PURE one only reads.
     pub confidence: Confidence,
     pub content_type: ContentType,
-    pub evidence: Vec<Evidence>,
+    /// Shared by all calls of a tool that add nothing to it.
+    pub evidence: Arc<Vec<Evidence>>,
     /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
@@ -67,7 +70,7 @@ impl Behavior {
             identity: Identity::UNKNOWN,
             confidence: Confidence::None,
             content_type: ContentType::Unknown,
-            evidence: Vec::new(),
+            evidence: Arc::default(),
             disputed: false,
             hazards: Vec::new(),
             requires: None,
@@ -136,7 +139,7 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
         });
     }
     let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
-    let evidence = said_otherwise.chain(of_server).collect();
+    let evidence = Arc::new(said_otherwise.chain(of_server).collect());
     Behavior { evidence, hazards, requires, ..behavior }
 }
 
@@ -221,7 +224,7 @@ pub fn of_described_call(
         if behavior.identity.mutability == Mutability::Mutates {
             behavior.confidence = Confidence::None;
         }
-        behavior.evidence.push(evidence);
+        Arc::make_mut(&mut behavior.evidence).push(evidence);
         behavior.analyses.push(analysis);
     }
     CallBehavior { behavior, undeclared: not_declared }

@@ -23,6 +23,9 @@ const IN_KEY: &[&str] = &[
 /// Whole names of such keys.
 const WHOLE_KEY: &[&str] = &["pwd", "pass", "auth", "jwt", "pat", "otp", "pin", "cvv", "cvc"];
 
+/// How many bytes the longest of them has.
+const LONGEST_WHOLE: usize = 4;
+
 /// Last words of such keys: `DB_PASS`, `mysql-pwd`.
 const LAST_OF_KEY: &[&str] = &["pwd", "pass", "pat", "jwt"];
 
@@ -65,29 +68,33 @@ const SIGN: u8 = 4;
 const DASH: u8 = 8;
 const MARK: u8 = 16;
 
+/// No text of fewer bytes holds a secret that is known as one: `://:p@` is the shortest.
+const SHORTEST: usize = 6;
+
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
     let mut buffer = [0; 128];
     // A longer name says what it is of at its end.
     let key = key.get(key.ceil_char_boundary(key.len().saturating_sub(buffer.len()))..).unwrap_or_default();
-    let mut length = 0;
+    let (mut length, mut is_pointer) = (0, false);
     for byte in key.bytes() {
         // Written always, kept only where it counts: a jump for each byte costs more.
         buffer[length] = byte.to_ascii_lowercase();
         length += usize::from(byte.is_ascii_alphanumeric());
+        is_pointer |= byte == b'/';
     }
     let name = &buffer[..length];
     let begins = |(at, &byte): (usize, &u8)| {
         each(IN_KEY_STARTS[usize::from(byte)]).any(|part| name[at..].starts_with(IN_KEY[part].as_bytes()))
     };
     name.iter().enumerate().any(begins)
-        || WHOLE_KEY.iter().any(|whole| name == whole.as_bytes())
+        || name.len() <= LONGEST_WHOLE && WHOLE_KEY.iter().any(|whole| name == whole.as_bytes())
         || LAST_OF_KEY.iter().any(|last| is_last_word(key.as_bytes(), last.as_bytes()))
         || name
             .strip_suffix(b"token")
             .is_some_and(|of_what| !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place.as_bytes())))
         // A JSON Pointer: its last word is the key.
-        || key.rsplit_once('/').is_some_and(|(_, last)| is_secret_key(last))
+        || is_pointer && key.rsplit_once('/').is_some_and(|(_, last)| is_secret_key(last))
 }
 
 /// Whether a key ends in this word, behind a sign.
@@ -115,6 +122,9 @@ pub fn is_secret_flag(argument: &str) -> bool {
 /// could be long is tried only where a word is fresh, or is certain to be found.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
+    if bytes.len() < SHORTEST {
+        return Vec::new();
+    }
     // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these. Nor is there an
     // address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
     let (mut all, mut before, mut may_begin) = (0, 0, false);
@@ -126,12 +136,13 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         }
         before = class;
     }
-    let has_flags = all & DASH != 0 && text.contains(" -");
-    let assigns = all & (SIGN | MARK) != 0 || has_flags || all & DASH != 0 && text.contains("--")
-        // Lines of a netrc file assign without a sign.
-        || text.contains("login ") && text.contains("password ");
+    let has_flags = all & DASH != 0 && text.contains(" -") && has_flag(bytes);
+    // Lines of a netrc file assign without a sign.
+    let has_login =
+        || text.contains("login ") && text.contains("password ") || all & MARK != 0 && text.contains("login");
+    let assigns = all & SIGN != 0 || has_flags || all & DASH != 0 && text.contains("--") || has_login();
     if !assigns && !may_begin {
-        return Vec::new();
+        return if all & MARK != 0 { elements(text) } else { Vec::new() };
     }
     let mut found = Vec::new();
     let mut at = 0;
@@ -185,6 +196,26 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     found
 }
 
+/// The spans of a text that assigns nothing but in its elements.
+fn elements(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(mark) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
+        at += mark + 1;
+        if let Some(span) = in_element(text, at - 1) {
+            at = span.end;
+            found.push(span);
+        }
+    }
+    found
+}
+
+/// Whether a word begins with a dash, as a flag does; ` -> ` is none.
+fn has_flag(bytes: &[u8]) -> bool {
+    let is_fresh = |at: usize| at == 0 || !in_key(bytes[at - 1]);
+    let mut dashes = memchr::memchr_iter(b'-', bytes);
+    dashes.any(|at| is_fresh(at) && bytes.get(at + 1).is_some_and(|&next| in_key(next)))
+}
+
 /// Whether a secret may begin with these two.
 fn begins(first: u8, second: u8) -> bool {
     prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E' | b'a' | b'A'])
@@ -204,6 +235,9 @@ mod tests {
         for key in IN_KEY {
             assert!(is_secret_key(&format!("my-{key}_1")), "{key}");
         }
+        assert_eq!(WHOLE_KEY.iter().map(|key| key.len()).max(), Some(LONGEST_WHOLE));
+        let assigned = |key| format!("{key}=abc");
+        assert!(WHOLE_KEY.iter().all(|key| assigned(key).len() >= SHORTEST && !spans(&assigned(key)).is_empty()));
         for code in [
             "password = getpass.getpass()",
             "api_key: process.env.API_KEY,",

@@ -1,5 +1,7 @@
 //! The rules a held or a past call could become, as the rule maker's panel offers them. What a rule covers is `policy::maker`'s.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::card::counted;
@@ -216,7 +218,7 @@ fn behavior_of(snapshot: &Snapshot) -> Behavior {
         },
         identity: snapshot.identity,
         content_type: snapshot.content_type,
-        evidence: snapshot.evidence.clone(),
+        evidence: Arc::new(snapshot.evidence.clone()),
         disputed: snapshot.disputed,
         hazards: snapshot.hazards.clone(),
         // A made rule speaks of names and arguments only.

@@ -105,7 +105,7 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
             signature: types::signature(tool),
             identity: behavior.identity,
             confidence: behavior.confidence,
-            evidence: behavior.evidence.clone(),
+            evidence: behavior.evidence.to_vec(),
             disputed: behavior.disputed,
             hazards: behavior.hazards.clone(),
             digest: known.pin.latest,

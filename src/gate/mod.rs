@@ -19,7 +19,7 @@ pub mod wake;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::Serialize;
 
 use call::table::Calls;
 use data::effect::Effect;
@@ -168,6 +168,14 @@ impl Gate {
         }
     }
 
+    /// Takes the list of a step back, so that the next one need not allocate.
+    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
+        effects.clear();
+        if self.out.is_empty() && effects.capacity() <= 64 {
+            self.out = effects;
+        }
+    }
+
     /// Takes one event; its consequences come out, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
@@ -240,7 +248,7 @@ impl Gate {
         for sighting in self.catalog.take_sightings() {
             if sighting.pin_state != PinState::Trusted {
                 let mut entry = self.entry(Kind::Tools);
-                entry.tool = Some(sighting.tool.name.clone());
+                entry.tool = Some(sighting.tool.name.as_str().into());
                 entry.digest = Some(sighting.pin.latest);
                 self.record(entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version));
             }
@@ -259,7 +267,7 @@ impl Gate {
     }
 
     /// An entry on what went wrong, about a line of this digest.
-    fn fault(&self, what: impl Into<Value>, digest: impl Into<Option<Digest>>) -> Entry {
+    fn fault(&self, what: impl Serialize, digest: impl Into<Option<Digest>>) -> Entry {
         let mut entry = self.entry(Kind::Fault).with("what", what);
         entry.digest = digest.into();
         entry
@@ -296,7 +304,7 @@ impl Gate {
 
     /// The host in words for people.
     fn host_words(&self, call: &Call) -> Option<String> {
-        self.host_of(call).map(|(name, version)| format!("{name} {version}"))
+        self.host_of(call).map(|(name, version)| [name, " ", version].concat())
     }
 
     /// Whether a call that must be asked is denied instead, for want of a console.

@@ -55,9 +55,9 @@ impl Gate {
             return;
         }
         let mut entry = self.entry(Kind::Passed);
-        entry.tool = Some(method.to_owned());
+        entry.tool = Some(method.into());
         entry.digest = Some(request.digest());
-        entry.identity = Some(identity.hash());
+        entry.identity = Some(identity);
         let mut entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
         entries::add_provenance(&mut entry, request);
         self.record(entry);

@@ -64,7 +64,7 @@ impl Gate {
             server: self.config.server.to_string(),
             tool: held.call.name().to_owned(),
             effect: asking.case.judged.effect.clone(),
-            target: asking.case.judged.target.clone(),
+            target: asking.case.judged.target.as_deref().map(str::to_owned),
             arrived: held.arrived.wall,
             deadline: held.deadline_at(),
         };

@@ -33,7 +33,12 @@ impl Ledger {
     pub fn all(&mut self) -> Option<Vec<(u64, Box<Entry>)>> {
         self.urgent = false;
         self.since = None;
-        if self.entries.is_empty() { None } else { Some(std::mem::take(&mut self.entries)) }
+        if self.entries.is_empty() {
+            return None;
+        }
+        // As many come together next as came now, so that the list need not grow one by one.
+        let next = Vec::with_capacity(self.entries.len());
+        Some(std::mem::replace(&mut self.entries, next))
     }
 
     /// When the oldest entry must go.

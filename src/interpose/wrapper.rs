@@ -235,9 +235,11 @@ impl Wrapper {
     }
 
     fn step(&mut self, now: Now, event: Event) {
-        for effect in self.gate.step(now, event) {
+        let mut effects = self.gate.step(now, event);
+        for effect in effects.drain(..) {
             self.perform(now, effect);
         }
+        self.gate.reuse(effects);
         self.consoles.changed(now);
     }
 

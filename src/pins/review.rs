@@ -26,7 +26,7 @@ pub enum Settled {
 pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operator: &str) -> Entry {
     let mut entry = Entry::new(now, Kind::Tools, &server.name.as_str().into(), &"review".into());
     if let Some(known) = tool {
-        entry.tool = Some(known.tool.name.clone());
+        entry.tool = Some(known.tool.name.as_str().into());
         entry.digest = Some(known.pin.latest);
     }
     entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str())

@@ -158,7 +158,8 @@ fn by_default(badge: Badge, decision: Decision, why: &str) -> String {
         Badge::Mutates => "Changes something",
     };
     match (why, decision) {
-        ("", Decision::Allow) => format!("{does}, and the default allows it"),
+        // Of every call that passes.
+        ("", Decision::Allow) => [does, ", and the default allows it"].concat(),
         ("", Decision::Ask) => format!("{does}, and no rule covers it"),
         ("", Decision::Deny) => format!("{does}, and the default denies it"),
         (why, Decision::Ask) => format!("{why}it asks"),

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub struct Call {
 }
 
 /// Who sent a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     Host,
     Server,
@@ -48,7 +49,7 @@ pub(super) struct Parts {
     /// `None` for a `tools/call`.
     pub(super) method: Option<String>,
     /// The tool's name; of another request its method.
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     pub(super) params: Range<usize>,
     pub(super) arguments: Option<Range<usize>>,
     pub(super) meta: Meta,
@@ -95,7 +96,7 @@ impl Call {
         let parts = Parts {
             id,
             method: Some(name.clone()),
-            name,
+            name: name.into(),
             params: params.clone().unwrap_or_default(),
             arguments: params,
             meta: Meta { protocol_version: modern.map(str::to_owned), ..Meta::default() },
@@ -158,6 +159,11 @@ impl Call {
     /// The tool's name, decoded.
     pub fn name(&self) -> &str {
         &self.parts.name
+    }
+
+    /// The same, for what outlives the call.
+    pub fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.parts.name)
     }
 
     /// The exact JSON text of `arguments`; `{}` where the host sent none.

@@ -1,37 +1,37 @@
 //! JSON-RPC request ids: compared by type and value, echoed exactly as they were written.
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// The largest integer that every parser reads alike.
 const SAFE: i64 = 1 << 53;
 
+/// As many bytes as such an integer is written with: a sign and sixteen digits.
+const DIGITS: usize = 17;
+
 /// A longer token is no id: what is remembered of unanswered requests stays bounded, and no host's id comes near.
 const MOST: usize = 1024;
 
-/// A request id. `1` and `"1"` differ; `"a"` and `"\u0061"` are the same id written twice.
+/// A request id. `1` and `"1"` differ; `"a"` and `"\u0061"` are the same id written twice. To clone one allocates nothing:
+/// every table that a call is in has its id.
 #[derive(Clone, Debug)]
 pub struct Id {
     value: Value,
-    raw: Box<str>,
 }
 
 #[derive(Clone, Debug)]
 enum Value {
-    /// Its decoded text: the same text can be written in several ways.
-    Text(Box<str>),
-    /// Canonical, so the token is the value.
-    Integer,
+    /// The same text can be written in several ways.
+    Text { decoded: Arc<str>, raw: Arc<str> },
+    /// Canonical, so the token is the value; zeros follow it.
+    Integer([u8; DIGITS]),
 }
 
 impl Id {
     /// A string id: its decoded text, and the JSON token (quotes included) it was written as.
     pub fn text(decoded: &str, raw: &str) -> Self {
-        Self { value: Value::Text(decoded.into()), raw: raw.into() }
-    }
-
-    /// An integer id, from its canonical JSON token (`-7`, `0`, `12`; no `1.0`, `1e3`, `-0`).
-    pub fn integer(raw: &str) -> Self {
-        Self { value: Value::Integer, raw: raw.into() }
+        Self { value: Value::Text { decoded: decoded.into(), raw: raw.into() } }
     }
 
     /// Reads a JSON token: a string, or a canonical integer within ±2^53. `None` for everything else, because
@@ -48,40 +48,59 @@ impl Id {
         let digits = token.strip_prefix('-').unwrap_or(token);
         let is_canonical = token == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
         let is_safe = (-SAFE..=SAFE).contains(&value);
-        (is_canonical && is_safe).then(|| Self::integer(token))
+        let mut kept = [0; DIGITS];
+        kept.get_mut(..token.len())?.copy_from_slice(token.as_bytes());
+        (is_canonical && is_safe).then_some(Self { value: Value::Integer(kept) })
     }
 
     /// The text of a string id, decoded.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text) => Some(text),
-            Value::Integer => None,
+            Value::Text { decoded, .. } => Some(decoded),
+            Value::Integer(_) => None,
         }
     }
 
     /// The JSON token to echo in an answer.
     pub fn raw(&self) -> &str {
-        &self.raw
+        match &self.value {
+            Value::Text { raw, .. } => raw,
+            // It was a text when it was read.
+            Value::Integer(digits) => std::str::from_utf8(digits).unwrap_or_default().trim_end_matches('\0'),
+        }
+    }
+
+    /// What it is compared by: its type and its value.
+    fn key(&self) -> (bool, &[u8]) {
+        match &self.value {
+            Value::Text { decoded, .. } => (true, decoded.as_bytes()),
+            Value::Integer(digits) => (false, digits),
+        }
     }
 }
 
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.value, &other.value) {
-            (Value::Text(text), Value::Text(other)) => text == other,
-            (Value::Integer, Value::Integer) => self.raw == other.raw,
-            (Value::Text(_), Value::Integer) | (Value::Integer, Value::Text(_)) => false,
-        }
+        self.key() == other.key()
     }
 }
 
 impl Eq for Id {}
 
+impl PartialOrd for Id {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Id {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
 impl Hash for Id {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        match &self.value {
-            Value::Text(text) => (0_u8, text).hash(state),
-            Value::Integer => (1_u8, &self.raw).hash(state),
-        }
+        self.key().hash(state);
     }
 }

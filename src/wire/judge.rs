@@ -14,8 +14,12 @@ const CALL: &str = "tools/call";
 
 /// What a message is, once it is known to be canonical.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is on the stack until the call is made of it; a box would be one more allocation"
+)]
 pub(super) enum Message {
-    Call(Box<Parts>),
+    Call(Parts),
     Plain(Gist),
 }
 
@@ -33,7 +37,7 @@ pub(super) fn judge(message: &Envelope<'_>) -> Result<Message, &'static str> {
         Word::Text(_) if message.has_result || message.has_error => {
             Err("the message has both `method` and `result` or `error`")
         }
-        Word::Text(method) if method == CALL => call(message).map(Box::new).map(Message::Call),
+        Word::Text(method) if method == CALL => call(message).map(Message::Call),
         Word::Text(method) if resembles_call(method) => {
             Err("`method` differs from `tools/call` only in case, form or the space around it")
         }
@@ -107,7 +111,7 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
     Ok(Parts {
         id,
         method: None,
-        name: name.clone().into_owned(),
+        name: (&**name).into(),
         params: span.clone(),
         arguments: params.arguments.span(),
         meta: params.meta.clone(),
@@ -128,7 +132,7 @@ pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
     Some(Parts {
         id: id.clone(),
         method: Some(method.clone().into_owned()),
-        name: method.clone().into_owned(),
+        name: (&**method).into(),
         params: params.value.span().unwrap_or_default(),
         arguments: params.value.span(),
         meta: params.meta.clone(),

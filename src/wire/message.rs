@@ -107,7 +107,7 @@ pub fn sort(line: Line) -> Sorted {
     match judged(line.content()) {
         Err(refusal) => Sorted::Refused { refusal, line },
         Ok(Message::Plain(gist)) => Sorted::Plain(Plain { line, gist }),
-        Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, Origin::Host, *parts))),
+        Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, Origin::Host, parts))),
     }
 }
 

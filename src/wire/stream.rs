@@ -235,6 +235,8 @@ impl EnvelopeScanner {
     fn begin(&mut self, byte: u8) {
         self.begun = self.at;
         self.token.clear();
+        // Most keys and ids are shorter.
+        self.token.reserve(32);
         self.token.push(byte);
     }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 pub use super::flaw::{Fault, Flaw};
 pub use super::text::Text;
-use super::text::{self, Writing, hex, plain_run};
+use super::text::{self, Keys, Writing, hex, plain_run};
 
 /// How many arrays and objects may be inside each other.
 pub const DEPTH: usize = 64;
@@ -48,7 +48,7 @@ pub struct Reader<'a> {
     /// Bytes of the longest key so far.
     longest_key: usize,
     /// The keys of every object that is open, outermost first.
-    keys: Vec<Text>,
+    keys: Keys,
 }
 
 impl<'a> Reader<'a> {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         if text.starts_with('\u{feff}') {
             return Err(Fault { flaw: Flaw::ByteOrderMark, at: 0 });
         }
-        Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Vec::with_capacity(text::FEW) })
+        Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Keys::default() })
     }
 
     /// The offset of the next byte.
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         self.space()?;
         self.expect(b'{')?;
         self.descend()?;
-        Ok(Members { first_key: self.keys.len(), begun: false })
+        Ok(Members { first_key: self.keys.all().len(), begun: false })
     }
 
     /// The next key of the object, with its value standing next; `None` at the object's end.
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
         self.space()?;
         self.expect(b':')?;
-        self.keys.push(key.clone());
+        self.keys.push(key);
         members.begun = true;
         Ok(Some(key))
     }
@@ -388,7 +388,7 @@ impl<'a> Reader<'a> {
 
     /// Checks that the keys from `first` on differ once decoded.
     fn distinct(&self, first: usize) -> Result<(), Fault> {
-        match text::twin(self.text, self.keys.get(first..).unwrap_or(&self.keys)) {
+        match text::twin(self.text, self.keys.all().get(first..).unwrap_or(self.keys.all())) {
             None => Ok(()),
             Some(key) => Err(Fault { flaw: Flaw::DuplicateKey, at: key.start() }),
         }

@@ -9,9 +9,10 @@ use std::ops::Range;
 pub(super) const FEW: usize = 12;
 
 /// Where a string is: between its quotes, and how it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
-    inside: Range<usize>,
+    start: usize,
+    end: usize,
     writing: Writing,
 }
 
@@ -25,12 +26,12 @@ pub(super) enum Writing {
 impl Text {
     /// A string between its quotes, checked already.
     pub(super) fn new(inside: Range<usize>, writing: Writing) -> Self {
-        Self { inside, writing }
+        Self { start: inside.start, end: inside.end, writing }
     }
 
     /// The offset of its first byte after the quote.
     pub(super) fn start(&self) -> usize {
-        self.inside.start
+        self.start
     }
 
     /// The decoded text; `whole` is the text it is in.
@@ -60,17 +61,60 @@ impl Text {
     }
 
     fn raw<'a>(&self, whole: &'a str) -> &'a str {
-        whole.get(self.inside.clone()).unwrap_or_default()
+        whole.get(self.start..self.end).unwrap_or_default()
     }
 
     #[inline]
     fn same(&self, other: &Self, whole: &str) -> bool {
         match (self.writing, other.writing) {
             (Writing::Plain, Writing::Plain) => {
-                self.inside.len() == other.inside.len() && self.raw(whole) == other.raw(whole)
+                self.end - self.start == other.end - other.start && self.raw(whole) == other.raw(whole)
             }
             _ => self.decoded(whole) == other.decoded(whole),
         }
+    }
+}
+
+/// The keys of all objects that are open: in place while there are few, as in most messages.
+#[derive(Debug)]
+pub(super) struct Keys {
+    few: [Text; FEW],
+    count: usize,
+    /// All of them, once they are more.
+    many: Vec<Text>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        let none = Text { start: 0, end: 0, writing: Writing::Plain };
+        Self { few: [none; FEW], count: 0, many: Vec::new() }
+    }
+}
+
+impl Keys {
+    /// All of them, outermost first.
+    pub(super) fn all(&self) -> &[Text] {
+        if self.many.is_empty() { self.few.get(..self.count).unwrap_or_default() } else { &self.many }
+    }
+
+    pub(super) fn push(&mut self, key: Text) {
+        match self.few.get_mut(self.count) {
+            Some(place) if self.many.is_empty() => {
+                *place = key;
+                self.count += 1;
+            }
+            _ => {
+                if self.many.is_empty() {
+                    self.many.extend_from_slice(&self.few);
+                }
+                self.many.push(key);
+            }
+        }
+    }
+
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.many.truncate(count);
+        self.count = self.count.min(count);
     }
 }
 

@@ -114,8 +114,8 @@ fn f9_a_continuation_is_bound_to_the_definition_and_all_params_and_its_responses
         if what == "nothing" {
             assert_eq!(did, [Did::Forward(again)]);
             let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
-            let recorded = last.detail.iter().find(|(name, _)| *name == "responses").expect("they are on record");
-            assert_eq!(recorded.1["a"]["content"]["name"], "Ada");
+            let recorded = last.detail.get("responses").expect("they are on record");
+            assert_eq!(recorded["a"]["content"]["name"], "Ada");
         } else {
             assert_eq!(did, [Did::Ask("files-2".into())], "{what}: {again}");
             assert!(world.cards["files-2"].responses.as_ref().is_some_and(|text| text.contains("content")));
@@ -306,8 +306,8 @@ fn f13_a_member_beside_the_arguments_that_no_revision_has_is_shown_recorded_and_
         assert!(hazard.what.starts_with("the call has a part that mcp-approve does not know: /"), "{}", hazard.what);
         assert!(card.danger.is_some(), "it takes two keys");
         let asked = world.entries.iter().rfind(|entry| entry.kind == Kind::DecisionAsked).expect("a record");
-        let recorded = asked.detail.iter().find(|(name, _)| *name == "unknown_parts").expect("they are on record");
-        assert_eq!(recorded.1, serde_json::from_str::<Value>(parts).expect("JSON"));
+        let recorded = asked.detail.get("unknown_parts").expect("they are on record");
+        assert_eq!(recorded, serde_json::from_str::<Value>(parts).expect("JSON"));
         world.finish();
     }
 }

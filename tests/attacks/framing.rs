@@ -110,11 +110,9 @@ fn c10_a_flood_of_refused_lines_is_counted_and_answered() {
     assert!(faults(&world) <= 40, "{}", faults(&world));
     world.wait(11);
     let lines = |world: &World| {
-        let count =
-            |entry: &mcp_approve::audit::record::Entry| match entry.detail.iter().find(|(name, _)| *name == "lines") {
-                Some((_, count)) => count.as_u64().unwrap(),
-                None => 1,
-            };
+        let count = |entry: &mcp_approve::audit::record::Entry| {
+            entry.detail.get("lines").map_or(1, |count| count.as_u64().unwrap())
+        };
         world.entries.iter().filter(|entry| entry.kind == Kind::Fault).map(count).sum::<u64>()
     };
     assert_eq!((lines(&world), world.gate.status().refused_lines), (5_000, 5_000));
@@ -249,7 +247,7 @@ fn c10_depth_and_length_are_bounded() {
     let nested = |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     taken(&with(r#"{"path":"a"}"#, &nested(61)));
     let deep = refusal(with(r#"{"path":"a"}"#, &nested(62)));
-    assert_eq!((deep.code, deep.id), (-32600, Some(Id::integer("1"))));
+    assert_eq!((deep.code, deep.id), (-32600, Some(Id::from_token("1").unwrap())));
     refusal("[".repeat(1_000_000));
     refusal("{\"a\":".repeat(1_000_000));
 
@@ -263,5 +261,5 @@ fn c10_depth_and_length_are_bounded() {
     assert_eq!(*bytes, CALL.len() as u64);
     assert_eq!(next.content(), b"{}");
     let refusal = overlong(head, *bytes, 64);
-    assert_eq!((refusal.code, refusal.id), (-32600, Some(Id::integer("1"))));
+    assert_eq!((refusal.code, refusal.id), (-32600, Some(Id::from_token("1").unwrap())));
 }

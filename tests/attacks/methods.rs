@@ -65,7 +65,7 @@ fn a12_no_spelling_of_a_request_gets_around_a_rule() {
     assert!(matches!(world.server(&escaped).as_slice(), [Did::Settle(_), Did::Query(_)]));
     // What is too long to be held does not stream past either, and the server hears of it.
     let gist = Gist::Request {
-        id: mcp_approve::wire::id::Id::integer("5"),
+        id: mcp_approve::wire::id::Id::from_token("5").unwrap(),
         method: "sampling/createMessage".into(),
         modern: false,
     };

@@ -19,7 +19,7 @@ fn body(entry: &Entry) -> String {
 #[test]
 fn a_full_decision() {
     let mut entry = write(12);
-    entry.identity = Some(Identity::UNKNOWN.hash());
+    entry.identity = Some(Identity::UNKNOWN);
     entry.rule = Some("scratch \"files\"".to_owned());
     entry.latency_us = Some(12_034);
     entry.policy = Some(Digest::of(b"policy"));
@@ -83,7 +83,7 @@ fn times_are_utc_with_milliseconds() {
 #[test]
 fn a_name_of_megabytes_is_cut_and_says_so() {
     let mut entry = write(1);
-    entry.tool = Some("é".repeat(1 << 20));
+    entry.tool = Some("é".repeat(1 << 20).into());
     let body = body(&entry);
     let expected = format!("\"tool\":\"{}…[2097152 bytes in all]\"", "é".repeat(512));
     assert!(body.contains(&expected), "{body:.3000}");

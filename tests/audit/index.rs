@@ -57,8 +57,8 @@ fn entry(dice: &mut Dice, n: i64) -> Entry {
     if kind == Kind::Fault && dice.roll(2) == 0 {
         return entry.with("what", "refused more lines from the host").with("lines", dice.roll(50));
     }
-    entry.ticket = Some(format!("{}-{}", entry.server, n / 3));
-    entry.tool = dice.perhaps(&TOOLS).map(str::to_owned);
+    entry.ticket = Some(format!("{}-{}", entry.server, n / 3).into());
+    entry.tool = dice.perhaps(&TOOLS).map(Into::into);
     entry.badge = dice.perhaps(&[Badge::Pure, Badge::Mutates]);
     entry.ruling = dice.perhaps(&[Decision::Allow, Decision::Ask, Decision::Deny]);
     entry.verdict = dice.perhaps(&[VerdictWord::Approve, VerdictWord::Deny]);
@@ -68,7 +68,7 @@ fn entry(dice: &mut Dice, n: i64) -> Entry {
     entry.latency_us = Some(dice.roll(10_000_000));
     let text = serde_json::json!({ "path": format!("/home/{}/{n}", dice.one(&WORDS)), "n": dice.roll(100_000) });
     entry.arguments = Some(text.to_string());
-    entry.target = dice.perhaps(&["a/1", "b", "a\"/1", "src/main.rs"]).map(str::to_owned);
+    entry.target = dice.perhaps(&["a/1", "b", "a\"/1", "src/main.rs"]).map(Into::into);
     entry.with("reason", dice.one(&WORDS))
 }
 

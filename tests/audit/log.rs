@@ -188,7 +188,7 @@ fn a_call_is_one_row_that_fits() {
         kind: Kind::DecisionAsked,
         verdict: None,
         by: None,
-        target: Some(format!("{long} → /srv/archive/2026/november/old report {n}.md")),
+        target: Some(format!("{long} → /srv/archive/2026/november/old report {n}.md").into()),
         ..write(n)
     };
     let withdrawn = |n| Entry { kind: Kind::Withdrawn, verdict: None, by: Some(By::Cancel), ..write(n) };
@@ -343,8 +343,8 @@ fn hostile_text_is_made_visible() {
     let mut entry = read(1);
     entry.server = nasty.into();
     entry.session = nasty.into();
-    entry.ticket = Some("evil-1".to_owned());
-    entry.tool = Some(nasty.to_owned());
+    entry.ticket = Some("evil-1".into());
+    entry.tool = Some(nasty.into());
     entry.rule = Some(nasty.to_owned());
     entry.arguments = Some("{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}".to_owned());
     append(&db, [entry.with("reason", nasty)]);

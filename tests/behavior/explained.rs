@@ -183,7 +183,7 @@ fn unexplained(tool: &Tool, arguments: &Value) -> Option<String> {
     // What is not listed is counted, and its leaves cannot be told apart.
     let passes = explanation.holds() && explanation.more == 0;
     let explains = |pointer: &str, leaf: &str| leaf == pointer || leaf.starts_with(&format!("{pointer}/"));
-    let is_explained = |leaf: &&String| explanation.leaves.iter().any(|one| explains(&one.pointer, leaf));
+    let is_explained = |leaf: &&String| explanation.leaves.iter().any(|(pointer, _)| explains(pointer, leaf));
     all.iter().find(|leaf| passes && !is_explained(leaf)).map(|leaf| format!("{leaf} of {arguments}"))
 }
 

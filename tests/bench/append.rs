@@ -12,6 +12,7 @@ use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::Store;
+use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
@@ -75,10 +76,10 @@ fn tell(title: &str, mut times: Vec<u128>) {
 
 fn entry(n: i64, kind: Kind) -> Entry {
     let mut entry = Entry::new(NOON + n, kind, &Arc::from("filesystem"), &Arc::from("0f3a9c1e77b2d480"));
-    entry.ticket = Some(format!("filesystem-{n}"));
-    entry.tool = Some("read_text_file".to_owned());
+    entry.ticket = Some(format!("filesystem-{n}").into());
+    entry.tool = Some("read_text_file".into());
     entry.badge = Some(Badge::Pure);
-    entry.identity = Some("4be1c09a55d2f713".to_owned());
+    entry.identity = Some(Identity::UNKNOWN);
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153);
     entry

@@ -17,6 +17,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
+use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, LogRows, Page, Progress, Task, Wanted};
 use mcp_approve::console::keymap::Key;
@@ -139,10 +140,10 @@ fn fill(db: &Path, records: i64) {
 fn entry(n: i64, records: i64) -> Entry {
     let kind = if n % 2 == 0 { Kind::Decision } else { Kind::Outcome };
     let mut entry = Entry::new(NINE + n, kind, &Arc::from("filesystem"), &Arc::from("0f3a9c1e77b2d480"));
-    entry.ticket = Some(format!("filesystem-{}", n / 2));
-    entry.tool = Some("read_text_file".to_owned());
+    entry.ticket = Some(format!("filesystem-{}", n / 2).into());
+    entry.tool = Some("read_text_file".into());
     entry.badge = Some(Badge::Pure);
-    entry.identity = Some("4be1c09a55d2f713".to_owned());
+    entry.identity = Some(Identity::UNKNOWN);
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153 + n.unsigned_abs() % 9_000);
     if kind == Kind::Outcome {

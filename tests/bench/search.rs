@@ -19,6 +19,7 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::audit::verified;
+use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, LogRows, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
@@ -195,11 +196,11 @@ fn entry(n: i64, kind: Kind, asked: bool) -> Entry {
     const TOOLS: [&str; 5] = ["read_text_file", "list_directory", "search_files", "get_file_info", "read_media_file"];
     let session = format!("{:032x}", n / 2_000);
     let mut entry = Entry::new(NOON + n * 1000, kind, &Arc::from("filesystem"), &Arc::from(session));
-    entry.ticket = Some(format!("filesystem-{}", n % 2_000));
+    entry.ticket = Some(format!("filesystem-{}", n % 2_000).into());
     let at = usize::try_from(n).unwrap();
-    entry.tool = Some(if asked { ["write_file", "delete_file"][at / 10 % 2] } else { TOOLS[at % 5] }.to_owned());
+    entry.tool = Some(if asked { ["write_file", "delete_file"][at / 10 % 2] } else { TOOLS[at % 5] }.into());
     entry.badge = Some(if asked { Badge::Mutates } else { Badge::Pure });
-    entry.identity = Some("4be1c09a55d2f713".to_owned());
+    entry.identity = Some(Identity::UNKNOWN);
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153);
     if kind == Kind::Outcome {

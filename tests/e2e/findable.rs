@@ -32,7 +32,7 @@ fn yesterday(home: &Path) {
     let now = Timestamp::now();
     let decision = |n: u64, at: Timestamp, verdict| {
         let mut entry = Entry::new(at.as_millisecond(), Kind::Decision, &"files".into(), &"s1".into());
-        (entry.ticket, entry.tool) = (Some(format!("files-{n}")), Some("write_file".into()));
+        (entry.ticket, entry.tool) = (Some(format!("files-{n}").into()), Some("write_file".into()));
         entry.target = Some("/home/ada/notes/README.md".into());
         entry.arguments = Some(r#"{"path":"/home/ada/notes/README.md"}"#.into());
         (entry.badge, entry.ruling) = (Some(Badge::Mutates), Some(Decision::Ask));

@@ -32,7 +32,7 @@ fn original() -> Original {
         let mut store = Store::open(&db, [1; 16]).unwrap();
         for n in from..to {
             let mut entry = Entry::new(n, Kind::Decision, &Arc::from("s"), &Arc::from("session"));
-            entry.ticket = Some(format!("s-{n}"));
+            entry.ticket = Some(format!("s-{n}").into());
             entry.arguments = Some(format!(r#"{{"path":"/tmp/{n}"}}"#));
             store.append(&[(1, entry)], &Redactor::new(&[7; 32])).unwrap();
         }

@@ -27,8 +27,8 @@ fn runs(did: &[Did]) -> bool {
     matches!(did, [Did::Forward(_)])
 }
 
-fn detail<'e>(entry: &'e Entry, name: &str) -> Option<&'e Value> {
-    entry.detail.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+fn detail(entry: &Entry, name: &str) -> Option<Value> {
+    entry.detail.get(name)
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn a_parameter_is_plain_text_once_the_operator_says_so() {
     assert!(runs(&odd(&mut world, 2)));
     let decision = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).unwrap();
     assert_eq!((decision.by, decision.badge), (Some(By::Default), Some(Badge::Pure)));
-    assert_eq!(detail(decision, "confidence"), Some(&"proven".into()));
-    let explained = detail(decision, "explained").and_then(Value::as_str).unwrap_or_default();
+    assert_eq!(detail(decision, "confidence"), Some("proven".into()));
+    let explained = detail(decision, "explained").and_then(|line| line.as_str().map(str::to_owned)).unwrap_or_default();
     assert!(explained.starts_with("path: ") && !explained.contains("--output"), "how, and no value: {explained}");
     world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     listed(&mut world, &TOOLS.replace("Reads a file.", "Reads a file, always."));
@@ -177,7 +177,7 @@ fn a_tool_that_a_known_server_adds_asks_until_somebody_looked() {
         let expected = if passes { Did::Forward(call("2", "read_notes", "{}")) } else { Did::Ask("files-2".into()) };
         assert_eq!(did, [expected], "{policy}");
         let news = world.entries.iter().find(|entry| detail(entry, "definition").is_some()).expect("a record");
-        assert_eq!((news.tool.as_deref(), detail(news, "definition").unwrap()), (Some("read_notes"), &"new".into()));
+        assert_eq!((news.tool.as_deref(), detail(news, "definition").unwrap()), (Some("read_notes"), "new".into()));
         world.finish();
     }
 }

@@ -78,7 +78,7 @@ fn an_approver_hears_what_the_call_is_and_its_word_is_recorded() {
     world.approvers_say(&[says(Decision::Allow)]);
     assert_eq!(decision(&world), (Some(VerdictWord::Approve), Some(By::Approver)));
     let entry = world.entries.iter().find(|entry| entry.kind == Kind::Decision).unwrap();
-    let (_, said) = entry.detail.iter().find(|(name, _)| *name == "approvers").unwrap();
+    let said = entry.detail.get("approvers").unwrap();
     assert_eq!((&said[0]["name"], &said[0]["latency_ms"]), (&"one".into(), &1.into()));
     world.finish();
 }

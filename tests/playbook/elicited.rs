@@ -18,7 +18,7 @@ fn decision(world: &World) -> &Entry {
 }
 
 fn reason(entry: &Entry) -> String {
-    entry.detail.iter().find(|(name, _)| *name == "reason").map(|(_, value)| value.to_string()).unwrap_or_default()
+    entry.detail.get("reason").map(|reason| reason.to_string()).unwrap_or_default()
 }
 
 #[test]

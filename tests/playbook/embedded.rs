@@ -49,8 +49,8 @@ fn told(did: &[Did]) -> Value {
     serde_json::from_str(line.unwrap_or_else(|| panic!("no answer: {did:?}"))).expect("JSON")
 }
 
-fn detail<'a>(entry: &'a Entry, name: &str) -> Option<&'a Value> {
-    entry.detail.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+fn detail(entry: &Entry, name: &str) -> Option<Value> {
+    entry.detail.get(name)
 }
 
 #[test]
@@ -96,9 +96,9 @@ fn a_denied_answer_ends_its_call_with_a_truthful_error() {
     assert!(text.contains("elicitation/create") && text.contains("is not undone") && !text.contains("nothing changed"));
     let decision = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
     assert_eq!((decision.verdict, decision.by), (Some(VerdictWord::Deny), Some(By::Rule)));
-    assert_eq!(detail(decision, "method"), Some(&"elicitation/create".into()));
+    assert_eq!(detail(decision, "method"), Some("elicitation/create".into()));
     let outcome = world.entries.iter().find(|entry| entry.kind == Kind::Outcome).expect("an outcome");
-    assert_eq!(detail(outcome, "result"), Some(&"input-required".into()));
+    assert_eq!(detail(outcome, "result"), Some("input-required".into()));
     // The host that was told no continues nothing.
     let retry = modern_call("7", "write_file", WRITE, r#","requestState":"s","inputResponses":{"a":{}}"#);
     assert!(matches!(world.host(&retry).as_slice(), [Did::Ask(_)]));
@@ -205,7 +205,7 @@ fn no_spelling_of_a_request_inside_an_answer_gets_around_a_rule() {
     assert!(!passes(&world.server(&note)));
     let plain = note.replace("sampling/createMessage", "roots/list");
     assert!(passes(&world.server(&plain)));
-    let gist = Gist::Response { id: Id::integer("6"), failed: false };
+    let gist = Gist::Response { id: Id::from_token("6").unwrap(), failed: false };
     assert!(world.gate.keeps_back(&gist));
     let did = world.step(Event::ServerStreamed { gist, bytes: 1 << 30, digest: StreamHasher::default().finish() });
     assert_eq!(told(&did)["result"]["isError"], true);

@@ -21,8 +21,8 @@ fn runs(did: &[Did]) -> bool {
 
 fn ended(world: &World) -> Vec<String> {
     let of_grants = world.entries.iter().filter(|entry| entry.kind == Kind::Policy);
-    let reasons = of_grants.filter_map(|entry| entry.detail.iter().find(|(name, _)| *name == "reason"));
-    reasons.map(|(_, why)| why.as_str().unwrap().to_owned()).collect()
+    let reasons = of_grants.filter_map(|entry| entry.detail.get("reason"));
+    reasons.map(|why| why.as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_grant_answers_later_calls_and_the_record_names_it() {
     assert_eq!(world.call("4", "delete_file", r#"{"path":"/c"}"#), [Did::Ask("files-4".into())], "another tool");
     let decisions: Vec<_> = world.entries.iter().filter(|entry| entry.kind == Kind::Decision).collect();
     assert_eq!((decisions[0].by, decisions[0].rule.as_deref()), (Some(By::Operator), None));
-    assert!(decisions[0].detail.iter().any(|(name, _)| *name == "grant"));
+    assert!(decisions[0].detail.get("grant").is_some());
     for decision in &decisions[1..] {
         assert_eq!((decision.by, decision.rule.as_deref()), (Some(By::Rule), Some("grant:1")));
     }
@@ -193,9 +193,7 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
         assert!(matches!(did.as_slice(), [Did::Refuse(_)]), "{file} {text}: {did:?}");
     }
     assert_eq!(accept(&mut world, "/p", digest), [Did::Accept("/p".into())]);
-    assert!(
-        world.entries.iter().any(|entry| entry.detail.iter().any(|(name, who)| *name == "operator" && who == "ann"))
-    );
+    assert!(world.entries.iter().any(|entry| entry.detail.get("operator").is_some_and(|who| who == "ann")));
     world.finish();
 }
 

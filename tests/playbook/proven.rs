@@ -32,7 +32,7 @@ fn a_forward_names_its_decision() {
     world.approve("files-1");
     let number_of = |kind: Kind| world.entries.iter().position(|entry| entry.kind == kind).expect("such an entry") + 1;
     let forward = &world.entries[number_of(Kind::Forward) - 1];
-    let named = forward.detail.iter().find(|(name, _)| *name == "decision_entry").map(|(_, value)| value.as_u64());
+    let named = forward.detail.get("decision_entry").map(|value| value.as_u64());
     assert_eq!(named, Some(Some(number_of(Kind::Decision) as u64)));
     world.finish();
 }

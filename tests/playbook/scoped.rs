@@ -28,7 +28,7 @@ fn refused(world: &mut World, did: &[Did]) -> (String, String) {
     let ([Did::Answer(text)] | [Did::Settle(_), Did::Answer(text)]) = did else { panic!("{did:?}") };
     let last = world.entries.last().expect("an entry");
     assert_eq!((last.kind, last.verdict, last.by), (Kind::Decision, Some(VerdictWord::Deny), Some(By::Scope)));
-    let reason = last.detail.iter().find(|(name, _)| *name == "reason").map(|(_, value)| value.to_string());
+    let reason = last.detail.get("reason").map(|reason| reason.to_string());
     (text.clone(), reason.unwrap_or_default())
 }
 
@@ -88,7 +88,7 @@ fn the_host_is_told_only_of_what_lies_in_the_scope() {
     let did = page(&mut world, "5", &answer(&format!("{write}, {read}\t, {write}")));
     assert_eq!(did, [Did::Answer(answer(read))], "everything else is as it was received");
     let hidden = world.entries.iter().rev().find(|entry| entry.kind == Kind::Tools).expect("an entry");
-    assert!(hidden.detail.iter().any(|(name, value)| *name == "hidden" && *value == 2), "{hidden:?}");
+    assert!(hidden.detail.get("hidden").is_some_and(|value| value == 2), "{hidden:?}");
     assert_eq!(world.gate.status().scope, "viewer · 1 of 4 tools");
 
     // A page with nothing left in it keeps its cursor, and the next one comes.
@@ -121,7 +121,7 @@ fn a_list_that_cannot_be_cut_is_not_passed() {
     for content in [r#"{"id":99,"result":{"tools":[{"name":"write_file"}]}}"#, r#"[{"id":5,"result":{"tools":[]}}]"#] {
         assert_eq!(world.server(content), [], "{content}");
     }
-    let long = Gist::Response { id: mcp_approve::wire::id::Id::integer("5"), failed: false };
+    let long = Gist::Response { id: mcp_approve::wire::id::Id::from_token("5").unwrap(), failed: false };
     world.host(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
     assert!(!world.gate.streams(&long), "what is too long to be read");
     assert!(World::new().ready().gate.streams(&Gist::Unreadable), "without a scope everything streams");
@@ -193,7 +193,7 @@ fn the_chain_of_delegation_is_on_the_card_and_in_the_records() {
     world.approve("files-1");
     let of = |kind: Kind| {
         let entry = world.entries.iter().find(|entry| entry.kind == kind).expect("an entry");
-        entry.detail.iter().find(|(name, _)| *name == "above").map(|(_, value)| value.clone())
+        entry.detail.get("above")
     };
     for kind in [Kind::ServerStart, Kind::Decision] {
         assert_eq!(of(kind), Some(above.clone().into()), "{kind:?}");

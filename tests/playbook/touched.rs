@@ -107,7 +107,7 @@ fn the_card_shows_what_stands_there_and_the_approval_is_for_that() {
     let facts = &world.cards["files-1"].facts[0];
     assert_eq!((facts.argument.as_str(), facts.kind, facts.size), ("/path", FileKind::File, Some(3)));
     let asked = world.entries.iter().find(|entry| entry.kind == Kind::DecisionAsked).unwrap();
-    assert!(asked.detail.iter().any(|(name, value)| *name == "touches" && value[0]["kind"] == "file"));
+    assert!(asked.detail.get("touches").is_some_and(|value| value[0]["kind"] == "file"));
 
     world.disk.insert("/a".into(), ("/a".into(), "grown since".into()));
     let did = world.approve("files-1");

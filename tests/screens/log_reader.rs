@@ -21,8 +21,8 @@ use crate::desk::NINE;
 
 fn entry(n: i64, kind: Kind) -> Entry {
     let mut entry = Entry::new(NINE + n, kind, &Arc::from("filesystem"), &Arc::from("files"));
-    entry.ticket = Some(format!("filesystem-{}", n / 3));
-    entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.to_owned());
+    entry.ticket = Some(format!("filesystem-{}", n / 3).into());
+    entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.into());
     entry.badge = Some(if n % 2 == 0 { Badge::Mutates } else { Badge::Pure });
     entry
 }

@@ -30,9 +30,10 @@ fn write(db: &Path) {
         let server: Arc<str> = if n % 4 == 0 { "github" } else { "filesystem" }.into();
         let entry = |kind| {
             let mut entry = Entry::new(NINE - (CALLS - n) * 2 * HOUR, kind, &server, &"one".into());
-            entry.ticket = Some(format!("{server}-{n}"));
-            entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.to_owned());
-            entry.target = Some(if n % 6 == 0 { "/srv/Read Me.md".to_owned() } else { format!("/srv/notes/{n}.md") });
+            entry.ticket = Some(format!("{server}-{n}").into());
+            entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.into());
+            entry.target =
+                Some(if n % 6 == 0 { "/srv/Read Me.md".into() } else { format!("/srv/notes/{n}.md").into() });
             entry.badge = Some(if n % 2 == 0 { Badge::Mutates } else { Badge::Pure });
             let agent = if n % 10 == 0 { "planner" } else { "writer" };
             entry.with("caller", json!({ "agent": agent, "user": "ada" }))

@@ -28,8 +28,8 @@ use crate::desk::NINE;
 fn asked(n: i64, server: &str, tool: &str, path: &str, verdict: VerdictWord, by: By) -> [Entry; 2] {
     let entry = |kind| {
         let mut entry = Entry::new(NINE + n, kind, &Arc::from(server), &Arc::from("files"));
-        entry.ticket = Some(format!("{server}-{n}"));
-        entry.tool = Some(tool.to_owned());
+        entry.ticket = Some(format!("{server}-{n}").into());
+        entry.tool = Some(tool.into());
         entry.ruling = Some(Decision::Ask);
         entry
     };
@@ -45,7 +45,7 @@ fn passed(n: i64) -> [Entry; 1] {
     let mut entry = Entry::new(NINE + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("files"));
     entry = entry.with("words", "PURE|READ|CONTENT");
     entry.badge = Some(Badge::Pure);
-    (entry.ticket, entry.tool) = (Some(format!("filesystem-{n}")), Some("read_file".to_owned()));
+    (entry.ticket, entry.tool) = (Some(format!("filesystem-{n}").into()), Some("read_file".into()));
     (entry.ruling, entry.verdict, entry.by) = (Some(Decision::Allow), Some(VerdictWord::Approve), Some(By::Default));
     entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.to_owned());
     [entry]

@@ -26,7 +26,7 @@ impl World {
         if let (Kind::Decision, Some(ticket), Some(digest), Some(verdict)) =
             (entry.kind, &entry.ticket, entry.digest, entry.verdict)
         {
-            self.recorded.insert(ticket.clone(), (digest, verdict));
+            self.recorded.insert(ticket.to_string(), (digest, verdict));
         }
         change(&mut entry);
         let receipt = rehearsal::receipt(id, &entry);
@@ -38,7 +38,7 @@ impl World {
         let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
         if let (Kind::Decision, Some(ticket)) = (entry.kind, &entry.ticket) {
             // It is not on the disk, so it counts as no decision.
-            self.decisions.entry(ticket.clone()).and_modify(|count| *count -= 1);
+            self.decisions.entry(ticket.to_string()).and_modify(|count| *count -= 1);
         }
         self.step(Event::RecordFailed { entry: id, why: "the disk is full".into() })
     }

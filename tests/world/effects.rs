@@ -133,23 +133,22 @@ impl World {
         let Some(ticket) = &entry.ticket else { return };
         match entry.kind {
             Kind::Decision => {
-                let count = self.decisions.entry(ticket.clone()).or_default();
+                let count = self.decisions.entry(ticket.to_string()).or_default();
                 *count += 1;
                 assert_eq!(*count, 1, "5: {ticket} has two decisions");
-                let continues = entry.detail.iter().any(|(name, value)| {
-                    *name == "reason"
-                        && value.as_str().is_some_and(|reason| reason.starts_with("continues the approval"))
-                });
+                let reason = entry.detail.get("reason");
+                let reason = reason.as_ref().and_then(|reason| reason.as_str()).unwrap_or_default();
+                let continues = reason.starts_with("continues the approval");
                 if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Operator)) && !continues {
-                    assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
+                    assert!(self.approved_by_operator.contains(&**ticket), "1: nobody approved {ticket}");
                 }
                 if (entry.verdict, entry.by) == (Some(VerdictWord::Approve), Some(By::Elicitation)) {
-                    assert!(self.approved_in_host.contains(ticket), "1: nobody approved {ticket} in the host");
+                    assert!(self.approved_in_host.contains(&**ticket), "1: nobody approved {ticket} in the host");
                 }
             }
-            Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
+            Kind::Withdrawn => self.ends(ticket, "withdrawn"),
             Kind::Outcome => {
-                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran");
+                assert_eq!(self.ends.get(&**ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran");
             }
             _ => {}
         }

@@ -29,12 +29,37 @@ const NAME: usize = 40;
 /// What a leaf was shown to be, in our words: `a number`, `SQL, SELECT on users`. Names in it are foreign text, raw.
 pub type Kind = Cow<'static, str>;
 
-/// One leaf that is explained.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
-    /// JSON Pointer into the arguments; foreign text, raw.
-    pub pointer: String,
-    pub kind: Kind,
+/// The leaves that are explained, with one text for all their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaves {
+    /// JSON Pointers into the arguments, one behind the other; foreign text, raw.
+    pointers: String,
+    /// Where each pointer ends, and what its leaf was shown to be.
+    ends: Vec<(usize, Kind)>,
+}
+
+impl Leaves {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The JSON Pointer of each, and what it was shown to be.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Kind)> {
+        let mut start = 0;
+        self.ends.iter().map(move |(end, kind)| {
+            let from = std::mem::replace(&mut start, *end);
+            (self.pointers.get(from..*end).unwrap_or_default(), kind)
+        })
+    }
+
+    fn push(&mut self, pointer: &str, kind: Kind) {
+        self.pointers.push_str(pointer);
+        self.ends.push((self.pointers.len(), kind));
+    }
 }
 
 /// One leaf, or one key, that is not explained.
@@ -50,7 +75,7 @@ pub struct Unexplained {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// The first of the explained leaves, in their order.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Leaves,
     /// How many more leaves are explained.
     pub more: usize,
     /// The first of those that are not.
@@ -78,8 +103,8 @@ impl Explanation {
         if self.more_unexplained > 0 {
             add([&self.more_unexplained.to_string(), " more", " that are not explained"]);
         }
-        for leaf in &self.leaves {
-            add([&name(&leaf.pointer), ": ", &leaf.kind]);
+        for (pointer, kind) in self.leaves.iter() {
+            add([&name(pointer), ": ", kind]);
         }
         if self.more > 0 {
             add(["and ", &self.more.to_string(), " more"]);
@@ -89,15 +114,15 @@ impl Explanation {
 
     /// What the last leaf was shown to be, where that has no word of the leaf itself in it. `None` where the last is not listed.
     pub(super) fn last_kind(&self) -> Option<&'static str> {
-        match self.leaves.last() {
-            Some(Leaf { kind: Cow::Borrowed(kind), .. }) if self.more == 0 => Some(kind),
+        match self.leaves.ends.last() {
+            Some((_, Cow::Borrowed(kind))) if self.more == 0 => Some(kind),
             Some(_) | None => None,
         }
     }
 
     pub(super) fn explained(&mut self, pointer: &str, kind: Kind) {
         if self.leaves.len() < MOST {
-            self.leaves.push(Leaf { pointer: pointer.to_owned(), kind });
+            self.leaves.push(pointer, kind);
         } else {
             self.more += 1;
         }

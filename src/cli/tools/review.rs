@@ -137,7 +137,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         if let Some(grown) = memory.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
         }
-        for evidence in &known.behavior.evidence {
+        for evidence in known.behavior.evidence.iter() {
             writeln!(out, "    evidence {}", visible(&row::evidence(evidence)))?;
         }
         for hazard in &known.behavior.hazards {

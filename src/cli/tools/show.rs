@@ -100,7 +100,7 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, 
         line("cost", &format!("{said}, says its server"))?;
     }
     let mut label = "evidence";
-    for evidence in &behavior.evidence {
+    for evidence in behavior.evidence.iter() {
         line(label, &visible(&row::evidence(evidence)))?;
         label = "";
     }

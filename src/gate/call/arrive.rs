@@ -1,5 +1,7 @@
 //! A line from the host: a call is held; anything else that is canonical passes at once; the rest is refused.
 
+use std::sync::Arc;
+
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries;
@@ -116,10 +118,10 @@ impl Gate {
     pub(in crate::gate) fn deny_unheld(&mut self, call: &Call, by: By, reason: &str, reply: Line) {
         let number = self.calls.next_number();
         let mut entry = self.entry(Kind::Decision);
-        entry.ticket = Some(self.ticket(number));
-        entry.tool = Some(call.name().to_owned());
+        entry.ticket = Some(self.ticket(number).into());
+        entry.tool = Some(call.shared_name());
         let target = target::of_unjudged(call);
-        entry.target.clone_from(&target);
+        entry.target = target.as_deref().map(Arc::from);
         entry.digest = Some(call.digest());
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);

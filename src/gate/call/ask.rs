@@ -153,7 +153,7 @@ impl Gate {
     /// Records that a verdict counted for nothing, and tells its console.
     pub(in crate::gate) fn comes_to_nothing(&mut self, word: &OperatorWord, said: &str, why: &str) {
         let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
-        entry.ticket = Some(word.ticket.clone());
+        entry.ticket = Some(word.ticket.as_str().into());
         self.record(entry.with("operator", &*word.operator.who).with("reason", why));
         self.refuse_word(word, why);
     }

@@ -102,7 +102,7 @@ mod tests {
             let behavior = Behavior {
                 identity,
                 content_type,
-                evidence,
+                evidence: evidence.into(),
                 disputed: false,
                 hazards,
                 analyses,

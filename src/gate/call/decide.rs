@@ -117,7 +117,7 @@ impl Gate {
         self.show(to, ActivityKind::Call, |one| {
             one.what = held.call.name().to_owned();
             one.ticket = Some(held.ticket.to_string());
-            one.target = target_of(held, judged);
+            one.target = target_of(held, judged).as_deref().map(str::to_owned);
             one.badge = judged.map(|judged| judged.behavior.badge());
             one.ruling = judged.map(|judged| judged.ruling.decision);
             one.verdict = Some(word);

@@ -124,7 +124,7 @@ impl Gate {
     /// Records that an answer of the host's decided nothing.
     pub(in crate::gate) fn elicited_in_vain(&mut self, form: Option<&ShownForm>, why: &str) {
         let mut entry = self.fault("an answer of the host to a question of mcp-approve had no effect", None);
-        entry.ticket = form.map(|form| self.ticket(form.number));
+        entry.ticket = form.map(|form| self.ticket(form.number).into());
         self.record(entry.with("reason", why));
     }
 }

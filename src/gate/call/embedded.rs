@@ -139,7 +139,7 @@ impl Gate {
             Some(_) | None => return,
         }
         let open = flight.as_ref().map_or(id, |flight| flight.open_id(id));
-        let reply = replies::withheld(open, flight.as_ref(), why);
+        let reply = replies::withheld(open, flight.as_deref(), why);
         match &flight {
             Some(flight) => self.answer_flight(flight, reply),
             None => self.out.push(Effect::Answer(reply)),

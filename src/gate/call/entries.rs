@@ -1,12 +1,12 @@
 //! The log's entries about one call: which field says what. Owns no order and no disk.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::audit::detail::Shown;
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
-use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
@@ -23,18 +23,20 @@ use crate::wire::call::Call;
 
 /// As much of what a request is about is recorded, in characters.
 const TARGET: usize = 200;
+/// Most decisions have no more details than so many bytes.
+const JUDGED: usize = 768;
 
 impl Gate {
     /// What a call's entries have in common.
     fn call_entry(&self, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
         let mut entry = self.entry(kind);
-        entry.ticket = Some(held.ticket.to_string());
-        entry.tool = Some(held.call.name().to_owned());
+        entry.ticket = Some(Arc::clone(&held.ticket));
+        entry.tool = Some(held.call.shared_name());
         entry.target = target_of(held, judged);
         entry.digest = Some(held.call.digest());
         if let Some(judged) = judged {
             entry.badge = Some(judged.behavior.badge());
-            entry.identity = Some(judged.behavior.identity.hash());
+            entry.identity = Some(judged.behavior.identity);
             entry.ruling = Some(judged.ruling.decision);
         }
         of_request(entry, &held.call)
@@ -47,13 +49,13 @@ impl Gate {
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments_text().to_owned());
         // Whether somebody could see it at once.
-        entry.detail.push(("consoles", self.consoles.attached.into()));
-        self.add_judgement(&mut entry, held, judged);
+        entry.detail.add("consoles", self.consoles.attached);
+        self.add_judgement(&mut entry, held, judged, "");
         if let Past { times, latest: Some(latest), .. } = self.past(held) {
-            entry.detail.push(("occurrence", (times + 1).into()));
-            entry.detail.push(("former", latest.into()));
+            entry.detail.add("occurrence", times + 1);
+            entry.detail.add("former", latest);
         }
-        entry.add("edited_from", held.original.as_ref().map(|original| original.digest.to_string()));
+        entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
         entry
     }
 
@@ -65,18 +67,19 @@ impl Gate {
         entry.by = Some(verdict.by);
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
-        entry.detail.push(("reason", verdict.reason.as_str().into()));
+        entry.detail.reserve(JUDGED);
+        entry.detail.add("reason", verdict.reason.as_str());
         // Whoever filters decisions, or exports them, wants to know what each was about.
         entry.arguments = Some(held.call.arguments_text().to_owned());
         if held.asked != AskRecord::Recorded
             && let Some(judged) = judged
         {
-            self.add_judgement(&mut entry, held, judged);
+            self.add_judgement(&mut entry, held, judged, &verdict.reason);
         }
         let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
         entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
         entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
-        entry.add("edited_from", held.original.as_ref().map(|original| original.digest.to_string()));
+        entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
         entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
         entry
     }
@@ -94,8 +97,8 @@ impl Gate {
         entry.with("reason", why)
     }
 
-    /// Adds what the decision rests on.
-    fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged) {
+    /// Adds what the decision rests on. Its `reason` is there already.
+    fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
         let behavior = &judged.behavior;
         let opinion = |one: &Opinion| {
             json!({
@@ -107,17 +110,15 @@ impl Gate {
         entry.add("touches", touched(&held.seen));
         entry.add("asked_again", held.asked_again);
         entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
-        entry.detail.push(("words", behavior.identity.to_string().into()));
+        entry.detail.add("words", Shown(behavior.identity));
         let why = judged.ruling.reason.as_str();
         // What policy alone decided says so already.
-        if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
-            entry.detail.push(("why", why.into()));
-        }
+        entry.add("why", Some(why).filter(|why| *why != reason));
         entry.add("explained", Some(judged.explained.as_str()).filter(|text| !text.is_empty()));
-        entry.detail.push(("confidence", behavior.confidence.word().into()));
+        entry.detail.add("confidence", behavior.confidence.word());
         entry.add("responses", retry::recorded(held.call.input_responses_text()));
         entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
-        entry.detail.push(("evidence", evidence(judged)));
+        entry.detail.add("evidence", behavior.evidence.iter().map(Shown).collect::<Vec<_>>());
         let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
         entry.add("effect", is_shown.then_some(judged.effect.as_str()));
         entry.add("effects", of_all(&behavior.analyses, analysis));
@@ -146,15 +147,15 @@ fn of_all<T>(all: &[T], one: impl Fn(&T) -> Value) -> Option<Value> {
 pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
     let Some(method) = call.method() else { return entry };
     let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
-    entry.detail.push(("method", method.into()));
-    entry.detail.push(("from", side(call.origin()).into()));
-    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect());
+    entry.detail.add("method", method);
+    entry.detail.add("from", side(call.origin()));
+    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into());
     entry
 }
 
 /// What a call acts on, judged or not.
-pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<String> {
-    judged.map_or_else(|| target::of_unjudged(&held.call), |judged| judged.target.clone())
+pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<Arc<str>> {
+    judged.map_or_else(|| target::of_unjudged(&held.call).map(Arc::from), |judged| judged.target.clone())
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.
@@ -166,17 +167,6 @@ pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
         .iter()
         .map(|one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }));
     Some(real.chain(files).collect())
-}
-
-fn evidence(judged: &Judged) -> Value {
-    // Most of it fits, so that it need not grow word by word.
-    let line = |one: &Evidence| {
-        let mut line = String::with_capacity(96);
-        // Writing to a String does not fail.
-        let _ = write!(line, "{one}");
-        line
-    };
-    judged.behavior.evidence.iter().map(line).collect()
 }
 
 /// What one argument would do, and the words that prove it.

@@ -82,7 +82,7 @@ impl Gate {
             responses: held.call.input_responses_text().map(str::to_owned),
             client: held.call.meta().client.clone(),
         };
-        let (ticket, call) = (Arc::clone(&held.ticket), (held.call.name().to_owned(), held.call.digest()));
+        let (ticket, call) = (Arc::clone(&held.ticket), (held.call.shared_name(), held.call.digest()));
         self.returns.give(state, what);
         self.record_round_trip(&ticket, call, &format!("asked the host to {what_for}, {nth} of {MOST}"));
         self.wake_by(until);
@@ -103,7 +103,7 @@ impl Gate {
             }
             return;
         }
-        self.record_round_trip(&what.ticket, (call.name().to_owned(), call.digest()), "the host came back");
+        self.record_round_trip(&what.ticket, (call.shared_name(), call.digest()), "the host came back");
         match what.owed {
             Owed::Answer(answer) => {
                 if what.form.is_some() {
@@ -137,9 +137,9 @@ impl Gate {
         self.calls.put(held, stage);
     }
 
-    fn record_round_trip(&mut self, ticket: &str, (tool, digest): (String, Digest), what: &str) {
+    fn record_round_trip(&mut self, ticket: &Arc<str>, (tool, digest): (Arc<str>, Digest), what: &str) {
         let mut entry = self.entry(Kind::RoundTrip);
-        (entry.ticket, entry.tool, entry.digest) = (Some(ticket.to_owned()), Some(tool), Some(digest));
+        (entry.ticket, entry.tool, entry.digest) = (Some(Arc::clone(ticket)), Some(tool), Some(digest));
         self.record(entry.with("what", what));
     }
 

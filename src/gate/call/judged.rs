@@ -1,5 +1,6 @@
 //! Judges one call: description, arguments, behavior, ruling. Owns the order of the checks; acts on nothing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -63,7 +64,7 @@ pub struct Judged {
     pub explained: String,
     pub effect: String,
     /// What it acts on.
-    pub target: Option<String>,
+    pub target: Option<Arc<str>>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
     /// Whether a grant may cover it once the files in `wanted` were looked at.
@@ -180,7 +181,7 @@ pub(super) fn judge(
     let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref(), found);
     Judged {
         effect: if is_shown { effect() } else { String::new() },
-        target,
+        target: target.as_deref().map(Arc::from),
         danger: danger(&behavior, &arguments, found),
         explained,
         wanted,
@@ -298,12 +299,12 @@ pub(super) fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruli
 }
 
 /// Where the policy's paths lead; a path that was not followed decides nothing.
-pub(in crate::gate) fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
+pub(in crate::gate) fn followed<'p>(policy: &'p Policy, wanted: &Look, found: Option<&Findings>) -> Cow<'p, Roots> {
     if wanted.real.is_empty() {
-        return policy.roots.clone();
+        return Cow::Borrowed(&policy.roots);
     }
     let real = found.map(|found| found.real.clone()).unwrap_or_default();
-    Roots { paths: Paths::Followed(real), ..policy.roots.clone() }
+    Cow::Owned(Roots { paths: Paths::Followed(real), ..policy.roots.clone() })
 }
 
 /// Joins a ruling with what the approvers said: the strictest counts. They tighten; only one that may allow can allow, and

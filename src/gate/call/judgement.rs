@@ -94,7 +94,7 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
     let near = near(input.policy, &question, &roots, &ruling);
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
-        target: about,
+        target: about.map(Arc::from),
         danger: None,
         explained: String::new(),
         wanted,

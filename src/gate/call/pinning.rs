@@ -1,6 +1,8 @@
 //! An operator says of a held call what its tool's definition is: what may be said, and what is recorded of it. What was
 //! said counts once it is kept with the pins, which then come back as reviewed.
 
+use std::sync::Arc;
+
 use crate::audit::record::Kind;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::identity::Identity;
@@ -44,8 +46,8 @@ impl Gate {
 
     fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
         let mut entry = self.entry(Kind::Tools);
-        entry.ticket = Some(held.ticket.to_string());
-        entry.tool = Some(pinning.tool.clone());
+        entry.ticket = Some(Arc::clone(&held.ticket));
+        entry.tool = Some(pinning.tool.as_str().into());
         entry.digest = Some(pinning.definition);
         let entry = entry.with("review", pinning.says.to_string()).with("was", pinning.is.to_string());
         let entry = self.record(entry.with("operator", word.operator.who.as_ref()));

@@ -1,6 +1,6 @@
 //! The table of all held calls. Owns the order they came in and how much may wait; decides nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::gate::call::held::{Held, Stage, Waits};
 use crate::wire::call::Origin;
@@ -14,10 +14,11 @@ const BYTES: usize = 256 << 20;
 /// puts it back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
-    rows: BTreeMap<u64, (Held, Stage)>,
+    /// Boxed: the oldest is taken first as a rule, and all behind it in the tree would be moved.
+    rows: BTreeMap<u64, Box<(Held, Stage)>>,
     /// A host and its server choose their ids apart from each other.
-    by_id: HashMap<(Origin, Id), u64>,
-    by_entry: HashMap<u64, u64>,
+    by_id: BTreeMap<(Origin, Id), u64>,
+    by_entry: BTreeMap<u64, u64>,
     last: u64,
     /// Looks and consultations asked for so far.
     questions: u64,
@@ -50,12 +51,12 @@ impl Calls {
         if let Some(entry) = stage.entry() {
             self.by_entry.insert(entry, held.number);
         }
-        self.rows.insert(held.number, (held, stage));
+        self.rows.insert(held.number, Box::new((held, stage)));
     }
 
     /// Takes a call out, whatever it waits for.
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
-        let (held, stage) = self.rows.remove(&number)?;
+        let (held, stage) = *self.rows.remove(&number)?;
         for id in held.ids() {
             self.by_id.remove(&(held.call.origin(), id.clone()));
         }
@@ -90,13 +91,13 @@ impl Calls {
 
     /// A call that waits in this way.
     pub fn get<S: Waits>(&self, number: u64) -> Option<(&Held, &S)> {
-        let (held, stage) = self.rows.get(&number)?;
+        let (held, stage) = &**self.rows.get(&number)?;
         Some((held, S::of(stage)?))
     }
 
     /// What is known of a call that waits in this way, to be added to.
     pub fn held_mut<S: Waits>(&mut self, number: u64) -> Option<&mut Held> {
-        let (held, stage) = self.rows.get_mut(&number)?;
+        let (held, stage) = &mut **self.rows.get_mut(&number)?;
         S::of(stage).map(|_| held)
     }
 
@@ -136,12 +137,12 @@ impl Calls {
 
     /// The numbers of the calls whose stage is `wanted`, oldest first.
     pub fn numbers(&self, wanted: impl Fn(&Stage) -> bool) -> Vec<u64> {
-        self.rows.iter().filter(|(_, (_, stage))| wanted(stage)).map(|(number, _)| *number).collect()
+        self.rows.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
     }
 
     /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: Waits + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
-        self.rows.values().filter_map(|(held, stage)| Some((held, S::of(stage)?)))
+        self.rows.values().filter_map(|row| Some((&row.0, S::of(&row.1)?)))
     }
 
     /// The numbers of the calls that have left the table since this was asked last.
@@ -149,16 +150,21 @@ impl Calls {
         self.taken.extract_if(.., |_| true).filter(|number| !self.rows.contains_key(number)).collect()
     }
 
+    /// No one asks which calls have left.
+    pub fn forget_left(&mut self) {
+        self.taken.clear();
+    }
+
     /// The host's call that was sent last before this number.
     pub fn before(&self, number: u64) -> Option<&Held> {
-        let mut earlier = self.rows.range(..number).rev().map(|(_, (held, _))| held);
+        let mut earlier = self.rows.range(..number).rev().map(|(_, row)| &row.0);
         earlier.find(|held| held.call.origin() == Origin::Host)
     }
 
     /// The number of the host's call that was sent first from this number on.
     pub fn first_from(&self, number: u64) -> Option<u64> {
         let mut later = self.rows.range(number..);
-        later.find(|(_, (held, _))| held.call.origin() == Origin::Host).map(|(number, _)| *number)
+        later.find(|(_, row)| row.0.call.origin() == Origin::Host).map(|(number, _)| *number)
     }
 
     /// Whether one more call of this size would be too much to keep in memory.

@@ -80,7 +80,7 @@ impl Gate {
             self.out.push(Effect::Answer(created));
         }
         let mut entry = self.entry(Kind::Task);
-        (entry.ticket, entry.tool) = (Some(held.ticket.to_string()), Some(held.call.name().to_owned()));
+        (entry.ticket, entry.tool) = (Some(Arc::clone(&held.ticket)), Some(held.call.shared_name()));
         entry.digest = Some(held.call.digest());
         self.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id));
         id

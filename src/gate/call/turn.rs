@@ -33,8 +33,11 @@ impl Gate {
 
     /// Calls have ended: those behind them run, or their cards say what they wait for now.
     pub(in crate::gate) fn take_turns(&mut self) {
+        if self.config.order == Order::Decided {
+            return self.calls.forget_left();
+        }
         let left = self.calls.left();
-        if self.config.order == Order::Decided || left.is_empty() {
+        if left.is_empty() {
             return;
         }
         for number in left {

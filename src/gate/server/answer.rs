@@ -1,6 +1,6 @@
 //! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
@@ -136,8 +136,9 @@ impl Gate {
         }
         let mut entry = self.entry(Kind::Session);
         const NAMES: [&str; 5] = ["revision", "server", "server_version", "features", "instructions"];
-        let field = |name: &'static str| Some((name, said.as_ref()?.get(name)?.clone()));
-        entry.detail.extend(NAMES.into_iter().filter_map(field));
+        for name in NAMES {
+            said.as_ref().and_then(|said| said.get(name)).inspect(|value| entry.detail.add(name, value));
+        }
         self.record(entry);
         self.host.introduced = said;
     }
@@ -232,8 +233,7 @@ impl Gate {
         };
         self.flights.expect_more(self.now, flight, &answer);
         let outcome = outcome(&answer);
-        let mut entry =
-            self.outcome_entry(flight, outcome).with("bytes", content.len()).with("answer", line.digest().to_string());
+        let mut entry = self.outcome_entry(flight, outcome).with("bytes", content.len()).with("answer", line.digest());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
@@ -269,12 +269,12 @@ impl Gate {
     /// What a server answered to a forwarded call.
     pub(in crate::gate) fn outcome_entry(&self, flight: &Flight, outcome: Outcome) -> Entry {
         let mut entry = self.entry(Kind::Outcome);
-        entry.ticket = Some(flight.ticket.to_string());
+        entry.ticket = Some(Arc::clone(&flight.ticket));
         entry.tool = Some(flight.tool.clone());
         entry.target.clone_from(&flight.target);
         entry.digest = Some(flight.digest);
         entry.badge = Some(flight.badge);
-        entry.identity = Some(flight.identity.clone());
+        entry.identity = Some(flight.identity);
         entry.latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
         entry.with("result", outcome.word())
     }
@@ -282,9 +282,9 @@ impl Gate {
     fn show_outcome(&mut self, flight: &Flight, bytes: u64, failed: bool) {
         let latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
         self.show(Direction::ToHost, ActivityKind::Outcome, |one| {
-            one.what.clone_from(&flight.tool);
+            one.what = flight.tool.as_ref().into();
             one.ticket = Some(flight.ticket.to_string());
-            one.target.clone_from(&flight.target);
+            one.target = flight.target.as_deref().map(str::to_owned);
             one.badge = Some(flight.badge);
             one.by = Some(flight.by);
             one.rule.clone_from(&flight.rule);

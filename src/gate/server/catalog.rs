@@ -1,7 +1,7 @@
 //! The tools as their server describes them: learned from the host's own `tools/list`, or asked under our own id.
 //! Owns what is known and how fresh it is; judges nothing.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -46,11 +46,11 @@ pub enum Known {
 #[derive(Default)]
 pub struct Catalog {
     /// As described since the last announced change.
-    tools: HashMap<String, Arc<Described>>,
+    tools: BTreeMap<String, Arc<Described>>,
     /// As described before it: to tell what changed, never to judge by.
-    stale: HashMap<String, Arc<Described>>,
+    stale: BTreeMap<String, Arc<Described>>,
     /// The first tool of each look, by the skeleton of its name.
-    looks: HashMap<String, String>,
+    looks: BTreeMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
     /// Answers not read to their end yet.
@@ -265,7 +265,7 @@ impl Catalog {
     /// A list was read to its end: what it does not have is gone.
     fn complete(&mut self, named: &Named) {
         // A tool that is gone is remembered: when it comes back changed, that is a change.
-        let gone = self.tools.extract_if(|name, _| !named.names.contains(name));
+        let gone = self.tools.extract_if(.., |name, _| !named.names.contains(name));
         for (name, known) in gone {
             self.bytes = self.bytes.saturating_sub(known.bytes);
             if self.stale.len() < TOOLS {

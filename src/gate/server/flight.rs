@@ -1,9 +1,10 @@
 //! Calls that were forwarded and have no answer yet, and answers that a retry may continue.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::audit::record::By;
+use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::data::event::Now;
 use crate::gate::deadline::CONTINUE;
@@ -21,12 +22,12 @@ pub struct Flight {
     pub ticket: Arc<str>,
     /// Of a request other than `tools/call`.
     pub method: Option<String>,
-    pub tool: String,
-    pub target: Option<String>,
+    pub tool: Arc<str>,
+    pub target: Option<Arc<str>>,
     pub digest: Digest,
     pub forwarded: Now,
     pub badge: Badge,
-    pub identity: String,
+    pub identity: Identity,
     pub described: Option<Arc<Described>>,
     pub modern: bool,
     pub wanted: Wanted,
@@ -115,11 +116,12 @@ const STEP: f64 = 1e-6;
 /// All calls in flight.
 #[derive(Debug, Default)]
 pub struct Flights {
-    calls: HashMap<Id, Flight>,
+    /// Boxed: what is moved within the tree stays small.
+    calls: BTreeMap<Id, Box<Flight>>,
     /// By each request that a host came back with, the first one, under which the server knows the call.
-    later: HashMap<Id, Id>,
+    later: BTreeMap<Id, Id>,
     /// The same by the progress tokens whose hosts were told something, or wait under another one now.
-    tokens: HashMap<Id, Id>,
+    tokens: BTreeMap<Id, Id>,
     continuations: Vec<Continuation>,
 }
 
@@ -127,7 +129,7 @@ impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
             // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
-            let cancelled = self.calls.extract_if(|_, flight| flight.wanted == Wanted::Cancelled);
+            let cancelled = self.calls.extract_if(.., |_, flight| flight.wanted == Wanted::Cancelled);
             for flight in cancelled.map(|(_, flight)| flight).collect::<Vec<_>>() {
                 self.forget(&flight);
             }
@@ -138,7 +140,7 @@ impl Flights {
         if let Some((token, _)) = &flight.told {
             self.tokens.insert(token.clone(), id.clone());
         }
-        self.calls.insert(id, flight);
+        self.calls.insert(id, Box::new(flight));
     }
 
     fn forget(&mut self, flight: &Flight) {
@@ -226,20 +228,20 @@ impl Flights {
     }
 
     pub fn get(&self, id: &Id) -> Option<&Flight> {
-        self.calls.get(id)
+        self.calls.get(id).map(|flight| &**flight)
     }
 
-    pub fn land(&mut self, id: &Id) -> Option<Flight> {
+    pub fn land(&mut self, id: &Id) -> Option<Box<Flight>> {
         let flight = self.calls.remove(id)?;
         self.forget(&flight);
         Some(flight)
     }
 
-    /// Everything in flight that somebody waits for, by the request that waits, in no order; nothing is in flight afterwards.
-    pub fn drain(&mut self) -> Vec<(Id, Flight)> {
+    /// Everything in flight that somebody waits for, by the request that waits; nothing is in flight afterwards.
+    pub fn drain(&mut self) -> Vec<(Id, Box<Flight>)> {
         self.later.clear();
         self.tokens.clear();
-        let wanted = self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes);
+        let wanted = std::mem::take(&mut self.calls).into_iter().filter(|(_, flight)| flight.wanted == Wanted::Yes);
         wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect()
     }
 

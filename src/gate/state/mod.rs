@@ -8,7 +8,7 @@ pub mod returns;
 pub mod roots;
 pub mod tasks;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -83,7 +83,7 @@ pub enum WrapperEnd {
 pub struct Host {
     pub lifecycle: Lifecycle,
     /// Its unanswered requests that are no calls.
-    pub plain_ids: HashSet<Id>,
+    pub plain_ids: BTreeSet<Id>,
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,

@@ -135,7 +135,7 @@ fn described(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.tool.clone_from(&tool.tool);
     line.signature = Some(tool.signature.clone());
     line.badge = Some(Badge::of(tool.identity.mutability, tool.confidence));
-    line.identity = tool.identity.hash();
+    line.identity = tool.identity.hash().to_owned();
     line.words = tool.identity.to_string();
     line.evidence = tool.evidence.iter().map(ToString::to_string).collect();
     line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
