@@ -58,7 +58,7 @@ pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     // A fold touches about as many pages; what does not fit is written early. As a number of pages: SQLite would work out one
     // of bytes by the size that pages had before. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
     db.execute_batch(
-        "PRAGMA page_size=8192; PRAGMA cache_size=32; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
+        "PRAGMA page_size=16384; PRAGMA cache_size=16; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
          PRAGMA wal_autocheckpoint=0",
     )?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
