@@ -2,7 +2,7 @@
 //!
 //! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
-//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
+//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more ([`super::room`]).
 //!
 //! The database stays as it was made, empty: entries are in the write-ahead log alone, and to forget them is to open the
 //! database without it. To delete them would read every page of theirs.
@@ -25,6 +25,7 @@ use rustix::io::Errno;
 
 use super::fault::Fault;
 use super::open::connect;
+use super::room::Room;
 use super::state::number;
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
@@ -63,6 +64,7 @@ pub struct Journal {
     unfolded: Part,
     /// About how many bytes the write-ahead log holds.
     size: u64,
+    room: Room,
     /// Whether the disk must have an entry of it.
     durable: bool,
 }
@@ -88,7 +90,7 @@ pub struct JournalFile {
 
 impl JournalFile {
     fn open(path: &Path) -> io::Result<Self> {
-        let (db, wal) = (File::open(path)?, File::options().read(true).write(true).open(wal_of(path))?);
+        let (db, wal) = (File::open(path)?, File::options().read(true).append(true).open(wal_of(path))?);
         // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
@@ -114,11 +116,12 @@ impl JournalFile {
 
     /// Makes SQLite take the write-ahead log for empty. No connection has it open.
     fn clear(&self) -> io::Result<()> {
-        let wal = self.wal.metadata()?;
-        if place::identity(&wal_of(&self.path)) != Some((wal.dev(), wal.ino())) {
-            return Err(io::Error::other("its write-ahead log was removed"));
+        let file = File::options().write(true).open(wal_of(&self.path))?;
+        let which = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
+        if which(&file)? != which(&self.wal)? {
+            return Err(io::Error::other("its write-ahead log was replaced"));
         }
-        self.wal.write_all_at(&[0; WAL_HEADER], 0)
+        file.write_all_at(&[0; WAL_HEADER], 0)
     }
 }
 
@@ -190,7 +193,7 @@ impl Journal {
         let file = Arc::new(file.inspect_err(|_| remove(&path))?);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
         let (db, bodies) = (Some(db), BodyWriter::default());
-        Ok(Self { db, file, head, base: head.seq, bodies, unfolded, size: 0, durable: false })
+        Ok(Self { db, file, head, base: head.seq, bodies, unfolded, size: 0, room: Room::default(), durable: false })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -281,12 +284,13 @@ impl Journal {
 
     /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
     fn commit(&mut self, before: usize) -> Result<(), StoreError> {
+        let bytes = self.unfolded.sealed.lines_after(before).0.len() as u64;
+        // The last page anew, and those that are filled; with such a one its parent and the first.
+        let size = self.size + PAGE + bytes + 2 * bytes.min(PAGE);
+        self.room.reach(&self.file.wal, size);
         match self.insert(before) {
             Ok(head) => {
-                let bytes = self.unfolded.sealed.lines_after(before).0.len() as u64;
-                // The last page anew, and those that are filled; with such a one its parent and the first.
-                self.size += PAGE + bytes + 2 * bytes.min(PAGE);
-                self.head = head;
+                (self.size, self.head) = (size, head);
                 Ok(())
             }
             Err(fault) => {
