@@ -91,7 +91,6 @@ impl Break {
 /// Checks records one after the other, from the first.
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    chain: Chain,
     head: Head,
 }
 
@@ -104,12 +103,7 @@ impl Default for Verifier {
 impl Verifier {
     /// Checks from the record after this head on. What was before it is taken as it is.
     pub fn after(head: Head) -> Self {
-        Self { chain: Chain::Log, head }
-    }
-
-    /// Checks the entries of a journal after this one.
-    pub fn of_journal(head: Head) -> Self {
-        Self { chain: Chain::Journal, head }
+        Self { head }
     }
 
     /// Takes the next record in order of `seq`, and returns the head it makes.
@@ -117,26 +111,41 @@ impl Verifier {
     /// # Errors
     /// How the chain breaks here. The verifier then stays where it was.
     pub fn take(&mut self, row: &Row<'_>) -> Result<Head, Break> {
-        let expected = self.head.seq.saturating_add(1);
-        if u64::try_from(row.seq) != Ok(expected) {
-            let found = row.seq;
-            return Err(Break::Missing { expected, found });
-        }
-        let (Ok(writer), Ok(stored)) = (<&Writer>::try_from(row.writer), <&[u8; 32]>::try_from(row.link)) else {
-            return Err(Break::Malformed { seq: expected });
-        };
-        let next = self.head.next_in(self.chain, writer, body_digest(row.body));
-        if next.link.as_bytes() != stored {
-            return Err(Break::Changed { seq: expected });
-        }
-        self.head = next;
-        Ok(next)
+        self.head = follow(self.head, row, |writer| self.head.next(writer, body_digest(row.body)))?;
+        Ok(self.head)
     }
 
     /// The head of what was taken so far.
     pub fn head(&self) -> Head {
         self.head
     }
+}
+
+/// Checks a row of a journal, the entries of one commit a line each; the head it makes after `head`.
+///
+/// # Errors
+/// How the chain breaks here.
+pub fn follow_commit(head: Head, row: &Row<'_>) -> Result<Head, Break> {
+    follow(head, row, |writer| lines(row.body).fold(head, |head, body| head.next_entry(writer, body_digest(body))))
+}
+
+/// The entries of a row of a journal.
+pub fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    body.strip_suffix(b"\n").unwrap_or(body).split(|&byte| byte == b'\n')
+}
+
+/// The head that `next` makes of a row, where it is the next one and carries that link.
+fn follow(head: Head, row: &Row<'_>, next: impl FnOnce(&Writer) -> Head) -> Result<Head, Break> {
+    let expected = head.seq.saturating_add(1);
+    if u64::try_from(row.seq) != Ok(expected) {
+        let found = row.seq;
+        return Err(Break::Missing { expected, found });
+    }
+    let (Ok(writer), Ok(stored)) = (<&Writer>::try_from(row.writer), <&[u8; 32]>::try_from(row.link)) else {
+        return Err(Break::Malformed { seq: expected });
+    };
+    let next = next(writer);
+    if next.link.as_bytes() == stored { Ok(next) } else { Err(Break::Changed { seq: expected }) }
 }
 
 fn link(chain: Chain, previous: Digest, seq: u64, writer: &Writer, body: Digest) -> Digest {

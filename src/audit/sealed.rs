@@ -6,11 +6,11 @@ use super::record::{Entry, Receipt};
 use super::redact::Redactor;
 use crate::wire::digest::Digest;
 
-/// Bodies and their digests, one after the other, in one buffer.
+/// Bodies, a line each, and their digests.
 #[derive(Debug, Default)]
 pub(super) struct Sealed {
     text: String,
-    /// Where each body ends.
+    /// Where each line ends.
     ends: Vec<(usize, Digest)>,
 }
 
@@ -19,13 +19,19 @@ impl Sealed {
     pub(super) fn push(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
         write(&mut self.text);
-        self.ends.push((self.text.len(), chain::body_digest(&self.text.as_bytes()[start..])));
+        let digest = chain::body_digest(&self.text.as_bytes()[start..]);
+        self.end_line(digest);
     }
 
     /// Takes a body whose digest is known.
     fn push_large(&mut self, large: &Large) {
         self.text.push_str(&large.body);
-        self.ends.push((self.text.len(), large.body_digest));
+        self.end_line(large.body_digest);
+    }
+
+    fn end_line(&mut self, digest: Digest) {
+        self.text.push('\n');
+        self.ends.push((self.text.len(), digest));
     }
 
     /// Forgets all bodies after the first `count`.
@@ -48,11 +54,16 @@ impl Sealed {
         self.ends
             .iter()
             .skip(skipped)
-            .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end], digest))
+            .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end - 1], digest))
+    }
+
+    /// All lines after the first `skipped`, and the digests of their bodies.
+    pub(super) fn lines_after(&self, skipped: usize) -> (&str, impl Iterator<Item = Digest>) {
+        (&self.text[self.start(skipped)..], self.ends.iter().skip(skipped).map(|(_, digest)| *digest))
     }
 
     /// Where the body after the first `at` begins.
-    pub(super) fn start(&self, at: usize) -> usize {
+    fn start(&self, at: usize) -> usize {
         at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |(end, _)| *end)
     }
 }
@@ -110,7 +121,7 @@ impl Part {
         self.writer
     }
 
-    /// How much text it holds.
+    /// How many bytes its lines have.
     pub fn bytes(&self) -> usize {
         self.sealed.bytes()
     }

@@ -11,6 +11,7 @@ mod leftover;
 pub mod noted;
 mod open;
 mod reader;
+mod room;
 mod state;
 
 use std::borrow::Borrow;

@@ -35,6 +35,8 @@ const UNFOLDED: usize = 1 << 20;
 const RETRY: u64 = 2_000;
 /// At most this many entries share a commit: the first of them waits for the last.
 const BATCH: usize = 128;
+/// And so many bytes of arguments: a commit is one row, of which SQLite makes two copies in memory.
+const BATCH_ARGUMENTS: usize = 128 << 10;
 /// So many bytes of arguments may wait with their entries before more calls are taken.
 const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
@@ -186,8 +188,7 @@ impl Scribe {
 
     /// Whether there is room for more entries before those that wait are committed.
     pub fn has_room(&self) -> bool {
-        let bytes = |(_, entry): &(u64, Box<Entry>)| entry.arguments.as_ref().map_or(0, |text| text.len());
-        self.waiting.len() < BATCH && self.waiting.iter().map(bytes).sum::<usize>() < ARGUMENTS
+        self.waiting.len() < BATCH && self.waiting.iter().map(arguments).sum::<usize>() < ARGUMENTS
     }
 
     /// When [`Self::rest`] is due.
@@ -247,7 +248,12 @@ impl Scribe {
                 self.retry_at = Some(now + RETRY);
                 break;
             }
-            let small = self.waiting.iter().take(BATCH).take_while(|(_, entry)| !Large::is(entry)).count();
+            let mut bytes = 0;
+            let fits = |waiting: &&(u64, Box<Entry>)| {
+                bytes += arguments(waiting);
+                !Large::is(&waiting.1) && bytes <= BATCH_ARGUMENTS
+            };
+            let small = self.waiting.iter().take(BATCH).take_while(fits).count();
             if small > 0 {
                 let batch: Vec<_> = self.waiting.drain(..small).collect();
                 let committed = open.journal.record(&batch, &open.redactor);
@@ -357,6 +363,10 @@ impl Scribe {
         let all = first.chain(self.waiting.drain(..).map(|(entry, _)| entry));
         all.map(|entry| Ack::Failed { entry, why: why.to_owned() }).collect()
     }
+}
+
+fn arguments((_, entry): &(u64, Box<Entry>)) -> usize {
+    entry.arguments.as_ref().map_or(0, String::len)
 }
 
 fn tell(to_loop: &UnboundedSender<Done>, what: What) {

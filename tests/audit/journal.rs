@@ -1,7 +1,7 @@
 //! A wrapper's own journal: folded once whatever happens to its wrapper, and found when somebody changed it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -77,8 +77,14 @@ fn its_files_are_the_users_alone_and_go_when_it_was_not_needed() {
 #[test]
 fn what_a_dead_wrapper_left_is_folded_once() {
     type Life = fn(&mut Store, &mut Journal);
-    let lives: [(&str, Life); 5] = [
+    let lives: [(&str, Life); 6] = [
         ("after its commits", |_, journal| record(journal, 1..=5)),
+        ("after a commit of several", |store, journal| {
+            record(journal, 1..=1);
+            store.fold(&[&journal.take(None)]).unwrap();
+            journal.record(&numbered([read(2), read(3), read(4)]), &redactor()).unwrap();
+            record(journal, 5..=5);
+        }),
         ("before a part was folded", |_, journal| {
             record(journal, 1..=5);
             drop(journal.take(None));
@@ -173,20 +179,43 @@ fn a_journal_that_was_emptied_goes_on() {
     assert_eq!(left(&db), [] as [&str; 0]);
 }
 
-/// A wrapper may die between any two steps of emptying its journal.
+/// A wrapper may die between any two steps of emptying its journal, also one of version 1.
 #[test]
 fn a_journal_that_was_emptied_in_part_is_no_news() {
-    for sql in ["DELETE FROM entry", "DELETE FROM entry; UPDATE base SET n = 3, link = (SELECT zeroblob(32))"] {
+    let sql = |db: &Path, sql: &str| Connection::open(file(db)).unwrap().execute_batch(sql).unwrap();
+    type Step = Box<dyn Fn(&Path)>;
+    let steps: [Step; 3] = [
+        Box::new(|db| {
+            let wal = fs::File::options().write(true).open(file(db).with_extension("db-wal")).unwrap();
+            wal.write_all_at(&[0; 32], 0).unwrap();
+        }),
+        Box::new(move |db| sql(db, "DELETE FROM entry")),
+        Box::new(move |db| sql(db, "DELETE FROM entry; UPDATE base SET n = 3, link = (SELECT zeroblob(32))")),
+    ];
+    for (at, step) in steps.iter().enumerate() {
         let (_folder, db) = folder();
         let mut store = store(&db);
         let mut journal = store.journal(NAME).unwrap();
         record(&mut journal, 1..=3);
         store.fold(&[&journal.take(None)]).unwrap();
         drop((journal, store));
-        Connection::open(file(&db)).unwrap().execute_batch(sql).unwrap();
-        assert_eq!(tickets(&db), named(1..=3), "{sql}");
-        assert_eq!(left(&db), [] as [&str; 0], "{sql}");
+        step(&db);
+        assert_eq!(tickets(&db), named(1..=3), "{at}");
+        assert_eq!(left(&db), [] as [&str; 0], "{at}");
     }
+}
+
+/// What is left of a journal of version 1: a row for each entry, without the end of its line.
+#[test]
+fn a_journal_of_an_older_version_is_folded() {
+    let (_folder, db) = folder();
+    let mut journal = store(&db).journal(NAME).unwrap();
+    record(&mut journal, 1..=3);
+    drop(journal);
+    let older = "UPDATE entry SET body = rtrim(body, char(10)); PRAGMA user_version=1";
+    Connection::open(file(&db)).unwrap().execute_batch(older).unwrap();
+    assert_eq!(tickets(&db), named(1..=3));
+    assert_eq!(left(&db), [] as [&str; 0]);
 }
 
 /// How far a journal is in the log is kept as long as its file may come back, and no longer.
@@ -219,14 +248,21 @@ fn a_journal_that_was_changed_is_folded_up_to_there_and_kept_aside() {
         Connection::open(file(db)).unwrap().execute_batch(sql).unwrap();
     };
     type Change = Box<dyn Fn(&Path)>;
-    let changes: [(&str, i64, Change); 7] = [
+    let changes: [(&str, i64, Change); 8] = [
         ("a body", 3, Box::new(move |db| sql(db, "UPDATE entry SET body = replace(body, 'tmp', 'etc') WHERE n = 4"))),
+        (
+            "one of a commit",
+            5,
+            Box::new(move |db| {
+                sql(db, "UPDATE entry SET body = replace(body, 'filesystem-7', 'filesystem-8') WHERE n = 6");
+            }),
+        ),
         ("a link", 2, Box::new(move |db| sql(db, "UPDATE entry SET link = zeroblob(32) WHERE n = 3"))),
         ("one missing", 1, Box::new(move |db| sql(db, "DELETE FROM entry WHERE n = 2"))),
         (
             "one inserted",
-            5,
-            Box::new(move |db| sql(db, "INSERT INTO entry SELECT 6, body, link FROM entry WHERE n = 5")),
+            8,
+            Box::new(move |db| sql(db, "INSERT INTO entry SELECT 9, body, link FROM entry WHERE n = 5")),
         ),
         (
             "two swapped",
@@ -264,6 +300,7 @@ fn a_journal_that_was_changed_is_folded_up_to_there_and_kept_aside() {
         let mut store = store(&db);
         let mut journal = store.journal(NAME).unwrap();
         record(&mut journal, 1..=5);
+        journal.record(&numbered([read(6), read(7), read(8)]), &redactor()).unwrap();
         drop((journal, store));
         change(&db);
         let mut expected = named(1..=holds);
@@ -324,10 +361,12 @@ fn an_emptied_journal_is_small_and_takes_entries_again() {
     let (_folder, db) = folder();
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
-    record(&mut journal, 1..=200);
+    let size = |path: PathBuf| path.metadata().unwrap().len();
+    record(&mut journal, 1..=1);
+    assert!(size(file(&db).with_extension("db-wal")) > 100_000, "room is made ahead");
+    record(&mut journal, 2..=200);
     store.fold(&[&journal.take(None)]).unwrap();
     journal.empty().unwrap();
-    let size = |path: PathBuf| path.metadata().unwrap().len();
     assert!(size(file(&db)) <= 4 * 8192, "{}", size(file(&db)));
     let wal = size(file(&db).with_extension("db-wal"));
     assert!(wal > 200 * 8192, "{wal}");

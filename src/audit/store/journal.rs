@@ -2,18 +2,22 @@
 //!
 //! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
-//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
+//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more ([`super::room`]).
+//!
+//! The database stays as it was made, empty: entries are in the write-ahead log alone, and to forget them is to open the
+//! database without it. To delete them would read every page of theirs.
 //!
 //! SQLite syncs nothing of it: we do, before a receipt that needs it. A loss of power at any other moment leaves entries up
-//! to one of them, or none, in whatever order the disk took the writes: all pages of the table are in the write-ahead log,
-//! because it is empty whenever that begins, and a frame of an earlier round does not carry the salt of this one.
+//! to one of them, or none, in whatever order the disk took the writes: a frame of an earlier round does not carry the salt
+//! of this one.
 
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 use rustix::fs::{FlockOperation, flock};
@@ -21,6 +25,7 @@ use rustix::io::Errno;
 
 use super::fault::Fault;
 use super::open::connect;
+use super::room::Room;
 use super::state::number;
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
@@ -32,21 +37,24 @@ use crate::audit::redact::Redactor;
 use crate::audit::sealed::{Large, Part};
 
 const SCHEMA: &str = include_str!("../../../assets/journal.sql");
-pub(super) const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+/// Those that are read.
+pub(super) const VERSIONS: [i64; 2] = [1, VERSION];
 /// `mcpj`, so that no other program's database passes for a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page anew, and a new page costs three.
 const PAGE: u64 = 8192;
 /// A write-ahead log of so many bytes is begun anew.
-const GROWN: u64 = 2 << 20;
+const GROWN: u64 = 4 << 20;
+/// What a write-ahead log begins with; without it SQLite takes it for empty.
+const WAL_HEADER: usize = 32;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
-/// A call's decision and the outcome of the call before it come together.
-const INSERT_TWO: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3), (?4, ?5, ?6)";
 
 /// The open journal of this wrapper.
 #[derive(Debug)]
 pub struct Journal {
-    db: Connection,
+    /// `None` only after it could not be opened anew.
+    db: Option<Connection>,
     file: Arc<JournalFile>,
     head: Head,
     /// The last entry before those in the file.
@@ -56,6 +64,7 @@ pub struct Journal {
     unfolded: Part,
     /// About how many bytes the write-ahead log holds.
     size: u64,
+    room: Room,
     /// Whether the disk must have an entry of it.
     durable: bool,
 }
@@ -75,19 +84,17 @@ pub struct JournalFile {
     /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
     db: File,
     wal: File,
-    /// How many times it was begun, and which time the disk has the database and its name as they then were; the
-    /// write-ahead log is worth nothing without them.
-    begun: AtomicU64,
-    rooted: AtomicU64,
+    /// Whether the disk has the database and its name: the write-ahead log is worth nothing without them.
+    rooted: AtomicBool,
 }
 
 impl JournalFile {
     fn open(path: &Path) -> io::Result<Self> {
-        let (db, wal) = (File::open(path)?, File::open(place::beside(path, "-wal"))?);
+        let (db, wal) = (File::open(path)?, File::options().read(true).append(true).open(wal_of(path))?);
         // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })
+        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false) })
     }
 
     /// Whether it is still the file of its name: another would not be found after our death.
@@ -96,18 +103,25 @@ impl JournalFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // Read before the sync: what is begun anew meanwhile needs another.
-        let begun = self.begun.load(Ordering::Acquire);
-        let rooted = self.rooted.load(Ordering::Relaxed);
-        if rooted != begun {
+        if !self.rooted.load(Ordering::Relaxed) {
             self.db.sync_all()?;
             // The name of the file, and that of its folder.
-            for folder in self.path.ancestors().skip(1).take(2).filter(|_| rooted == 0) {
+            for folder in self.path.ancestors().skip(1).take(2) {
                 File::open(folder)?.sync_all()?;
             }
-            self.rooted.store(begun, Ordering::Relaxed);
+            self.rooted.store(true, Ordering::Relaxed);
         }
         self.wal.sync_data()
+    }
+
+    /// Makes SQLite take the write-ahead log for empty. No connection has it open.
+    fn clear(&self) -> io::Result<()> {
+        let file = File::options().write(true).open(wal_of(&self.path))?;
+        let which = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
+        if which(&file)? != which(&self.wal)? {
+            return Err(io::Error::other("its write-ahead log was replaced"));
+        }
+        file.write_all_at(&[0; WAL_HEADER], 0)
     }
 }
 
@@ -178,7 +192,8 @@ impl Journal {
             .and_then(|()| JournalFile::open(&path).map_err(|error| place::failed(&path, &error)));
         let file = Arc::new(file.inspect_err(|_| remove(&path))?);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        Ok(Self { db, file, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0, durable: false })
+        let (db, bodies) = (Some(db), BodyWriter::default());
+        Ok(Self { db, file, head, base: head.seq, bodies, unfolded, size: 0, room: Room::default(), durable: false })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -244,19 +259,12 @@ impl Journal {
     /// # Errors
     /// Why it is of no more use.
     pub fn empty(&mut self) -> Result<(), StoreError> {
-        self.begin_anew().map_err(|fault| fault.of(&self.file.path))?;
+        let path = &self.file.path;
+        // SQLite's lock is given up for a moment; no one else looks at the file meanwhile, because ours stays.
+        drop(self.db.take());
+        self.file.clear().map_err(|error| place::failed(path, &error))?;
+        self.db = Some(open_anew(path, self.head).map_err(|fault| fault.of(path))?);
         (self.base, self.size, self.durable) = (self.head.seq, 0, false);
-        self.file.begun.fetch_add(1, Ordering::Release);
-        Ok(())
-    }
-
-    fn begin_anew(&self) -> Result<(), Fault> {
-        // Without the pages that are then free: a checkpoint would write all of them to the disk.
-        self.db.execute_batch("DELETE FROM entry; VACUUM")?;
-        self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        // The first write after that begins the write-ahead log anew.
-        let (n, link) = (number(self.head.seq)?, self.head.link);
-        self.db.prepare_cached("UPDATE base SET n = ?1, link = ?2")?.execute(params![n, link.as_bytes()])?;
         Ok(())
     }
 
@@ -276,13 +284,13 @@ impl Journal {
 
     /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
     fn commit(&mut self, before: usize) -> Result<(), StoreError> {
-        let from = self.unfolded.sealed.start(before);
+        let bytes = self.unfolded.sealed.lines_after(before).0.len() as u64;
+        // The last page anew, and those that are filled; with such a one its parent and the first.
+        let size = self.size + PAGE + bytes + 2 * bytes.min(PAGE);
+        self.room.reach(&self.file.wal, size);
         match self.insert(before) {
             Ok(head) => {
-                let bytes = (self.unfolded.sealed.bytes() - from) as u64;
-                // The last page anew, and those that are filled; with such a one its parent and the first.
-                self.size += PAGE + bytes + 2 * bytes.min(PAGE);
-                self.head = head;
+                (self.size, self.head) = (size, head);
                 Ok(())
             }
             Err(fault) => {
@@ -292,31 +300,13 @@ impl Journal {
         }
     }
 
-    /// One transaction. On an error it may be left open: closing rolls it back.
     fn insert(&self, before: usize) -> Result<Head, Fault> {
-        let mut new = self.unfolded.sealed.after(before);
-        if let (Some((one, first)), Some((other, second)), None) = (new.next(), new.next(), new.next()) {
-            let first = self.head.next_entry(&self.unfolded.writer, first);
-            let second = first.next_entry(&self.unfolded.writer, second);
-            let (first_link, second_link) = (first.link.as_bytes(), second.link.as_bytes());
-            let values = params![number(first.seq)?, one, first_link, number(second.seq)?, other, second_link];
-            self.db.prepare_cached(INSERT_TWO)?.execute(values)?;
-            return Ok(second);
-        }
+        let db = self.db.as_ref().ok_or(Fault::Shape("it was closed"))?;
+        let (lines, digests) = self.unfolded.sealed.lines_after(before);
+        let head = digests.fold(self.head, |head, digest| head.next_entry(&self.unfolded.writer, digest));
         // A statement alone is a transaction of its own.
-        let several = self.unfolded.sealed.count() - before > 1;
-        if several {
-            self.db.prepare_cached("BEGIN")?.execute([])?;
-        }
-        let mut head = self.head;
-        let mut insert = self.db.prepare_cached(INSERT)?;
-        for (body, digest) in self.unfolded.sealed.after(before) {
-            head = head.next_entry(&self.unfolded.writer, digest);
-            insert.execute(params![number(head.seq)?, body, head.link.as_bytes()])?;
-        }
-        if several {
-            self.db.prepare_cached("COMMIT")?.execute([])?;
-        }
+        let values = params![number(self.head.seq + 1)?, lines, head.link.as_bytes()];
+        db.prepare_cached(INSERT)?.execute(values)?;
         Ok(head)
     }
 }
@@ -338,14 +328,33 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(db.execute_batch(&format!(
         "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
-         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
+         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT;
+         PRAGMA wal_checkpoint(PASSIVE)",
         Head::EMPTY.link
     ))?)
 }
 
+/// Opens a journal whose write-ahead log was cleared, for the entries after `base`.
+fn open_anew(path: &Path, base: Head) -> Result<Connection, Fault> {
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // The exclusive mode before the first look at the file: so there is no shared memory.
+    db.execute_batch(
+        "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA wal_autocheckpoint=0",
+    )?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    db.execute("UPDATE base SET n = ?1, link = ?2", params![number(base.seq)?, base.link.as_bytes()])?;
+    // Here, because the next commit is made by the loop.
+    drop(db.prepare_cached(INSERT)?);
+    Ok(db)
+}
+
+fn wal_of(path: &Path) -> PathBuf {
+    place::beside(path, "-wal")
+}
+
 /// Whether its wrapper certainly lives. `false` says nothing: SQLite's own lock then decides.
 pub(super) fn is_in_use(path: &Path) -> bool {
-    let wal = File::open(place::beside(path, "-wal"));
+    let wal = File::open(wal_of(path));
     wal.is_ok_and(|wal| flock(&wal, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 

@@ -14,11 +14,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
-use super::journal::{APPLICATION, VERSION, is_in_use, path_of, remove};
+use super::journal::{APPLICATION, VERSIONS, is_in_use, path_of, remove};
 use super::open::{connect, folder_of, row_of};
 use super::state::{State, head};
 use crate::audit::body::BodyWriter;
-use crate::audit::chain::{Verifier, Writer};
+use crate::audit::chain::{Writer, follow_commit, lines};
 use crate::audit::error::StoreError;
 use crate::audit::lock::{Held, Lock};
 use crate::audit::place;
@@ -200,25 +200,28 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bo
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         // It was not finished when its wrapper died.
         (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(None),
-        (APPLICATION, VERSION) => {}
+        (APPLICATION, version) if VERSIONS.contains(&version) => {}
         (APPLICATION, found) => return Err(Fault::Version(found)),
         _ => return Err(Fault::NotOurs),
     }
     let base = head(db, "SELECT n, link FROM base")?.ok_or(Fault::Shape("its beginning is missing"))?;
-    let mut verifier = Verifier::of_journal(base);
+    let mut head = base;
     let mut statement = db.prepare("SELECT n, ?1, body, link FROM entry ORDER BY n")?;
     let mut rows = statement.query([writer])?;
     while let Some(row) = rows.next()? {
         let row = row_of(row)?;
-        let n = match verifier.take(&row) {
-            Ok(head) => head.seq,
+        let first = head.seq + 1;
+        head = match follow_commit(head, &row) {
+            Ok(head) => head,
             Err(found) => return Ok(Some(found.to_string())),
         };
-        let Ok(body) = std::str::from_utf8(row.body) else {
-            return Ok(Some("an entry is not a text".to_owned()));
-        };
-        if !visit(n, body) {
-            break;
+        for (n, body) in (first..).zip(lines(row.body)) {
+            let Ok(body) = std::str::from_utf8(body) else {
+                return Ok(Some("an entry is not a text".to_owned()));
+            };
+            if !visit(n, body) {
+                return Ok(None);
+            }
         }
     }
     Ok(None)

@@ -13,6 +13,8 @@ const SCHEMA: &str = include_str!("../../../assets/audit.sql");
 /// What version 2 has and version 1 has not.
 const FOLD: &str = include_str!("../../../assets/fold.sql");
 const VERSION: i64 = 2;
+/// Bytes of a page of a new log. Larger ones are fewer to be written; but each fold writes its last one anew.
+pub(super) const PAGE: u64 = 16_384;
 /// `mcpa`, for file(1), and so that another program's database is distinguished from a log.
 const APPLICATION: i64 = 0x6d63_7061;
 
@@ -57,10 +59,10 @@ pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
     // A fold touches about as many pages; what does not fit is written early. As a number of pages: SQLite would work out one
     // of bytes by the size that pages had before. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
-    db.execute_batch(
-        "PRAGMA page_size=8192; PRAGMA cache_size=32; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
-         PRAGMA wal_autocheckpoint=0",
-    )?;
+    db.execute_batch(&format!(
+        "PRAGMA page_size={PAGE}; PRAGMA cache_size=16; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
+         PRAGMA wal_autocheckpoint=0"
+    ))?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));

@@ -10,7 +10,8 @@ use std::thread::{Builder, JoinHandle};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
 use super::fault::Fault;
-use super::open::{Contents, connect, examine, set_up};
+use super::open::{Contents, PAGE, connect, examine, set_up};
+use super::room::Room;
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
@@ -36,6 +37,7 @@ pub(super) struct State {
     syncing: Option<JoinHandle<io::Result<()>>>,
     /// About how many bytes the write-ahead log holds.
     pub(super) backlog: u64,
+    room: Room,
 }
 
 impl State {
@@ -61,11 +63,11 @@ impl State {
         set_up(&db).and_then(|()| without_triggers()).map_err(|fault| fault.of(path))?;
         let wal_path = place::beside(path, "-wal");
         let failed = |error| place::failed(&wal_path, &error);
-        let wal = File::open(&wal_path).map_err(failed)?;
+        let wal = File::options().read(true).append(true).open(&wal_path).map_err(failed)?;
         let backlog = wal.metadata().map_err(failed)?.len();
         // Another writer may have died before it could sync what it had committed.
         let (path, wal) = (path.to_path_buf(), Arc::new(wal));
-        Ok(Self { db, path, wal, unsynced: backlog > 0, syncing: None, backlog })
+        Ok(Self { db, path, wal, unsynced: backlog > 0, syncing: None, backlog, room: Room::default() })
     }
 
     /// The connection, to read.
@@ -98,6 +100,9 @@ impl State {
 
     /// One transaction under SQLite's own lock as well: another program may write without ours.
     fn transact<T>(&mut self, bytes: usize, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
+        // A commit writes whole pages: its last leaf again, and what the bodies fill.
+        let backlog = self.backlog + PAGE + bytes as u64;
+        self.room.reach(&self.wal, backlog);
         let acted = || -> Result<T, Fault> {
             self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             let done = act(self)?;
@@ -110,9 +115,7 @@ impl State {
             let _ = self.db.execute_batch("ROLLBACK");
         }
         let done = acted.map_err(|fault| fault.of(&self.path))?;
-        self.unsynced = true;
-        // A commit writes whole pages: its last leaf again, and what the bodies fill.
-        self.backlog += 4096 + bytes as u64;
+        (self.unsynced, self.backlog) = (true, backlog);
         Ok(done)
     }
 

@@ -1,0 +1,33 @@
+//! Room in a write-ahead log, made ahead of SQLite. Knows nothing of what is written there.
+//!
+//! SQLite writes a page at a time. Where the file ends the file system takes a small piece of memory and of the disk for each;
+//! where many pages were written at once it has a large one, and a page that is written over costs two thirds, then and ever
+//! after. SQLite takes zeros for the end of the log.
+
+use std::fs::File;
+use std::io::{IoSlice, Write as _};
+
+const PIECE: [u8; 4096] = [0; 4096];
+/// Pieces that are written at once.
+const PIECES: usize = 32;
+/// Room is made so many bytes before it is needed.
+const AHEAD: u64 = 64 << 10;
+
+/// Up to where a write-ahead log has room.
+#[derive(Debug, Default)]
+pub(super) struct Room(u64);
+
+impl Room {
+    /// Makes room for so many bytes in `wal`, which is open to append: so nothing that is there is ever written over.
+    pub(super) fn reach(&mut self, mut wal: &File, bytes: u64) {
+        while self.0 < bytes + AHEAD {
+            let Ok(found) = wal.metadata() else { return };
+            self.0 = found.len();
+            let is_short = self.0 < bytes + AHEAD;
+            if is_short && !wal.write_vectored(&[IoSlice::new(&PIECE); PIECES]).is_ok_and(|written| written > 0) {
+                // SQLite finds that when it writes, and then nothing is recorded.
+                return;
+            }
+        }
+    }
+}
