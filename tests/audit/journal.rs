@@ -173,6 +173,61 @@ fn a_journal_that_was_emptied_goes_on() {
     assert_eq!(left(&db), [] as [&str; 0]);
 }
 
+/// Only the write-ahead log is synced for an entry. The power may fail when the disk has the database as it first was, or any
+/// part of what was written to it since: what was synced is found all the same.
+#[test]
+fn a_synced_entry_needs_no_more_of_the_database_than_was_synced_at_first() {
+    type Lost = fn(Vec<u8>, Vec<u8>) -> Vec<u8>;
+    let disks: [(&str, Lost); 3] = [
+        ("as it was made", |first, _| first),
+        ("its first page is the newest", |first, last| [&last[..8192], &first[8192..]].concat()),
+        ("only its length is on the disk", |first, last| [&first[..8192], &vec![0; last.len() - 8192]].concat()),
+    ];
+    for (what, disk) in disks {
+        for more in [0, 1, 200] {
+            let (_folder, db) = folder();
+            let mut store = store(&db);
+            let mut journal = store.journal(NAME).unwrap();
+            let first = fs::read(file(&db)).unwrap();
+            for round in 0..2 {
+                record(&mut journal, round * 200 + 1..=round * 200 + 200);
+                store.fold(&[&journal.take(None)]).unwrap();
+                store.sync().unwrap();
+                journal.empty().unwrap();
+            }
+            record(&mut journal, 401..=400 + more);
+            let wal = file(&db).with_extension("db-wal");
+            let (last, log) = (fs::read(file(&db)).unwrap(), fs::read(&wal).unwrap());
+            // It goes with its wrapper where it holds nothing; a loss of power leaves it.
+            drop((journal, store));
+            fs::write(&wal, log).unwrap();
+            fs::write(file(&db), disk(first, last)).unwrap();
+            assert_eq!(tickets(&db), named(1..=400 + more), "{what}, {more} more");
+            assert_eq!(left(&db), [] as [&str; 0], "{what}, {more} more");
+        }
+    }
+}
+
+#[test]
+fn batches_of_one_journal_are_synced_together_and_each_keeps_its_receipts() {
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let (mut journal, mut other) = (store.journal(NAME).unwrap(), store.journal([1; 16]).unwrap());
+    let unsynced = |journal: &mut Journal, id: u64| {
+        let Ok(Commit::Unsynced(unsynced)) = journal.record(&[(id, write(1))], &redactor()) else {
+            panic!("a write is synced first")
+        };
+        unsynced
+    };
+    let mut first = unsynced(&mut journal, 4);
+    first.join(unsynced(&mut journal, 5)).unwrap();
+    let another = first.join(unsynced(&mut other, 6)).unwrap_err();
+    let entries = |unsynced: mcp_approve::audit::store::Unsynced| {
+        unsynced.sync().unwrap().iter().map(|receipt| receipt.entry()).collect::<Vec<_>>()
+    };
+    assert_eq!((entries(first), entries(another)), (vec![4, 5], vec![6]));
+}
+
 /// A wrapper may die between any two steps of emptying its journal.
 #[test]
 fn a_journal_that_was_emptied_in_part_is_no_news() {

@@ -5,15 +5,16 @@
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
 //!
 //! SQLite syncs nothing of it: we do, before a receipt that needs it. A loss of power at any other moment leaves entries up
-//! to one of them, or none, in whatever order the disk took the writes: all pages of the table are in the write-ahead log,
-//! because it is empty whenever that begins, and a frame of an earlier round does not carry the salt of this one.
+//! to one of them, or none, in whatever order the disk took the writes: the write-ahead log begins with every page of the
+//! database, and a frame of an earlier round does not carry the salt of this one. So the database and its name need to be
+//! on the disk once, in whatever round, and a thread that no caller waits for sees to that ([`JournalFile::root`]).
 
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 use rustix::fs::{FlockOperation, flock};
@@ -75,10 +76,8 @@ pub struct JournalFile {
     /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
     db: File,
     wal: File,
-    /// How many times it was begun, and which time the disk has the database and its name as they then were; the
-    /// write-ahead log is worth nothing without them.
-    begun: AtomicU64,
-    rooted: AtomicU64,
+    /// Whether the disk has the database and its name; the write-ahead log is worth nothing without them.
+    rooted: AtomicBool,
 }
 
 impl JournalFile {
@@ -87,7 +86,7 @@ impl JournalFile {
         // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })
+        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false) })
     }
 
     /// Whether it is still the file of its name: another would not be found after our death.
@@ -95,18 +94,24 @@ impl JournalFile {
         self.identity.is_some() && place::identity(&self.path) == self.identity
     }
 
-    fn sync(&self) -> io::Result<()> {
-        // Read before the sync: what is begun anew meanwhile needs another.
-        let begun = self.begun.load(Ordering::Acquire);
-        let rooted = self.rooted.load(Ordering::Relaxed);
-        if rooted != begun {
+    /// Syncs the database, its name and that of its folder, unless the disk has them: a sync of entries is then one of the
+    /// write-ahead log alone.
+    ///
+    /// # Errors
+    /// Why the disk may not have them. Whoever syncs entries tries again.
+    pub fn root(&self) -> io::Result<()> {
+        if !self.rooted.load(Ordering::Acquire) {
             self.db.sync_all()?;
-            // The name of the file, and that of its folder.
-            for folder in self.path.ancestors().skip(1).take(2).filter(|_| rooted == 0) {
+            for folder in self.path.ancestors().skip(1).take(2) {
                 File::open(folder)?.sync_all()?;
             }
-            self.rooted.store(begun, Ordering::Relaxed);
+            self.rooted.store(true, Ordering::Release);
         }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.root()?;
         self.wal.sync_data()
     }
 }
@@ -128,6 +133,18 @@ pub struct Unsynced {
 }
 
 impl Unsynced {
+    /// Takes another batch in, so that both are one sync; gives it back where it is of another journal.
+    ///
+    /// # Errors
+    /// The other batch.
+    pub fn join(&mut self, other: Self) -> Result<(), Self> {
+        if !Arc::ptr_eq(&self.file, &other.file) {
+            return Err(other);
+        }
+        self.receipts.extend(other.receipts);
+        Ok(())
+    }
+
     /// Syncs it to disk. The journal may be in use meanwhile.
     ///
     /// # Errors
@@ -246,7 +263,6 @@ impl Journal {
     pub fn empty(&mut self) -> Result<(), StoreError> {
         self.begin_anew().map_err(|fault| fault.of(&self.file.path))?;
         (self.base, self.size, self.durable) = (self.head.seq, 0, false);
-        self.file.begun.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
@@ -254,10 +270,13 @@ impl Journal {
         // Without the pages that are then free: a checkpoint would write all of them to the disk.
         self.db.execute_batch("DELETE FROM entry; VACUUM")?;
         self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        // The first write after that begins the write-ahead log anew.
+        // The first write after that begins the write-ahead log anew: with all pages, so that the database on the disk need not
+        // be that of this round.
         let (n, link) = (number(self.head.seq)?, self.head.link);
-        self.db.prepare_cached("UPDATE base SET n = ?1, link = ?2")?.execute(params![n, link.as_bytes()])?;
-        Ok(())
+        Ok(self.db.execute_batch(&format!(
+            "BEGIN; PRAGMA user_version={VERSION}; UPDATE base SET n = {n}, link = x'{link}';
+             INSERT INTO entry (n, body, link) VALUES (1, '', x'{link}'); DELETE FROM entry; COMMIT"
+        ))?)
     }
 
     /// Removes the file. The caller has folded all of it, and synced the log if one of its entries is durable.
