@@ -14,6 +14,7 @@ use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
+use crate::interpose::memory::unmap_program;
 
 /// How long the log may hold what the disk may not have: with the time to the fold well within the promised 100 ms.
 const SYNC_AFTER: Duration = Duration::from_millis(40);
@@ -223,10 +224,14 @@ impl Folder {
     /// Makes a journal for the loop. What the disk must have of it before a sync is worth anything is synced here, where no
     /// caller waits for it.
     fn hand_out(&mut self) {
+        let opens = self.log.is_none();
         match self.journal() {
             Ok((journal, redactor)) => {
                 let file = journal.file();
                 tell(&self.to_loop, What::Journal(Box::new(journal), redactor));
+                if opens {
+                    unmap_program();
+                }
                 if let Err(error) = file.root() {
                     tracing::warn!(%error, "a journal is not on the disk yet; the next sync of its entries tries again");
                 }
