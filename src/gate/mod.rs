@@ -33,13 +33,12 @@ use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
-use state::{Clock, Consoles, Ends, Host, Log, Rules};
+use state::{Clock, Consoles, Ends, Host, Log, Rules, Slices};
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::gate::call::describe::Slices;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;

@@ -8,29 +8,12 @@ use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::pin::Pins;
 use crate::gate::server::catalog::Known;
+use crate::gate::state::{ByServer, Slices};
 use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
 
 /// So many calls are described and judged in one step: until it is recorded, each takes many times its size.
 const AT_ONCE: usize = 64;
-
-/// The calls that waited for a description, and are described a slice at a step.
-#[derive(Debug)]
-pub struct Slices {
-    by: ByServer,
-    /// The number of the first that is left, and of the last.
-    from: u64,
-    to: u64,
-}
-
-/// What the server answered when we asked for its tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ByServer {
-    /// It was not asked.
-    Nothing,
-    List,
-    NoList,
-}
 
 impl Gate {
     /// Judges a call by its tool's description; asks the server first where that is not known.
