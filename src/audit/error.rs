@@ -41,7 +41,9 @@ impl StoreError {
                 "use the version of mcp-approve that wrote it, or move it and its audit.head away to begin a new log"
             }
             Self::Network { .. } => "choose a local folder with --home or --audit-db",
-            Self::Busy { .. } => "look for a stopped mcp-approve process that holds the lock, and end it",
+            Self::Busy { .. } => {
+                "look for a stopped mcp-approve process that holds the lock, and end it; if there is none, the disk is too slow"
+            }
             Self::Damaged { .. } => "keep a copy, and move it and its audit.head away to begin a new log",
             Self::Io { .. } => "look at the disk and the folder, then try again",
         }

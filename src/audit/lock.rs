@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -22,6 +22,9 @@ use super::place::{beside, failed, linked};
 /// How long to be in the queue while the log does not change: a wrapper that was stopped while it held the lock must not
 /// keep all others from answering their hosts.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to be in it however much the log changes: hosts commonly give up on a call after sixty seconds, and are to hear
+/// the reason before.
+const AT_MOST: Duration = Duration::from_secs(40);
 
 /// The lock of one log.
 #[derive(Debug)]
@@ -53,15 +56,15 @@ impl Lock {
         Ok(Self { file, path, signs, queue: OnceCell::new() })
     }
 
-    /// Takes the lock, waiting for as long as others get on, and ten seconds for one that does not.
+    /// Takes the lock, waiting forty seconds while others get on, and ten seconds for one that does not.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         let mut seen = self.signs();
-        self.hold_while(PATIENCE, || std::mem::replace(&mut seen, self.signs()) != seen)
+        self.hold_while(PATIENCE, AT_MOST, || std::mem::replace(&mut seen, self.signs()) != seen)
     }
 
     /// Takes the lock, waiting so long at most.
     pub(super) fn hold_within(&self, patience: Duration) -> Result<Held<'_>, StoreError> {
-        self.hold_while(patience, || false)
+        self.hold_while(patience, patience, || false)
     }
 
     /// What is seen of the work of others.
@@ -70,8 +73,13 @@ impl Lock {
         self.signs.each_ref().map(|path| std::fs::metadata(path).ok().map(sign))
     }
 
-    /// Takes the lock, waiting so long, and as long again while `goes_on`.
-    fn hold_while(&self, patience: Duration, goes_on: impl FnMut() -> bool) -> Result<Held<'_>, StoreError> {
+    /// Takes the lock, waiting so long, and as long again while `goes_on`, until it is `at_most`.
+    fn hold_while(
+        &self,
+        patience: Duration,
+        at_most: Duration,
+        goes_on: impl FnMut() -> bool,
+    ) -> Result<Held<'_>, StoreError> {
         if let Some(held) = self.try_hold()? {
             return Ok(held);
         }
@@ -82,7 +90,7 @@ impl Lock {
                 self.queue.get_or_init(|| queue)
             }
         };
-        match queue.wait(patience, goes_on) {
+        match queue.wait(patience, at_most, goes_on) {
             Ok(Ok(())) => Ok(Held(&queue.file)),
             Ok(Err(error)) => Err(failed(&self.path, &error)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -111,14 +119,20 @@ impl Queue {
         Ok(Self { ask, file })
     }
 
-    fn wait(&self, patience: Duration, mut goes_on: impl FnMut() -> bool) -> Result<io::Result<()>, RecvTimeoutError> {
+    fn wait(
+        &self,
+        patience: Duration,
+        at_most: Duration,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<io::Result<()>, RecvTimeoutError> {
+        let until = Instant::now() + at_most;
         // Without room: what arrives was taken, and what no one waits for any more is known to the sender.
         let (tell, comes) = mpsc::sync_channel(0);
         self.ask.send(tell).map_err(|_| RecvTimeoutError::Disconnected)?;
         loop {
             match comes.recv_timeout(patience) {
                 // It keeps its place in the queue.
-                Err(RecvTimeoutError::Timeout) if goes_on() => {}
+                Err(RecvTimeoutError::Timeout) if Instant::now() < until && goes_on() => {}
                 came => return came,
             }
         }
@@ -151,4 +165,34 @@ fn open(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(path).map_err(|error| failed(path, &linked(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, FlockOperation, Lock, StoreError, flock, open};
+
+    /// Others may go on without end: whoever waits hears of it, and takes nothing later.
+    #[test]
+    fn a_turn_that_does_not_come_is_given_up_though_the_log_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::open(&folder.path().join("audit.db")).unwrap();
+        let other = open(&folder.path().join("audit.lock")).unwrap();
+        flock(&other, FlockOperation::LockExclusive).unwrap();
+        let wait = |at_most, goes_on: &mut dyn FnMut() -> bool| {
+            lock.hold_while(Duration::from_millis(5), at_most, goes_on).map(drop)
+        };
+        for at_most in [Duration::ZERO, Duration::from_millis(50)] {
+            assert!(matches!(wait(at_most, &mut || true), Err(StoreError::Busy { .. })), "{at_most:?}");
+        }
+        let mut asked = 0;
+        let mut until_the_third = || {
+            asked += 1;
+            if asked == 3 {
+                flock(&other, FlockOperation::Unlock).unwrap();
+            }
+            true
+        };
+        assert_eq!(wait(Duration::from_secs(600), &mut until_the_third), Ok(()));
+        drop(lock.try_hold().unwrap().expect("nothing took it afterwards"));
+    }
 }

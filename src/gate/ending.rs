@@ -79,7 +79,7 @@ impl Gate {
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
         // A page that the host does not have yet is still its answer.
         while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
-            self.on_parse_lists();
+            self.parse_lists();
         }
         for (id, flight) in self.flights.drain() {
             let entry =

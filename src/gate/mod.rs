@@ -33,7 +33,7 @@ use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
-use state::{Clock, Consoles, Ends, Host, Log, Rules};
+use state::{Clock, Consoles, Ends, Host, Log, Rules, Slices};
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
@@ -137,6 +137,8 @@ pub struct Gate {
     tasks: Tasks,
     elicited: Elicited,
     memories: Memories,
+    /// The calls that are described, of those that waited for it.
+    described: Option<Slices>,
     /// When the step is taken that is under way.
     now: Now,
     /// What follows from it, in order.
@@ -163,6 +165,7 @@ impl Gate {
             returns: Returns::default(),
             tasks: Tasks::default(),
             memories: Memories::default(),
+            described: None,
             now: Now::default(),
             out: Vec::new(),
         }
@@ -217,7 +220,7 @@ impl Gate {
                 let entry = self.fault("turned away from the console's socket", None);
                 self.record(entry.with("reason", what));
             }
-            Event::ParseLists => self.on_parse_lists(),
+            Event::GoOn => self.on_go_on(),
             Event::Deaf { how } => self.on_deaf(how),
             Event::Closed { side: Side::Host, .. } => self.on_host_closed(),
             Event::Closed { side: Side::Server, how } => self.on_server_closed(&how),

@@ -71,10 +71,10 @@ impl Gate {
         self.calls.iter::<Asking>().map(brief).collect()
     }
 
-    /// Whether there is a list to parse, now that the host has it: send
-    /// [`Event::ParseLists`](crate::gate::data::event::Event::ParseLists).
-    pub fn has_unparsed_lists(&self) -> bool {
-        self.catalog.has_unparsed_lists()
+    /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send
+    /// [`Event::GoOn`](crate::gate::data::event::Event::GoOn).
+    pub fn has_work_left(&self) -> bool {
+        self.catalog.has_unparsed_lists() || self.described.is_some()
     }
 
     /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held, any

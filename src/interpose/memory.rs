@@ -3,11 +3,8 @@
 
 use std::time::Duration;
 
-/// By then the command line is read and the log is open, one after the other; what of the program that took is not needed
-/// again.
-const STARTED: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(40)];
-/// By then a server has started and was asked for its tools; what that took is free again.
-const SETTLED: Duration = Duration::from_secs(3);
+/// By then a server has started and was asked for its tools; what that took is free again: soon most of it, at last all.
+const SETTLED: [Duration; 2] = [Duration::from_millis(60), Duration::from_secs(3)];
 
 /// Has all threads share one heap. Each would get its own, of which little is used: the threads rarely work at once.
 pub fn share_heap() {
@@ -20,12 +17,10 @@ pub fn share_heap() {
 
 /// Gives back what the start took, once it is over. Later growth stays: whoever needed it will need it again.
 pub async fn give_back() {
-    for after in STARTED {
+    for after in SETTLED {
         tokio::time::sleep(after).await;
         unmap_program();
     }
-    tokio::time::sleep(SETTLED).await;
-    unmap_program();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: only returns free pages to the system.
     unsafe {
@@ -34,8 +29,9 @@ pub async fn give_back() {
 }
 
 /// Takes the program's own pages out of this process. Those that run on are mapped again at their next use, from the system's
-/// cache: a quarter of them is only there for the start.
-fn unmap_program() {
+/// cache. For the end of each part of the start, which is not needed again: the command line is read, the log is open. A
+/// quarter of the pages is only there for that, and calls may come before any timer on a machine that does much else.
+pub fn unmap_program() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {

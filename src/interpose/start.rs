@@ -187,6 +187,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: settings.mode,
     };
     widen(&pipe.output);
+    memory::unmap_program();
     drop(tokio::spawn(memory::give_back()));
     let incoming = Incoming {
         host_input: AsyncIn::new(pipe.input)?,

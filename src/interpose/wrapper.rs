@@ -304,17 +304,22 @@ impl Wrapper {
             self.step(now, Event::Deaf { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
-        if self.gate.has_unparsed_lists() {
+        if self.goes_on() {
             // A piece at a time: what comes in meanwhile does not wait for all of them.
-            self.step(now, Event::ParseLists);
+            self.step(now, Event::GoOn);
             self.server.flush();
             self.host.flush();
         }
         self.consoles.report(now, &self.gate);
     }
 
+    /// Whether there is work left, and room for the entries that follow from it.
+    fn goes_on(&self) -> bool {
+        self.gate.has_work_left() && self.scribe.has_room()
+    }
+
     fn wake_at(&self) -> Instant {
-        if self.gate.has_unparsed_lists() {
+        if self.goes_on() {
             return Instant::now();
         }
         let stop = self.stopping.as_ref().and_then(Stopping::next);

@@ -207,8 +207,8 @@ fn f10_a_long_list_of_tools_is_read_piece_by_piece_and_what_is_kept_of_it_is_bou
         world.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
         let mut effects = world.gate.step(world.now, list(tools)).len();
         let mut pieces = 0;
-        while world.gate.has_unparsed_lists() {
-            effects += world.gate.step(world.now, Event::ParseLists).len();
+        while world.gate.has_work_left() {
+            effects += world.gate.step(world.now, Event::GoOn).len();
             pieces += 1;
         }
         (pieces, effects)

@@ -291,8 +291,8 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
-        if self.gate.has_unparsed_lists() {
-            did.extend(self.step(Event::ParseLists));
+        if self.gate.has_work_left() {
+            did.extend(self.step(Event::GoOn));
         }
         while (self.log_answers && !self.pending.is_empty()) || (self.disk_answers && !self.looks.is_empty()) {
             if self.disk_answers {

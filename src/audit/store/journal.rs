@@ -9,7 +9,8 @@
 //!
 //! SQLite syncs nothing of it: we do, before a receipt that needs it. A loss of power at any other moment leaves entries up
 //! to one of them, or none, in whatever order the disk took the writes: a frame of an earlier round does not carry the salt
-//! of this one.
+//! of this one. The database and its name never change after they were made, so they need to be on the disk once, and a
+//! thread that no caller waits for sees to that ([`JournalFile::root`]).
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -102,15 +103,24 @@ impl JournalFile {
         self.identity.is_some() && place::identity(&self.path) == self.identity
     }
 
-    fn sync(&self) -> io::Result<()> {
-        if !self.rooted.load(Ordering::Relaxed) {
+    /// Syncs the database, its name and that of its folder, unless the disk has them: a sync of entries is then one of the
+    /// write-ahead log alone.
+    ///
+    /// # Errors
+    /// Why the disk may not have them. Whoever syncs entries tries again.
+    pub fn root(&self) -> io::Result<()> {
+        if !self.rooted.load(Ordering::Acquire) {
             self.db.sync_all()?;
-            // The name of the file, and that of its folder.
             for folder in self.path.ancestors().skip(1).take(2) {
                 File::open(folder)?.sync_all()?;
             }
-            self.rooted.store(true, Ordering::Relaxed);
+            self.rooted.store(true, Ordering::Release);
         }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.root()?;
         self.wal.sync_data()
     }
 
@@ -142,6 +152,18 @@ pub struct Unsynced {
 }
 
 impl Unsynced {
+    /// Takes another batch in, so that both are one sync; gives it back where it is of another journal.
+    ///
+    /// # Errors
+    /// The other batch.
+    pub fn join(&mut self, other: Self) -> Result<(), Self> {
+        if !Arc::ptr_eq(&self.file, &other.file) {
+            return Err(other);
+        }
+        self.receipts.extend(other.receipts);
+        Ok(())
+    }
+
     /// Syncs it to disk. The journal may be in use meanwhile.
     ///
     /// # Errors

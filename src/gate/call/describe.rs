@@ -8,8 +8,12 @@ use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::pin::Pins;
 use crate::gate::server::catalog::Known;
+use crate::gate::state::{ByServer, Slices};
 use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
+
+/// So many calls are described and judged in one step: until it is recorded, each takes many times its size.
+const AT_ONCE: usize = 64;
 
 impl Gate {
     /// Judges a call by its tool's description; asks the server first where that is not known.
@@ -17,7 +21,7 @@ impl Gate {
         if held.call.method().is_some() {
             return self.judge(held, waits.session, None);
         }
-        if !self.catalog.is_ready() || self.catalog.is_reading() {
+        if !self.catalog.is_ready() || self.catalog.is_reading() || self.described.is_some() {
             self.wake_for(&held);
             return self.calls.put(held, waits);
         }
@@ -52,13 +56,71 @@ impl Gate {
     /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
     /// came in the meantime is still to be read.
     pub(in crate::gate) fn describe_again(&mut self) {
-        if self.catalog.is_asking() || self.catalog.is_reading() {
+        // What goes by the server's answer takes up the others afterwards.
+        let is_by_answer = self.described.as_ref().is_some_and(|slices| slices.by != ByServer::Nothing);
+        if self.catalog.is_asking() || self.catalog.is_reading() || is_by_answer {
             return;
         }
-        for number in self.calls.waiting::<Describing>() {
+        self.describe_waiting(ByServer::Nothing);
+    }
+
+    /// The whole list is known afresh: every call that waited for it is judged, or denied for want of such a tool.
+    pub(in crate::gate) fn on_described(&mut self) {
+        self.describe_waiting(ByServer::List);
+    }
+
+    /// The server gave no list: every call that waited for it is judged by what is known.
+    pub(in crate::gate) fn on_undescribed(&mut self) {
+        self.describe_waiting(ByServer::NoList);
+    }
+
+    fn describe_waiting(&mut self, by: ByServer) {
+        let calls = self.calls.waiting::<Describing>();
+        if let (Some(first), Some(last)) = (calls.first(), calls.last()) {
+            self.described = Some(Slices { by, from: *first, to: *last });
+            self.describe_slice();
+        }
+    }
+
+    /// Describes and judges the next calls of those that waited. Others come after the last of them: calls keep their order.
+    pub(in crate::gate) fn describe_slice(&mut self) {
+        let Some(Slices { by, from, to }) = self.described.take() else { return };
+        if by != ByServer::Nothing && (self.catalog.is_asking() || self.catalog.is_reading()) {
+            // The list is another one by now: what waits is judged by that.
+            return;
+        }
+        let mut calls = self.calls.waiting::<Describing>();
+        calls.retain(|number| *number >= from);
+        let others = calls.split_off(calls.partition_point(|number| *number <= to));
+        let rest = calls.split_off(calls.len().min(AT_ONCE));
+        for number in calls {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
-                self.describe(held, waits);
+                self.describe_by(by, held, waits);
             }
+        }
+        self.described = match (rest.first(), others.first(), others.last()) {
+            (Some(next), _, _) => Some(Slices { by, from: *next, to }),
+            (None, Some(first), Some(last)) if !self.catalog.is_asking() && !self.catalog.is_reading() => {
+                Some(Slices { by: ByServer::Nothing, from: *first, to: *last })
+            }
+            (None, _, _) => None,
+        };
+    }
+
+    fn describe_by(&mut self, by: ByServer, held: Held, waits: Describing) {
+        if by == ByServer::Nothing {
+            return self.describe(held, waits);
+        }
+        let Describing { session, before } = waits;
+        match (self.catalog.find(held.call.name()), by) {
+            (Known::Yes(described), _) => self.judge(held, session, Some(described)),
+            // The server may still know it, and says so itself where it does not.
+            (Known::No, ByServer::List) if self.config.mode != Mode::Observe => {
+                let reply = replies::no_such_tool(&held.call);
+                let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
+                self.deny(held, before, verdict, reply);
+            }
+            (Known::No | Known::Ask, _) => self.judge(held, session, None),
         }
     }
 
@@ -77,36 +139,6 @@ impl Gate {
                     self.deny(held, None, Verdict::by(By::Fault, None, phase.to_string()), reply);
                 }
             }
-        }
-    }
-
-    /// The whole list is known afresh: every call that waited for it is judged, or denied for want of such a tool.
-    pub(in crate::gate) fn on_described(&mut self) {
-        for number in self.calls.waiting::<Describing>() {
-            let Some((held, Describing { session, before })) = self.calls.take(number) else { continue };
-            match self.catalog.find(held.call.name()) {
-                Known::Yes(described) => self.judge(held, session, Some(described)),
-                Known::Ask => self.judge(held, session, None),
-                // The server may still know it, and says so itself where it does not.
-                Known::No if self.config.mode == Mode::Observe => self.judge(held, session, None),
-                Known::No => {
-                    let reply = replies::no_such_tool(&held.call);
-                    let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
-                    self.deny(held, before, verdict, reply);
-                }
-            }
-        }
-    }
-
-    /// The server gave no list: every call that waited for it is judged by what is known.
-    pub(in crate::gate) fn on_undescribed(&mut self) {
-        for number in self.calls.waiting::<Describing>() {
-            let Some((held, Describing { session, .. })) = self.calls.take(number) else { continue };
-            let described = match self.catalog.find(held.call.name()) {
-                Known::Yes(described) => Some(described),
-                Known::No | Known::Ask => None,
-            };
-            self.judge(held, session, described);
         }
     }
 }

@@ -99,8 +99,8 @@ pub enum Event {
     Detached { who: Arc<str>, attached: usize },
     /// Somebody who may not decide tried to talk to us.
     Intruded { what: String },
-    /// The host has what it asked for: now there is time to learn from it.
-    ParseLists,
+    /// What came in was taken up: now there is time for a piece of the work that is left.
+    GoOn,
     /// The server takes nothing more; what it still says is relayed.
     Deaf { how: String },
     /// One end is gone. For the server: how it ended.

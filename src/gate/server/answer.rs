@@ -143,8 +143,17 @@ impl Gate {
         self.host.introduced = said;
     }
 
+    /// Does a piece of the work that is left.
+    pub(in crate::gate) fn on_go_on(&mut self) {
+        if self.catalog.has_unparsed_lists() {
+            self.parse_lists();
+        } else {
+            self.describe_slice();
+        }
+    }
+
     /// Reads a piece of the lists that the server gave.
-    pub(in crate::gate) fn on_parse_lists(&mut self) {
+    pub(in crate::gate) fn parse_lists(&mut self) {
         let reply = self.catalog.read(self.now);
         self.prune_grants();
         match reply {

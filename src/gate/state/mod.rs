@@ -40,6 +40,24 @@ pub struct Log {
     pub passed: Passed,
 }
 
+/// The calls that waited for a description, and are described a slice at a step.
+#[derive(Debug)]
+pub struct Slices {
+    pub by: ByServer,
+    /// The number of the first that is left, and of the last.
+    pub from: u64,
+    pub to: u64,
+}
+
+/// What the server answered when we asked for its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByServer {
+    /// It was not asked.
+    Nothing,
+    List,
+    NoList,
+}
+
 /// How the two ends of the pipe, and the wrapper itself, come to an end.
 #[derive(Debug, Default)]
 pub struct Ends {

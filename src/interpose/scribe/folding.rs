@@ -12,7 +12,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{Done, What, tell};
 use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
+use crate::audit::redact::Redactor;
 use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
+use crate::interpose::memory::unmap_program;
 
 /// How long the log may hold what the disk may not have: with the time to the fold well within the promised 100 ms.
 const SYNC_AFTER: Duration = Duration::from_millis(40);
@@ -89,8 +91,7 @@ impl Folder {
                 tell(&self.to_loop, What::NotFolded);
             }
             if std::mem::take(&mut wanted) {
-                let made = self.journal().unwrap_or_else(|why| What::NoJournal { why });
-                tell(&self.to_loop, made);
+                self.hand_out();
             }
             let Some(job) = self.next() else { break };
             for job in std::iter::once(job).chain(self.jobs.try_iter()) {
@@ -220,7 +221,26 @@ impl Folder {
         folded.map_err(|error| format!("{error}; {}", error.hint()))
     }
 
-    fn journal(&mut self) -> Result<What, String> {
+    /// Makes a journal for the loop. What the disk must have of it before a sync is worth anything is synced here, where no
+    /// caller waits for it.
+    fn hand_out(&mut self) {
+        let opens = self.log.is_none();
+        match self.journal() {
+            Ok((journal, redactor)) => {
+                let file = journal.file();
+                tell(&self.to_loop, What::Journal(Box::new(journal), redactor));
+                if opens {
+                    unmap_program();
+                }
+                if let Err(error) = file.root() {
+                    tracing::warn!(%error, "a journal is not on the disk yet; the next sync of its entries tries again");
+                }
+            }
+            Err(why) => tell(&self.to_loop, What::NoJournal { why }),
+        }
+    }
+
+    fn journal(&mut self) -> Result<(Journal, Redactor), String> {
         let spare = self.spare.take().filter(|journal| journal.file().is_in_place());
         let (log, journal) = match (self.log.take(), spare) {
             (Some(log), Some(spare)) => (log, Ok(spare)),
@@ -236,7 +256,7 @@ impl Folder {
         };
         let journal = journal.map_err(|error| error.to_string())?;
         let redactor = self.log.insert(log).redactor.clone();
-        Ok(What::Journal(Box::new(journal), redactor))
+        Ok((journal, redactor))
     }
 
     fn record(&mut self, entries: &[(u64, Box<Entry>)]) -> Result<(), String> {

@@ -19,12 +19,29 @@ pub(super) enum Sync {
 /// Works until the loop is gone.
 pub(super) fn work(jobs: &Receiver<Sync>, to_loop: &UnboundedSender<Done>) {
     while let Ok(job) = jobs.recv() {
-        let what = match job {
-            Sync::Sync(unsynced) => What::Acks(sync(unsynced)),
-            Sync::Seal(entry, redactor) => What::Sealed(Box::new(Large::seal(entry.0, &entry.1, &redactor))),
-        };
-        tell(to_loop, what);
+        let (mut unsynced, mut seals): (Vec<Unsynced>, _) = (Vec::new(), Vec::new());
+        // What waits together is synced together, and before anything is sealed: that has its own sync still to come.
+        for job in std::iter::once(job).chain(jobs.try_iter()) {
+            match job {
+                Sync::Sync(batch) => join(&mut unsynced, batch),
+                Sync::Seal(entry, redactor) => seals.push((entry, redactor)),
+            }
+        }
+        for batch in unsynced {
+            tell(to_loop, What::Acks(sync(batch)));
+        }
+        for (entry, redactor) in seals {
+            tell(to_loop, What::Sealed(Box::new(Large::seal(entry.0, &entry.1, &redactor))));
+        }
     }
+}
+
+fn join(unsynced: &mut Vec<Unsynced>, batch: Unsynced) {
+    let rest = match unsynced.last_mut() {
+        Some(last) => last.join(batch).err(),
+        None => Some(batch),
+    };
+    unsynced.extend(rest);
 }
 
 fn sync(unsynced: Unsynced) -> Vec<Ack> {
