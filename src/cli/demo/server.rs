@@ -153,7 +153,7 @@ mod tests {
     /// One line in, one line out, over a fresh workspace.
     fn ask(line: &str) -> String {
         let work = tempfile::tempdir().unwrap();
-        stage::furnish(work.path()).unwrap();
+        stage::fill(work.path()).unwrap();
         let mut out = Vec::new();
         let tools = Tools::over(work.path()).unwrap();
         serve(format!("{line}\n").as_bytes(), &mut out, &tools).unwrap();

@@ -59,7 +59,7 @@ impl Stage {
         for folder in [&stage.work, &stage.home] {
             private(folder).map_err(|cause| error::io("making", folder, cause))?;
         }
-        furnish(&stage.work)?;
+        fill(&stage.work)?;
         Ok(stage)
     }
 
@@ -70,13 +70,13 @@ impl Stage {
     }
 
     /// Removes everything.
-    pub(super) fn strike(self) -> Result<(), Error> {
+    pub(super) fn remove(self) -> Result<(), Error> {
         fs::remove_dir_all(&self.root).map_err(|cause| error::io("removing", &self.root, cause))
     }
 }
 
 /// Puts the files and the database into an empty workspace.
-pub(super) fn furnish(work: &Path) -> Result<(), Error> {
+pub(super) fn fill(work: &Path) -> Result<(), Error> {
     for (name, content) in FILES {
         let place = work.join(name);
         place
