@@ -25,7 +25,6 @@ use std::process::ExitCode;
 
 use super::error::{Error, Exit, done};
 use super::person;
-pub(super) use agent::run as agent;
 use chain::Chain;
 use ledger::Chained;
 use stage::Stage;
@@ -67,6 +66,11 @@ pub(super) fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) 
 /// Runs the demo's server over the workspace `dir`, on this process's stdin and stdout.
 pub(super) fn serve(dir: &Path) -> Exit {
     done(server::serve(io::stdin().lock(), io::stdout(), &tools::Tools::over(dir)?))
+}
+
+/// Runs the scripted agent over the wrapped command in `args`.
+pub(super) fn agent(args: &AgentArgs) -> Exit {
+    agent::run(args)
 }
 
 fn with_person(stage: &Stage, out: &mut dyn Write) -> Exit {

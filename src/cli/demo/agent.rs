@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const END_LIMIT: Duration = Duration::from_secs(6);
 
 /// Runs the agent over a wrapped server command until the demo ends it.
-pub(in crate::cli) fn run(args: &AgentArgs) -> Exit {
+pub(super) fn run(args: &AgentArgs) -> Exit {
     let diary = File::create(&args.diary).map_err(|cause| error::io("creating", &args.diary, cause))?;
     let words = diary.try_clone().map_err(|cause| error::io("opening", &args.diary, cause))?;
     let (mut server, to, from) = start(&args.command, words)?;
