@@ -13,7 +13,6 @@ use crate::console::outside::Process;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;
-use crate::interpose::start::Beside;
 use crate::interpose::stdio::HostPipe;
 
 /// Opens the console on standard input and output, until the operator leaves.
@@ -26,7 +25,7 @@ pub(super) fn run(places: &Places, process: Process) -> Exit {
 }
 
 /// Moves the host's pipe away and puts the controlling terminal in its place, for a console beside the wrapper.
-pub(super) fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
+pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send + use<>), Error> {
     let hint = "leave out --inline, and run `mcp-approve` in another terminal";
     let failed = |cause: io::Error| Error::failed("--inline has no terminal to draw on", cause, hint);
     let pipe = HostPipe::take().map_err(failed)?;
@@ -44,5 +43,5 @@ pub(super) fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
             tracing::error!(%error, "the inline console ended");
         }
     };
-    Ok((pipe, Box::new(beside)))
+    Ok((pipe, beside))
 }
