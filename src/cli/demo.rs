@@ -107,7 +107,7 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Exit {
     }
     if wrong.is_empty() {
         writeln!(out, "\nEvery decision had its effect, and nothing else happened.")?;
-        return done(stage.strike());
+        return done(stage.remove());
     }
     writeln!(out, "\nNot as expected:")?;
     for what in &wrong {

@@ -32,19 +32,13 @@ impl HostsHome {
 
     /// This user's home and this folder, or what was named.
     pub(in crate::cli) fn search(&self) -> Result<Search, Error> {
-        match &self.dir {
-            Some(dir) => {
-                let home =
-                    std::fs::canonicalize(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
-                Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
-            }
-            None => match user::current() {
-                Ok(user) => Ok(Search::here(user.home)),
-                Err(error) => Err(Error::wrong(
-                    format!("the hosts' files cannot be found: {error}"),
-                    "name your home with --hosts-home DIR",
-                )),
-            },
-        }
+        let Some(dir) = &self.dir else {
+            let what = |error: user::Unknown| format!("the hosts' files cannot be found: {error}");
+            let user =
+                user::current().map_err(|error| Error::wrong(what(error), "name your home with --hosts-home DIR"))?;
+            return Ok(Search::here(user.home));
+        };
+        let home = std::fs::canonicalize(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
+        Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
     }
 }

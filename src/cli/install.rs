@@ -2,7 +2,6 @@
 //! how a file is changed is `hosts`' business.
 
 mod choose;
-mod diff;
 pub(super) mod options;
 mod program;
 
@@ -10,13 +9,16 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use similar::TextDiff;
 
 use super::error::{Error, Exit};
 use super::look::Here;
 use super::print::{pretty, visible};
+use crate::behavior::secrets;
+use crate::console::plain::block;
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
-use crate::hosts::{Found, Pass, REMOTE, Refusal, Remote, Wrap, lists};
+use crate::hosts::{Found, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked};
 use crate::wire::number::counted;
 use choose::{Change, Choice, Way};
 use options::{ChangeOptions, InstallOptions};
@@ -48,17 +50,15 @@ pub(super) fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn W
     for one in remembered(&records) {
         let known = |known: &Found| std::fs::canonicalize(&known.file).is_ok_and(|known| known == one.file);
         if !one.file.exists() {
-            forget_file(&records, &one.file).map_err(cannot)?;
+            let forgotten = forget_file(&records, &one.file);
+            let hint = "`mcp-approve doctor` says whether our own folders are in order";
+            forgotten.map_err(|Refusal(why)| Error::wrong(why, hint))?;
         } else if !found.iter().any(known) {
             found.push(one);
         }
     }
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.unwrap(chosen);
     Change { options, way: Way::Out, here }.make(found, &work, out)
-}
-
-fn cannot(why: Refusal) -> Error {
-    Error::wrong(why.0, "`mcp-approve doctor` says whether our own folders are in order")
 }
 
 type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, Refusal>;
@@ -198,7 +198,7 @@ impl FileEdit {
                     )?;
                 }
                 if dry_run {
-                    write!(out, "{}", diff::of(&self.found, edited))?;
+                    write!(out, "{}", diff(&self.found, edited))?;
                 }
             }
         }
@@ -212,7 +212,7 @@ impl FileEdit {
                 vec![json!({ "host": self.found.host.word, "file": file, "done": "failed", "why": why })]
             }
             Ok(edited) => {
-                let diff = dry_run.then(|| diff::of(&self.found, edited));
+                let diff = dry_run.then(|| diff(&self.found, edited));
                 let row = |one: &Outcome| {
                     let (done, notes) = match &one.done {
                         Done::Wrapped(notes) => (if dry_run { "would-wrap" } else { "wrapped" }, notes.clone()),
@@ -242,4 +242,27 @@ fn said(done: &Done, dry_run: bool) -> String {
         Done::Already => "wrapped already".to_owned(),
         Done::Left(why) => format!("left as it is: {why}"),
     }
+}
+
+/// The longest line of a diff that is shown; a file without line breaks is one.
+const WIDEST: usize = 4000;
+
+/// A unified diff of a file's text, without any value but command lines and limits. Every line is fit for a terminal.
+fn diff(found: &Found, edited: &Edited) -> String {
+    let is_hidden = |before: Option<&str>, word: &str| {
+        before.is_some_and(secrets::is_secret_flag) || !secrets::spans(word).is_empty()
+    };
+    let shown = |text: &str| masked(found.host, found.syntax, text, &is_hidden);
+    let (Ok(before), Ok(after)) = (shown(&edited.before), shown(&edited.changed.text)) else {
+        return "  (it cannot be shown)\n".to_owned();
+    };
+    let diff = TextDiff::from_lines(&before, &after);
+    let line = |line: &str| {
+        // The diff's own mark is not the line's indent.
+        let mut rest = line.chars();
+        let mark = rest.next().map(String::from).unwrap_or_default();
+        let rest: String = rest.take(WIDEST).collect();
+        format!("    {mark}{}", block(&rest)).trim_end().to_owned() + "\n"
+    };
+    diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string().lines().map(line).collect()
 }

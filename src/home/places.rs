@@ -22,7 +22,7 @@ pub struct Places {
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     #[error(transparent)]
-    Homeless(#[from] user::Unknown),
+    NoHome(#[from] user::Unknown),
     #[error("{} belongs to user {owner}, not to you", path.display())]
     Foreign { path: PathBuf, owner: u32 },
     #[error("others than you may write to {} (mode {mode:04o})", path.display())]
@@ -61,7 +61,7 @@ impl PlaceError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::Homeless(_) => "name a folder with --home DIR".to_owned(),
+            Self::NoHome(_) => "name a folder with --home DIR".to_owned(),
             Self::Foreign { path, .. } => {
                 format!("take it over (`chown`) if you trust what is in it, or move it away: {}", path.display())
             }
@@ -78,7 +78,7 @@ impl Places {
     /// The places under the home that the user database names.
     ///
     /// # Errors
-    /// [`PlaceError::Homeless`] when it names none.
+    /// [`PlaceError::NoHome`] when it names none.
     pub fn of_user() -> Result<Self, PlaceError> {
         let home = user::current()?.home;
         Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })

@@ -175,7 +175,7 @@ pub fn edit(
             may_replace(&path)?;
             // Remembered before it is needed: a record of what was never done undoes nothing.
             if let Some(record) = &changed.record {
-                write_record(&place, record)?;
+                replace(&place, &serde_json::to_string(record)?).map_err(|error| about(&place, &error.to_string()))?;
             }
             if !replace_same(&path, &before, &changed.text)? {
                 continue;
@@ -222,11 +222,6 @@ fn read_record(place: &Path) -> Result<Option<Record>, Refusal> {
 
 fn about(place: &Path, why: &str) -> Refusal {
     format!("what is remembered of it cannot be used ({}: {why})", place.display()).into()
-}
-
-fn write_record(place: &Path, record: &Record) -> Result<(), Refusal> {
-    let text = serde_json::to_string(record)?;
-    replace(place, &text).map_err(|error| about(place, &error.to_string()))
 }
 
 fn forget(place: &Path) -> Result<(), Refusal> {

@@ -22,20 +22,20 @@ use crate::cli::error::{Error, Exit};
 
 /// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
 /// open is not all reads.
-const PASTIME: Duration = Duration::from_secs(1);
-/// So often it doubles: about a minute.
+const IDLE: Duration = Duration::from_secs(1);
+/// How often that doubles: up to about a minute.
 const DOUBLINGS: usize = 6;
 
-/// How long it stays idle after so many pastimes.
-fn idle(pastimes: usize) -> Duration {
-    PASTIME * (1 << pastimes.min(DOUBLINGS))
+/// How long it stays idle after so many reads.
+fn idle(idle_reads: usize) -> Duration {
+    IDLE * (1 << idle_reads.min(DOUBLINGS))
 }
 
-/// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
-const BREATH: Duration = Duration::from_millis(200);
+/// How long no message comes before it begins the next errand: what each asks is seen one after the other.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long a server may take to end after its pipe closed.
-const FAREWELL: Duration = Duration::from_secs(6);
+const END_LIMIT: Duration = Duration::from_secs(6);
 
 /// Runs the agent over a wrapped server command until the demo ends it.
 pub(super) fn run(args: &AgentArgs) -> Exit {
@@ -47,7 +47,7 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
     wait_for_leave(tell);
     let work = std::env::current_dir().map_err(error::process)?;
     let ended = Agent::new(to, diary, Story::of(&work)?).live(&events);
-    let gone = wait_for(&mut server, FAREWELL).map_err(error::process)?;
+    let gone = wait_for(&mut server, END_LIMIT).map_err(error::process)?;
     if gone.is_none() {
         server.kill().map_err(error::process)?;
     }
@@ -55,12 +55,12 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
     Ok(if gone.is_some() { code } else { ExitCode::FAILURE })
 }
 
-/// What the agent hears.
+/// What the agent waits for.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Event {
     Line(Vec<u8>),
     /// The server's pipe ended.
-    Silence,
+    Closed,
     /// Its own stdin ended: time to go.
     Leave,
 }
@@ -76,7 +76,7 @@ pub(super) struct Agent<W, D> {
     begun: Option<usize>,
     /// What it reads in turn while it is idle, and how often it has.
     reads: std::iter::Cycle<std::vec::IntoIter<Step>>,
-    pastimes: usize,
+    idle_reads: usize,
 }
 
 /// What a request in flight was for.
@@ -84,7 +84,7 @@ enum Asked {
     Handshake,
     List,
     Errand { at: usize, step: Step },
-    Pastime,
+    IdleRead,
 }
 
 impl<W: Write, D: Write> Agent<W, D> {
@@ -97,13 +97,13 @@ impl<W: Write, D: Write> Agent<W, D> {
             errands: story.errands.into_iter().map(Vec::into_iter).collect(),
             begun: None,
             reads: story.reads.into_iter().cycle(),
-            pastimes: 0,
+            idle_reads: 0,
         }
     }
 
     /// Shakes hands, begins the errands one by one and stays until it is to leave; it fails where the server goes first.
     /// Dropping it closes the pipe.
-    pub(super) fn live(mut self, events: &Receiver<Heard>) -> io::Result<ExitCode> {
+    pub(super) fn live(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
         self.ask(
             Asked::Handshake,
             "initialize",
@@ -114,30 +114,30 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            let patience = self.next_errand().map_or_else(|| idle(self.pastimes), |_| BREATH);
-            match events.recv_timeout(patience) {
-                Ok(Heard::Line(line)) => self.hear(&line)?,
-                Ok(Heard::Silence) => {
+            let wait = self.next_errand().map_or_else(|| idle(self.idle_reads), |_| PAUSE);
+            match events.recv_timeout(wait) {
+                Ok(Event::Line(line)) => self.on_line(&line)?,
+                Ok(Event::Closed) => {
                     self.note("The server is gone.")?;
                     return Ok(ExitCode::FAILURE);
                 }
-                Ok(Heard::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
+                Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
                 Err(RecvTimeoutError::Timeout) => match self.next_errand() {
                     Some(at) => self.begin(at)?,
-                    None => self.pass_the_time()?,
+                    None => self.read_while_idle()?,
                 },
             }
         }
     }
 
-    fn hear(&mut self, line: &[u8]) -> io::Result<()> {
+    fn on_line(&mut self, line: &[u8]) -> io::Result<()> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             return self.note("I received a line that is not JSON.");
         };
         let Some(asked) = message["id"].as_u64().and_then(|id| self.waiting.remove(&id)) else {
             return Ok(());
         };
-        let came = Came::read(&message);
+        let answer = Answer::read(&message);
         match asked {
             Asked::Handshake => {
                 self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
@@ -148,16 +148,16 @@ impl<W: Write, D: Write> Agent<W, D> {
                 self.note(&format!("The server offers {tools} tools."))?;
                 self.begin(0)
             }
-            Asked::Errand { at, step } => self.learn(at, step, &came),
-            Asked::Pastime => Ok(()),
+            Asked::Errand { at, step } => self.on_answer(at, step, &answer),
+            Asked::IdleRead => Ok(()),
         }
     }
 
-    /// Takes in what came of a step, and goes on: another way after a refusal where the step knows one.
-    fn learn(&mut self, at: usize, step: Step, came: &Came) -> io::Result<()> {
-        match came {
-            Came::Done(text) => self.note(&format!("{}: done. {text}", step.tool))?,
-            Came::Refused(text) => {
+    /// Takes in the answer to a step, and goes on: another way after a refusal where the step knows one.
+    fn on_answer(&mut self, at: usize, step: Step, answer: &Answer) -> io::Result<()> {
+        match answer {
+            Answer::Done(text) => self.note(&format!("{}: done. {text}", step.tool))?,
+            Answer::Refused(text) => {
                 self.note(&format!("{}: not done. I read: {text}", step.tool))?;
                 if let Some(other) = step.otherwise {
                     return self.take(at, *other);
@@ -190,13 +190,13 @@ impl<W: Write, D: Write> Agent<W, D> {
     }
 
     /// One read at a time, and only while nothing but errands waits.
-    fn pass_the_time(&mut self) -> io::Result<()> {
+    fn read_while_idle(&mut self) -> io::Result<()> {
         if !self.waiting.values().all(|asked| matches!(asked, Asked::Errand { .. })) {
             return Ok(());
         }
-        self.pastimes += 1;
+        self.idle_reads += 1;
         let Some(step) = self.reads.next() else { return Ok(()) };
-        self.ask(Asked::Pastime, "tools/call", &call(&step))
+        self.ask(Asked::IdleRead, "tools/call", &call(&step))
     }
 
     /// Withdraws what still waits, as a host does that gives up; closing the pipe follows.
@@ -247,12 +247,12 @@ fn call(step: &Step) -> Value {
 }
 
 /// An answer as a model reads it: its first text, and whether the thing was done.
-enum Came {
+enum Answer {
     Done(String),
     Refused(String),
 }
 
-impl Came {
+impl Answer {
     fn read(message: &Value) -> Self {
         if let Some(error) = message.get("error") {
             return Self::Refused(format!("error {}: {}", error["code"], error["message"]));
@@ -281,25 +281,25 @@ fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStd
     }
 }
 
-/// Hands every line of the server on, then the silence after it.
-pub(super) fn listen(from: impl Read + Send + 'static, tell: Sender<Heard>) {
+/// Passes on every line of the server, and then that its pipe ended.
+pub(super) fn listen(from: impl Read + Send + 'static, to: Sender<Event>) {
     thread::spawn(move || {
         let mut lines = BufReader::new(from).split(b'\n');
         while let Some(Ok(line)) = lines.next() {
-            if tell.send(Heard::Line(line)).is_err() {
+            if to.send(Event::Line(line)).is_err() {
                 return;
             }
         }
-        // No one may be left to hear it.
-        let _ = tell.send(Heard::Silence);
+        // The agent may have ended already.
+        let _ = to.send(Event::Closed);
     });
 }
 
-fn wait_for_leave(tell: Sender<Heard>) {
+fn wait_for_leave(to: Sender<Event>) {
     thread::spawn(move || {
         // An error on stdin is an end, too.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        let _ = tell.send(Heard::Leave);
+        let _ = to.send(Event::Leave);
     });
 }
 
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn unguarded_the_agent_does_all_its_harm() {
         let work = tempfile::tempdir().unwrap();
-        stage::furnish(work.path()).unwrap();
+        stage::fill(work.path()).unwrap();
         let story = Story::of(&work.path().canonicalize().unwrap()).unwrap();
         let errands = story.errands.concat().len();
         let before = State::of(work.path()).unwrap();
@@ -328,8 +328,8 @@ mod tests {
         let serving = thread::spawn(move || server::serve(BufReader::new(server_in), server_out, &tools));
 
         let (tell, events) = mpsc::channel();
-        let (heard, hearing) = mpsc::channel();
-        listen(from_server, heard);
+        let (sender, hearing) = mpsc::channel();
+        listen(from_server, sender);
         let mut diary = Vec::new();
         let written = &mut diary;
         let living = thread::scope(move |scope| {
@@ -338,14 +338,14 @@ mod tests {
             let mut answers = 0;
             while answers < 2 + errands {
                 match hearing.recv_timeout(Duration::from_secs(20)).unwrap() {
-                    Heard::Line(line) => {
+                    Event::Line(line) => {
                         answers += 1;
-                        tell.send(Heard::Line(line)).unwrap();
+                        tell.send(Event::Line(line)).unwrap();
                     }
                     other => panic!("{other:?}"),
                 }
             }
-            tell.send(Heard::Leave).unwrap();
+            tell.send(Event::Leave).unwrap();
             life.join().unwrap()
         });
         assert_eq!(living.unwrap(), ExitCode::SUCCESS);

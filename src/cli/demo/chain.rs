@@ -12,7 +12,7 @@ use super::stage::Stage;
 use crate::cli::error::Error;
 
 /// The agent sees the wrapper off, which sees the server off: each within its own limit.
-const FAREWELL: Duration = Duration::from_secs(10);
+const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// The agent with everything below it. It leaves when its stdin ends, so also when this process dies.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Chain {
     /// Tells the agent to leave and waits until it has; one that stays is killed and reported.
     pub(super) fn leave(mut self) -> Result<(), Error> {
         self.dismiss();
-        match wait_for(&mut self.agent, FAREWELL).map_err(error::process)? {
+        match wait_for(&mut self.agent, END_LIMIT).map_err(error::process)? {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(error::between(format!("the agent ended with {status}"))),
             None => Err(error::between("the agent did not leave in time")),
@@ -62,7 +62,7 @@ impl Chain {
 impl Drop for Chain {
     fn drop(&mut self) {
         self.dismiss();
-        if let Ok(None) = wait_for(&mut self.agent, FAREWELL) {
+        if let Ok(None) = wait_for(&mut self.agent, END_LIMIT) {
             // It is gone or it cannot be killed: either way nothing is left to do.
             let _ = self.agent.kill();
             let _ = self.agent.wait();

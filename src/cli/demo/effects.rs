@@ -72,13 +72,13 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::stage::furnish;
+    use super::super::stage::fill;
     use super::*;
 
     #[test]
     fn every_kind_of_change_is_seen_and_nothing_else() {
         let work = tempfile::tempdir().unwrap();
-        furnish(work.path()).unwrap();
+        fill(work.path()).unwrap();
         let before = State::of(work.path()).unwrap();
         assert!(before.changes(&State::of(work.path()).unwrap()).is_empty());
 

@@ -19,7 +19,7 @@ use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, OperatorVerdict};
 
 /// How long the whole play may wait for any one thing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The play as it goes on.
 pub(super) struct Play<'a> {
@@ -68,7 +68,7 @@ impl<'a> Play<'a> {
     /// Deals with calls until every cue was given, then lets the agent leave.
     pub(super) fn perform(&mut self, chain: &mut Chain) -> Result<(), Error> {
         while !self.cues.is_empty() {
-            let deadline = Instant::now() + PATIENCE;
+            let deadline = Instant::now() + TIMEOUT;
             let next = loop {
                 if let Some(next) = self.held.pop_front() {
                     break Some(next);
@@ -167,7 +167,7 @@ impl<'a> Play<'a> {
         let expected = verdict.word();
         let message = FromConsole::Decide { ticket: call.ticket.clone(), digest: call.digest, verdict };
         self.send(session, &message)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.settled.contains_key(&call.ticket) && self.listen(deadline)? {}
         let settled = self.settled.get(&call.ticket).copied().flatten();
         if settled != Some(expected) {
@@ -187,7 +187,7 @@ impl<'a> Play<'a> {
         let message =
             FromConsole::Edit { ticket: call.ticket.clone(), digest: call.digest, arguments: arguments.into() };
         self.send(session, &message)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let back = |(_, held): &(String, Snapshot)| held.ticket == call.ticket && held.edited_from.is_some();
             if let Some(at) = self.held.iter().position(back) {

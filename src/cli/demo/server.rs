@@ -96,7 +96,9 @@ fn era(params: &Value) -> Result<Era, Value> {
 fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<Value, Value> {
     Ok(match (method, era) {
         ("initialize", Era::Handshake) => json!({
-            "protocolVersion": revision(&params["protocolVersion"]),
+            // The version asked for, where the handshake knows it; else the newest it knows.
+            "protocolVersion":
+                HANDSHAKE.into_iter().find(|known| params["protocolVersion"] == *known).unwrap_or(HANDSHAKE[3]),
             "capabilities": { "tools": {}, "logging": {} },
             "serverInfo": me(),
         }),
@@ -121,11 +123,6 @@ fn call(params: &Value, tools: &Tools) -> Result<Value, Value> {
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
     tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))
-}
-
-/// The version asked for, where the handshake knows it; else the newest it knows.
-fn revision(asked: &Value) -> &str {
-    HANDSHAKE.into_iter().find(|known| asked == known).unwrap_or(HANDSHAKE[3])
 }
 
 fn dress(mut result: Value, era: Era) -> Value {
@@ -156,7 +153,7 @@ mod tests {
     /// One line in, one line out, over a fresh workspace.
     fn ask(line: &str) -> String {
         let work = tempfile::tempdir().unwrap();
-        stage::furnish(work.path()).unwrap();
+        stage::fill(work.path()).unwrap();
         let mut out = Vec::new();
         let tools = Tools::over(work.path()).unwrap();
         serve(format!("{line}\n").as_bytes(), &mut out, &tools).unwrap();

@@ -59,7 +59,7 @@ impl Stage {
         for folder in [&stage.work, &stage.home] {
             private(folder).map_err(|cause| error::io("making", folder, cause))?;
         }
-        furnish(&stage.work)?;
+        fill(&stage.work)?;
         Ok(stage)
     }
 
@@ -70,13 +70,13 @@ impl Stage {
     }
 
     /// Removes everything.
-    pub(super) fn strike(self) -> Result<(), Error> {
+    pub(super) fn remove(self) -> Result<(), Error> {
         fs::remove_dir_all(&self.root).map_err(|cause| error::io("removing", &self.root, cause))
     }
 }
 
 /// Puts the files and the database into an empty workspace.
-pub(super) fn furnish(work: &Path) -> Result<(), Error> {
+pub(super) fn fill(work: &Path) -> Result<(), Error> {
     for (name, content) in FILES {
         let place = work.join(name);
         place
@@ -94,8 +94,9 @@ fn sweep(around: &Path) {
     let entries = fs::read_dir(around).into_iter().flatten().flatten();
     for entry in entries {
         let maker = entry.file_name().to_str().and_then(maker);
-        let ours =
-            || entry.path().symlink_metadata().is_ok_and(|meta| is_ours(&meta)) && entry.path().join(PLAYING).is_file();
+        let is_private =
+            |meta: fs::Metadata| meta.is_dir() && meta.uid() == getuid().as_raw() && meta.mode() & 0o077 == 0;
+        let ours = || entry.path().symlink_metadata().is_ok_and(is_private) && entry.path().join(PLAYING).is_file();
         if maker.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH)) && ours() {
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -107,10 +108,6 @@ fn maker(name: &str) -> Option<Pid> {
     let (pid, number) = name.strip_prefix(NAME)?.split_once('-')?;
     number.parse::<u8>().ok()?;
     Pid::from_raw(pid.parse().ok().filter(|pid| *pid > 0)?)
-}
-
-fn is_ours(meta: &fs::Metadata) -> bool {
-    meta.is_dir() && meta.uid() == getuid().as_raw() && meta.mode() & 0o077 == 0
 }
 
 fn private(folder: &Path) -> io::Result<()> {

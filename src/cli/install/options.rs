@@ -15,7 +15,7 @@ pub struct ChangeOptions {
     #[arg(long, conflicts_with_all = ["host", "server"])]
     pub all: bool,
     /// Only the servers of this host; may be repeated
-    #[arg(long, value_name = "HOST", value_parser = a_host())]
+    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(HOSTS.iter().map(|host| host.word)))]
     pub host: Vec<String>,
     /// Only servers of this name, as the host's file has it; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -44,8 +44,4 @@ pub struct InstallOptions {
     /// The program that hosts start, instead of the mcp-approve that runs now
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
-}
-
-fn a_host() -> PossibleValuesParser {
-    PossibleValuesParser::new(HOSTS.iter().map(|host| host.word))
 }

@@ -13,7 +13,7 @@ use crate::cli::subprocess::Subprocess;
 use crate::mcp::tool::Tool;
 
 /// So long a server may take for everything; `npx` fetches a package first.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// As many pages as are asked for.
 const MOST_PAGES: usize = 1_000;
 /// No line is longer, in bytes.
@@ -57,7 +57,7 @@ impl Server {
         let failed =
             |cause| Error::failed(format!("{name} could not be started"), cause, "check the command after `--`");
         let process = started.map_err(failed)?;
-        Ok(Self { name, process, until: Instant::now() + PATIENCE })
+        Ok(Self { name, process, until: Instant::now() + TIMEOUT })
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Error> {
@@ -72,7 +72,7 @@ impl Server {
             let line = match self.process.next(left) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(self.wrong(&format!("it did not answer {method} within {} s", PATIENCE.as_secs())));
+                    return Err(self.wrong(&format!("it did not answer {method} within {} s", TIMEOUT.as_secs())));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.wrong(&format!("it ended before it answered {method}")));

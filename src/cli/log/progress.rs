@@ -8,7 +8,7 @@ use crate::audit::index::Index;
 use crate::audit::store::{Reader, StoreError};
 
 /// A wait too short to explain.
-const PATIENCE: Duration = Duration::from_millis(500);
+const DELAY: Duration = Duration::from_millis(500);
 
 /// Opens the index of this log and takes in what it lacks, as [`Index::brought_on`] does.
 pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
@@ -45,7 +45,7 @@ struct Progress {
 
 impl Progress {
     fn new(what: &'static str, is_terminal: bool, now: Instant) -> Self {
-        Self { what, is_terminal, next: now + PATIENCE, shown: false }
+        Self { what, is_terminal, next: now + DELAY, shown: false }
     }
 
     /// The line that replaces the one before, twice a second; `None` while that is too early.
@@ -53,7 +53,7 @@ impl Progress {
         if !self.is_terminal || now < self.next {
             return None;
         }
-        self.next = now + PATIENCE;
+        self.next = now + DELAY;
         self.shown = true;
         let hundredth = upto.saturating_mul(100) / newest.max(1);
         Some(format!("\r{}: record {upto} of {newest} ({hundredth} %) \x1b[K", self.what))

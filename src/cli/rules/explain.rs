@@ -32,7 +32,7 @@ use crate::policy::under::{Paths, Roots};
 use crate::wire::strict::{self, Flaw};
 
 /// How long looking at paths may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Explains a call under the accepted policy; where something of it waits to be accepted, also under the one that is
 /// written.
@@ -70,7 +70,7 @@ pub(super) fn run(
 fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
     let ground = Ground::here(user::current().ok().map(|user| user.home));
     let wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
-    let found = facts::found(&ground, &wanted, Instant::now() + PATIENCE);
+    let found = facts::found(&ground, &wanted, Instant::now() + TIMEOUT);
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 

@@ -116,7 +116,7 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
-        "expires": rule.expires.and_then(rfc3339),
+        "expires": rule.expires.and_then(|end| Some(jiff::Timestamp::from_millisecond(end).ok()?.to_string())),
         "note": rule.note,
         "disabled": disabled,
         "layer": rule.layer.word(),
@@ -137,9 +137,4 @@ fn selects(rule: &Rule, look: Look<'_>) -> String {
 fn until(end: i64, look: Look<'_>) -> String {
     let minute = || time::date(end, look.clock.offset).rsplit_once(':').map(|(minute, _)| minute.to_owned());
     written::moment(end).filter(|day| day.len() == "2026-12-31".len()).or_else(minute).unwrap_or_default()
-}
-
-/// A time as RFC 3339, UTC.
-fn rfc3339(millis: i64) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }

@@ -13,7 +13,7 @@ use crate::cli::subprocess::Subprocess;
 use crate::mcp::tool::Tool;
 
 /// How long one answer may take: it may come from a model.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// An answer longer than this is none.
 const LONGEST: u64 = 64 << 10;
 
@@ -37,8 +37,8 @@ impl Verifier {
         let at = self.asked;
         // A classifier that has ended may have answered before it was asked.
         let _ = self.process.write(&nameless(tool));
-        let answer = self.process.next(PATIENCE).map_err(|_| {
-            let seconds = PATIENCE.as_secs();
+        let answer = self.process.next(TIMEOUT).map_err(|_| {
+            let seconds = TIMEOUT.as_secs();
             wrong(format!(
                 "the classifier ended, or took more than {seconds} s, before it answered tool {at} of the list"
             ))
