@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::pattern::{BACKTRACKS, Cost};
 use super::work::{CHECK, EXPLAIN, TooMuch, Uncounted, Work};
+use crate::wire::fields::in_pointer;
 
 /// Beyond these a schema is refused: no honest tool comes near.
 const MAX_DEPTH: usize = 64;
@@ -225,7 +226,7 @@ fn incomparable(value: &Value) -> Option<String> {
         }
         Value::Object(fields) => fields.iter().find_map(|(key, field)| {
             let below = incomparable(field)?;
-            Some(format!("/{}{below}", key.replace('~', "~0").replace('/', "~1")))
+            Some(format!("/{}{below}", in_pointer(key)))
         }),
         Value::Null | Value::Bool(_) | Value::String(_) => None,
     }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::fields::{field, member};
+use crate::wire::fields::{field, in_pointer, member};
 
 /// Schema nodes looked at for one call; honest arguments need a few hundred.
 const MAX_WORK: usize = 50_000;
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
             }
             let end = self.path.len();
             self.path.push('/');
-            self.path.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            self.path.push_str(&in_pointer(key));
             if said.is_empty() {
                 match self.room.checked_sub(self.path.len()).filter(|_| self.keys.len() < MAX_KEYS) {
                     Some(room) => {

@@ -9,6 +9,7 @@ use crate::capability::set::Growth;
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
 use crate::mcp::tool::Tool;
+use crate::wire::fields::in_pointer;
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: 
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
             let gone = before.keys().filter(|key| !after.contains_key(*key));
             for key in after.keys().chain(gone) {
-                let place = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let place = format!("{place}/{}", in_pointer(key));
                 compare(place, before.get(key), after.get(key), found);
             }
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::digest::{Digest, Hasher};
+use super::fields::in_pointer;
 use super::fold;
 use super::id::Id;
 use super::inputs::{Inputs, Question};
@@ -237,7 +238,7 @@ impl Call {
         let of_params = of_params.into_iter().filter(|(key, value)| !known(key, value)).map(|one| ("/params", one));
         let mut text = String::from("{");
         for (place, (key, value)) in above.chain(of_params) {
-            let pointer = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{place}/{}", in_pointer(&key));
             text.push_str(if text.len() > 1 { "," } else { "" });
             text.push_str(&Value::from(pointer).to_string());
             text.push(':');

@@ -1,5 +1,7 @@
-//! The members of a JSON object by their names. Most objects are small: to compare a name with each of theirs costs less than
-//! to hash it.
+//! The members of a JSON object by their names, and such names in JSON Pointers. Most objects are small: to compare a name
+//! with each of theirs costs less than to hash it.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -37,4 +39,18 @@ impl<'v> Fields<'v> {
 /// The member of this name, where the value is an object.
 pub fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     field(value.as_object()?, name)
+}
+
+/// A member's name as it stands in a JSON Pointer.
+pub fn in_pointer(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        name.replace('~', "~0").replace('/', "~1").into()
+    } else {
+        name.into()
+    }
+}
+
+/// The name that stands in a JSON Pointer as this word.
+pub fn from_pointer(word: &str) -> String {
+    word.replace("~1", "/").replace("~0", "~")
 }

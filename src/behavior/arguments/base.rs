@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::path::{LONGEST, Leads, leads};
 use crate::behavior::words;
+use crate::wire::fields::{from_pointer, in_pointer};
 
 /// Names of arguments that carry a file's content.
 pub const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
@@ -73,7 +74,7 @@ pub fn readings(arguments: &Value, name: &str, path: &str) -> Option<Vec<String>
     if is_relative(path) {
         let pointer = match name.starts_with('/') {
             true => name.to_owned(),
-            false => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+            false => format!("/{}", in_pointer(name)),
         };
         for base in Bases::of(arguments).of_path(&pointer) {
             if is_relative(&base.path) || all.len() > MOST {
@@ -168,7 +169,7 @@ fn says(name: &str) -> Says {
 
 /// The words of a JSON Pointer.
 fn names(pointer: &str) -> Vec<String> {
-    pointer.split('/').skip(1).map(|word| word.replace("~1", "/").replace("~0", "~")).collect()
+    pointer.split('/').skip(1).map(from_pointer).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::behavior::words;
+use crate::wire::fields::in_pointer;
 
 /// At most this many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
 pub const MOST: usize = 64;
@@ -72,7 +73,7 @@ impl Walk {
             },
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    self.below(&name.replace('~', "~0").replace('/', "~1"), says_path(name), field, depth);
+                    self.below(&in_pointer(name), says_path(name), field, depth);
                 }
             }
             // What is listed under a name is under that name.

@@ -8,6 +8,7 @@ use super::explain::key::Key;
 use super::language::Spoken;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
+use crate::wire::fields::in_pointer;
 
 /// As many declared names are read ahead.
 const MOST_KEYS: usize = 64;
@@ -43,7 +44,7 @@ impl Said {
             spoken: Spoken::of(tool),
             searches: has(SEARCHES),
             runs: has(RUNS),
-            plain: plain.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect(),
+            plain: plain.iter().map(|name| in_pointer(name).into_owned()).collect(),
             learnt: Default::default(),
             keys: declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect(),
         }

@@ -17,7 +17,7 @@ use super::said::Said;
 use super::sql::Dialect;
 use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
-use crate::wire::fields::{field, member};
+use crate::wire::fields::{field, in_pointer, member};
 
 /// As much text of one call is read, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -187,10 +187,7 @@ impl<'a> Walk<'a> {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| match name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
-                true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
-                false => pointer.push_str(name),
-            });
+            let end = self.below(|pointer| pointer.push_str(&in_pointer(name)));
             if act == Some(name.as_str()) {
                 self.explained("the language of the statement beside it");
             } else if !paired.contains(&name.as_str()) {

@@ -1,5 +1,7 @@
 //! Which of a call's undeclared keys lie in the container that a walk is in. Knows pointers, no text.
 
+use crate::wire::fields::in_pointer;
+
 /// The undeclared keys in one container: a range of the sorted list, whose pointers all begin with the container's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Within {
@@ -21,7 +23,7 @@ impl Within {
         if list.is_empty() {
             return self;
         }
-        let mut name = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let mut name = format!("/{}", in_pointer(name));
         let length = self.length + name.len();
         if let Ok(at) = list.binary_search_by(|pointer| after(pointer, self.length).cmp(&name)) {
             return Self { first: self.first + at, end: self.first + at + 1, length };

@@ -14,6 +14,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use crate::policy::rule::{Decision, Likely, Policy};
+use crate::wire::fields::from_pointer;
 
 /// How many parameters one word may be about.
 const PARAMETERS: usize = 8;
@@ -90,10 +91,7 @@ pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffe
 
 /// The parameters whose values are not explained; `None` where that is more than one parameter's matter.
 fn parameters(judged: &Judged) -> Option<Vec<String>> {
-    let name = |pointer: &str| {
-        let first = pointer.strip_prefix('/')?.split('/').next()?;
-        Some(first.replace("~1", "/").replace("~0", "~"))
-    };
+    let name = |pointer: &str| pointer.strip_prefix('/')?.split('/').next().map(from_pointer);
     let unexplained = &judged.behavior.explanation.unexplained;
     let mut names = unexplained.iter().map(|leaf| name(&leaf.pointer)).collect::<Option<Vec<String>>>()?;
     names.sort();

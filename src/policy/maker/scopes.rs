@@ -7,6 +7,7 @@ use crate::policy::glob::escaped;
 use crate::policy::holds::Holds;
 use crate::policy::under::{Folder, Roots, absolute};
 use crate::policy::written;
+use crate::wire::fields::in_pointer;
 
 /// What a made rule covers, said as data; the server, the tool and what the call is are always part of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,11 +85,7 @@ pub(super) fn of(tool: &str, arguments: &Map<String, Value>, roots: &Roots) -> V
 
 fn condition(name: &str, test: &str) -> String {
     // A name that begins with `/` would be read as a pointer.
-    let arg = if name.is_empty() || name.starts_with('/') {
-        format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-    } else {
-        name.to_owned()
-    };
+    let arg = if name.is_empty() || name.starts_with('/') { format!("/{}", in_pointer(name)) } else { name.to_owned() };
     format!("{{ arg = {}, {test} }}", written::text(&arg))
 }
 

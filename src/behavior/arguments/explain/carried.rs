@@ -9,6 +9,7 @@ use super::address;
 use super::key::{Key, Role};
 use super::name;
 use crate::behavior::secrets;
+use crate::wire::fields::in_pointer;
 
 /// A longer address is not plain, in bytes behind its scheme.
 const LONGEST: usize = 256;
@@ -112,7 +113,7 @@ struct Beside {
 
 impl Beside {
     fn field(&mut self, (name, is_secret): (&str, bool), field: &Value, above: &str) {
-        let pointer = format!("{above}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{above}/{}", in_pointer(name));
         // A name is data as well, where it is the caller's.
         self.text(name, OPAQUE, &pointer);
         self.value((name, is_secret || secrets::is_secret_key(name)), field, &pointer);

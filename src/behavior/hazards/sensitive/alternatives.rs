@@ -65,24 +65,20 @@ impl Cutter {
     }
 
     fn open(&mut self) {
-        let group = match self.piece.chars().last() {
-            Some('@' | '+') => "{",
-            Some('?' | '*') => "{,",
-            Some('!') => "{*,",
-            Some('/' | '\\' | '.') => {
-                self.piece.push('{');
-                self.braces += 1;
-                self.open.push(Open::Alternatives);
-                return;
-            }
+        let (is_sign, group) = match self.piece.chars().last() {
+            Some('@' | '+') => (true, "{"),
+            Some('?' | '*') => (true, "{,"),
+            Some('!') => (true, "{*,"),
+            Some('/' | '\\' | '.') => (false, "{"),
             // A function's arguments, or a remark.
             _ => {
                 self.end();
-                self.open.push(Open::Other);
-                return;
+                return self.open.push(Open::Other);
             }
         };
-        self.piece.pop();
+        if is_sign {
+            self.piece.pop();
+        }
         self.piece.push_str(group);
         self.braces += 1;
         self.open.push(Open::Alternatives);
