@@ -75,7 +75,6 @@ impl Lifecycle {
 
     /// One side is gone: no call is legal any more.
     pub fn close(&mut self) {
-        self.asked = None;
         self.step(|stage| match stage {
             Stage::Opening(session) => Stage::Closed(session.close()),
             Stage::Initializing(session) => Stage::Closed(session.close()),
