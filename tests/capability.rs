@@ -8,6 +8,7 @@ mod generated;
 mod manifests;
 mod set;
 mod shape;
+mod typed;
 
 use mcp_approve::capability::schema::{Fits, Schema, Violation};
 use mcp_approve::capability::types::signature;

@@ -264,7 +264,7 @@ fn the_explanation_names_the_first_selector_that_fails() {
     };
     let explanation = explain_at(&policy, &question, &policy.roots);
     let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
-    assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
+    assert_eq!(fits, ["a Differs(Selector(Server))", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));
 }
 

@@ -274,12 +274,7 @@ fn every_section_of_the_papers_has_its_test() {
     }
     for row in rows {
         let test = row[2].trim_matches('`');
-        let is_there = match test.split_once(':') {
-            Some((file, error)) => {
-                fs::read_to_string(root().join(file)).is_ok_and(|text| text.contains(&format!("compile_fail,{error}")))
-            }
-            None => tests.contains(&format!("fn {test}(")),
-        };
+        let is_there = tests.contains(&format!("fn {test}("));
         if !is_there {
             complaints.push(format!("0{}: there is no test {test}", row[0]));
         }

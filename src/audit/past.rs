@@ -170,6 +170,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     }
     let JudgedDetail { words, method, confidence, evidence, hazards, disputed } = fields.detail()?;
     let identity = words.parse::<Identity>().ok()?;
+    let hazard = |HazardDetail { hazard, what }| Some(Hazard { kind: HazardKind::from_word(&hazard)?, what });
     let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
     let analyses = if method.is_none() { arguments::found(None, &arguments) } else { Vec::new() };
@@ -187,9 +188,4 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
         behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
     }
     Some(Arrival { arguments, behavior, analysed, method })
-}
-
-fn hazard(HazardDetail { hazard, what }: HazardDetail) -> Option<Hazard> {
-    let kind: HazardKind = serde_json::from_value(Value::String(hazard)).ok()?;
-    Some(Hazard { kind, what })
 }

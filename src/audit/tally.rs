@@ -158,13 +158,7 @@ impl<N: Numbers> Tally<N> {
     }
 
     fn rule(&mut self, rule: &str, time: Option<i64>) {
-        if !self.rules.contains_key(rule) {
-            if self.rules.len() >= MOST {
-                return;
-            }
-            self.rules.insert(rule.to_owned(), RuleTally::default());
-        }
-        let Some(tally) = self.rules.get_mut(rule) else { return };
+        let Some(tally) = bounded(&mut self.rules, rule, RuleTally::default) else { return };
         tally.hits += 1;
         tally.last = time.or(tally.last);
     }
@@ -251,17 +245,19 @@ impl<N> ToolTally<N> {
     }
 }
 
+/// The entry of a name, which may be new; `None` where the list has as many as it may.
+fn bounded<'t, T>(list: &'t mut BTreeMap<String, T>, name: &str, new: impl FnOnce() -> T) -> Option<&'t mut T> {
+    if list.len() < MOST && !list.contains_key(name) {
+        list.insert(name.to_owned(), new());
+    }
+    list.get_mut(name)
+}
+
 impl Sessions {
     /// Counts one fact.
     pub fn take(&mut self, fact: &Fact<'_>) {
-        if !self.0.contains_key(fact.session) {
-            if self.0.len() >= MOST {
-                return;
-            }
-            let new = SessionTally { server: fact.server.to_owned(), first: fact.time, ..SessionTally::default() };
-            self.0.insert(fact.session.to_owned(), new);
-        }
-        let Some(session) = self.0.get_mut(fact.session) else { return };
+        let new = || SessionTally { server: fact.server.to_owned(), first: fact.time, ..SessionTally::default() };
+        let Some(session) = bounded(&mut self.0, fact.session, new) else { return };
         session.last = fact.time.or(session.last);
         match fact.what {
             What::Decided(decided) => {

@@ -25,6 +25,16 @@ impl Identity {
     /// How many there are.
     const COUNT: usize = Mutability::ALL.len() * Action::ALL.len() * OutputDomain::ALL.len();
 
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Mutability::ALL.iter().flat_map(|&mutability| {
+            let of = move |&action| {
+                OutputDomain::ALL.iter().map(move |&output_domain| Self { mutability, action, output_domain })
+            };
+            Action::ALL.iter().flat_map(of)
+        })
+    }
+
     /// Whether mutability and action agree: PURE reads or searches, and nothing else does.
     pub fn is_whole(&self) -> bool {
         matches!(self.action, Action::Read | Action::Search) == (self.mutability == Mutability::Pure)

@@ -13,18 +13,18 @@
 //! | 001 §3.2 | `codegen::csharp`: records | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §3.3 | `codegen::csharp`: `[FromServices]` with the guidance on lifetimes | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §4.1 | `set::Caps`; `lattice caps`, `meet`, `join`, `diff` | `capability_sets_are_a_bounded_distributive_lattice` |
-//! | 001 §4.2 | `typed`: sets as bounds; one trait or interface for each tool | `src/capability/typed.rs:E0277` |
+//! | 001 §4.2 | generated (`assets/typed.rs`): sets as bounds; one trait or interface for each tool | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §4.3 | `policy::scope`, `link::delegation`: what a wrapper hands on is a meet | `whoever_is_started_underneath_a_viewer_stays_one` |
 //! | 001 §4.4 | `workflow`: `lattice check` | `a_capability_is_followed_over_every_edge` |
 //! | 001 §5 | the FileManager, generated | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §6 | protocol isolation: `Effective = Caps(S) ∩ Scope` at start and at every call | `a_scope_from_the_log_is_enough_to_play_the_session_again` |
-//! | 001 §7 | `mcp::lifecycle`, `mcp::session`; `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
+//! | 001 §7 | `mcp::lifecycle`, `mcp::session`; generated: `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
 //! | 001 §8.1 | no call without its guardrail: `gate::data::token` | `a_token_is_minted_only_from_proofs_of_this_very_call` |
-//! | 001 §8.2 | `typed::GuardrailToken`, made by `typed::CallbackRunner` alone | `src/capability/typed.rs:E0423` |
+//! | 001 §8.2 | generated: `typed::GuardrailToken`, made by `typed::CallbackRunner` alone | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §8.3 | `codegen::csharp`: `GuardrailEvidence<T>`, made by running the guardrail, for one call | `a_call_in_csharp_asks_for_its_evidence` |
 //! | 001 §8.4 | each wrapper mints its own tokens and decides by itself, under the scope of those above it | `whoever_is_started_underneath_a_viewer_stays_one` |
-//! | 001 §8.5 | `typed::NoGuardrailRequired`, sealed | `src/capability/typed.rs:E0271` |
-//! | 001 §8.6 | `typed::safe`: all three proofs or no call | `src/capability/typed.rs:E0308` |
+//! | 001 §8.5 | generated: `typed::NoGuardrailRequired`, sealed | `what_a_program_may_not_do_does_not_compile` |
+//! | 001 §8.6 | generated: `typed::safe`: all three proofs or no call | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §9 | the scope as the gate of a transport: stdio's is ours, HTTP's tokens are the host's | `a_tool_outside_the_scope_is_refused_and_recorded` |
 //! | 004 VCV | `behavior::profile`: what a server declares beside a definition; definitions are pinned by version | `what_a_server_declares_makes_a_tool_no_safer` |
 //! | 004 routing | `tools search`: hard gate, then relevance times cost | `a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs` |
@@ -42,7 +42,6 @@ pub mod schema;
 pub mod scope;
 pub mod set;
 pub mod shape;
-pub mod typed;
 pub mod types;
 pub mod undeclared;
 mod work;

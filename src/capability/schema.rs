@@ -3,6 +3,7 @@
 //! A schema is the server's word, so it is hostile: its size, depth, patterns and numbers are bounded before it is
 //! compiled, and a `$ref` that leaves the document makes it unusable.
 
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use jsonschema::PatternOptions;
@@ -182,20 +183,14 @@ impl Bounds {
 
 /// Refuses a schema whose `$ref`s double at every step: small to send, endless to check.
 fn unfolds_within_bounds(schema: &Value) -> Result<(), Unusable> {
-    let mut weights = std::collections::HashMap::new();
-    if weight(schema, schema, &mut weights, 0) > MAX_UNFOLDED {
+    if weight(schema, schema, &mut HashMap::new(), 0) > MAX_UNFOLDED {
         return unusable("its references unfold without bound".to_owned());
     }
     Ok(())
 }
 
 /// Nodes below `node`, references followed; a reference into itself counts once.
-fn weight<'a>(
-    root: &'a Value,
-    node: &'a Value,
-    known: &mut std::collections::HashMap<&'a str, u64>,
-    depth: usize,
-) -> u64 {
+fn weight<'a>(root: &'a Value, node: &'a Value, known: &mut HashMap<&'a str, u64>, depth: usize) -> u64 {
     // Chains of references deeper than any schema are cut here, and count as a bomb.
     if depth > 4 * MAX_DEPTH {
         return MAX_UNFOLDED + 1;

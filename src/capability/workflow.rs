@@ -119,9 +119,8 @@ struct Graph<'a> {
     called: BTreeMap<&'a str, Vec<usize>>,
     /// What each agent's servers have.
     caps: Vec<Bits>,
-    edges: Vec<(usize, usize, Option<Bits>)>,
-    /// The numbers of the edges that leave each agent.
-    out: Vec<Vec<usize>>,
+    /// For each agent, to whom it hands on what.
+    out: Vec<Vec<(usize, Option<Bits>)>>,
     starts: Vec<bool>,
 }
 
@@ -147,18 +146,14 @@ impl<'a> Graph<'a> {
             called.entry(&one.name).or_default().push(at);
         }
         let mut out = vec![Vec::new(); names.len()];
-        let mut edges = Vec::new();
         for one in &workflow.delegations {
             if let (Some(from), Some(to)) = (number.get(one.from.as_str()), number.get(one.to.as_str())) {
-                if let Some(out) = out.get_mut(*from) {
-                    out.push(edges.len());
-                }
-                edges.push((*from, *to, one.only.as_ref().map(|only| named(&called, only, empty()))));
+                out[*from].push((*to, one.only.as_ref().map(|only| named(&called, only, empty()))));
             }
         }
         let caps = workflow.agents.values().map(of_agent).collect();
         let starts = workflow.agents.values().map(|agent| agent.starts).collect();
-        let mut graph = Self { names, capabilities, called, caps, edges, out, starts };
+        let mut graph = Self { names, capabilities, called, caps, out, starts };
         graph.start_the_rest();
         graph
     }
@@ -166,23 +161,25 @@ impl<'a> Graph<'a> {
     /// Whoever is handed nothing starts on its own; and so does every agent of a ring that no started agent reaches: one of
     /// them must be first, and the workflow does not say which.
     fn start_the_rest(&mut self) {
-        let mut into = vec![Vec::new(); self.names.len()];
-        for (from, to, _) in self.edges.iter().filter(|(from, to, _)| from != to) {
-            into.get_mut(*to).into_iter().for_each(|into| into.push(*from));
+        let all = 0..self.names.len();
+        let forward: Vec<Vec<usize>> = self.out.iter().map(|out| out.iter().map(|(to, _)| *to).collect()).collect();
+        let mut into = vec![Vec::new(); all.len()];
+        for (from, to) in all.clone().flat_map(|from| forward[from].iter().map(move |to| (from, *to))) {
+            if from != to {
+                into[to].push(from);
+            }
         }
         for (starts, into) in self.starts.iter_mut().zip(&into) {
             *starts |= into.is_empty();
         }
-        let forward: Vec<Vec<usize>> = self.out.iter().map(|edges| self.ends(edges)).collect();
-        let mut reached = vec![false; self.names.len()];
-        let started: Vec<usize> = (0..self.names.len()).filter(|at| self.starts.get(*at) == Some(&true)).collect();
-        reach(&forward, started, &mut reached);
+        let mut reached = vec![false; all.len()];
+        reach(&forward, all.clone().filter(|at| self.starts[*at]).collect(), &mut reached);
         // In this order no agent comes before a ring that reaches it and is not reached from it.
         for first in finished_last_first(&forward) {
-            if reached.get(first) == Some(&true) {
+            if reached[first] {
                 continue;
             }
-            let mut ring = vec![false; self.names.len()];
+            let mut ring = vec![false; all.len()];
             reach(&into, vec![first], &mut ring);
             for (starts, in_ring) in self.starts.iter_mut().zip(&ring) {
                 *starts |= in_ring;
@@ -191,18 +188,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn ends(&self, edges: &[usize]) -> Vec<usize> {
-        edges.iter().filter_map(|edge| self.edges.get(*edge)).map(|(_, to, _)| *to).collect()
-    }
-
     fn checked(&self, workflow: &Workflow) -> Checked<'a> {
         let scopes = self.scopes();
         let mut checked = Checked::default();
         // The first breaches, as agent and capability.
         let mut found: Vec<(usize, usize)> = Vec::new();
         for (at, ((name, agent), scope)) in self.names.iter().zip(workflow.agents.values()).zip(&scopes).enumerate() {
-            let has = ones(scope).filter_map(|one| self.capabilities.get(one)).copied();
-            checked.effective.insert(*name, has.collect());
+            checked.effective.insert(*name, ones(scope).map(|one| self.capabilities[one]).collect());
             let Some(allow) = &agent.allow else { continue };
             let allow = named(&self.called, allow, vec![0; scope.len()]);
             let outside: Bits = scope.iter().zip(&allow).map(|(scope, allow)| scope & !allow).collect();
@@ -215,11 +207,12 @@ impl<'a> Graph<'a> {
             let agents = found.iter().filter(|(_, other)| *other == one).map(|(at, _)| *at);
             paths.extend(agents.map(|at| ((at, one), self.path(at, &ways))));
         }
-        let breach = |((at, one), path): ((usize, usize), Vec<String>)| {
-            let (agent, capability) = (self.names.get(at)?, self.capabilities.get(one)?);
-            Some(Breach { agent: (*agent).to_owned(), capability: (*capability).clone(), path })
+        let breach = |((at, one), path): ((usize, usize), Vec<String>)| Breach {
+            agent: self.names[at].to_owned(),
+            capability: self.capabilities[one].clone(),
+            path,
         };
-        checked.breaches = paths.into_iter().filter_map(breach).collect();
+        checked.breaches = paths.into_iter().map(breach).collect();
         checked
     }
 
@@ -231,20 +224,17 @@ impl<'a> Graph<'a> {
         let mut queue: VecDeque<usize> = (0..scopes.len()).collect();
         let mut waits = vec![true; scopes.len()];
         while let Some(at) = queue.pop_front() {
-            if let Some(waits) = waits.get_mut(at) {
-                *waits = false;
-            }
-            let Some(scope) = scopes.get(at).cloned() else { continue };
-            for (_, to, only) in self.out.get(at).into_iter().flatten().filter_map(|edge| self.edges.get(*edge)) {
-                let (Some(theirs), Some(caps)) = (scopes.get_mut(*to), self.caps.get(*to)) else { continue };
+            waits[at] = false;
+            let scope = scopes[at].clone();
+            for (to, only) in &self.out[at] {
                 let mut grown = false;
-                for (word, theirs) in theirs.iter_mut().enumerate() {
-                    let part = |bits: &Bits| bits.get(word).copied().unwrap_or_default();
-                    let more = part(&scope) & part(caps) & only.as_ref().map_or(u64::MAX, part) & !*theirs;
+                for (word, theirs) in scopes[*to].iter_mut().enumerate() {
+                    let only = only.as_ref().map_or(u64::MAX, |only| only[word]);
+                    let more = scope[word] & self.caps[*to][word] & only & !*theirs;
                     *theirs |= more;
                     grown |= more != 0;
                 }
-                if grown && !std::mem::replace(waits.get_mut(*to).unwrap_or(&mut true), true) {
+                if grown && !std::mem::replace(&mut waits[*to], true) {
                     queue.push_back(*to);
                 }
             }
@@ -254,15 +244,15 @@ impl<'a> Graph<'a> {
 
     /// For each agent the one before it on the shortest way on which a capability comes to it, from one that starts with it.
     fn ways(&self, capability: usize) -> Vec<Option<usize>> {
-        let has = |at: usize| self.caps.get(at).is_some_and(|caps| is_set(caps, capability));
+        let has = |at: usize| is_set(&self.caps[at], capability);
         let mut before = vec![None; self.names.len()];
         let mut seen: Vec<bool> = self.starts.iter().enumerate().map(|(at, starts)| *starts && has(at)).collect();
-        let mut queue: VecDeque<usize> = (0..seen.len()).filter(|at| seen.get(*at) == Some(&true)).collect();
+        let mut queue: VecDeque<usize> = (0..seen.len()).filter(|at| seen[*at]).collect();
         while let Some(at) = queue.pop_front() {
-            for (_, to, only) in self.out.get(at).into_iter().flatten().filter_map(|edge| self.edges.get(*edge)) {
+            for (to, only) in &self.out[at] {
                 let is_handed = only.as_ref().is_none_or(|only| is_set(only, capability));
-                if is_handed && has(*to) && !std::mem::replace(seen.get_mut(*to).unwrap_or(&mut true), true) {
-                    before.get_mut(*to).into_iter().for_each(|before| *before = Some(at));
+                if is_handed && has(*to) && !std::mem::replace(&mut seen[*to], true) {
+                    before[*to] = Some(at);
                     queue.push_back(*to);
                 }
             }
@@ -272,10 +262,9 @@ impl<'a> Graph<'a> {
 
     /// The agents on the way to one.
     fn path(&self, agent: usize, ways: &[Option<usize>]) -> Vec<String> {
-        let before = |at: &usize| ways.get(*at).copied().flatten();
-        let mut path: Vec<usize> = std::iter::successors(Some(agent), before).collect();
+        let mut path: Vec<usize> = std::iter::successors(Some(agent), |at| ways[*at]).collect();
         path.reverse();
-        path.into_iter().filter_map(|at| self.names.get(at)).map(|name| (*name).to_owned()).collect()
+        path.into_iter().map(|at| self.names[at].to_owned()).collect()
     }
 }
 
@@ -283,8 +272,8 @@ impl<'a> Graph<'a> {
 fn reach(edges: &[Vec<usize>], from: Vec<usize>, reached: &mut [bool]) {
     let mut waiting = from;
     while let Some(at) = waiting.pop() {
-        if !std::mem::replace(reached.get_mut(at).unwrap_or(&mut true), true) {
-            waiting.extend(edges.get(at).into_iter().flatten());
+        if !std::mem::replace(&mut reached[at], true) {
+            waiting.extend(&edges[at]);
         }
     }
 }
@@ -295,18 +284,15 @@ fn finished_last_first(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(edges.len());
     for root in 0..edges.len() {
         let mut open = vec![(root, 0)];
-        if std::mem::replace(seen.get_mut(root).unwrap_or(&mut true), true) {
+        if std::mem::replace(&mut seen[root], true) {
             continue;
         }
         while let Some((at, next)) = open.last_mut() {
-            let to = edges.get(*at).and_then(|out| out.get(*next)).copied();
+            let to = edges[*at].get(*next).copied();
             *next += 1;
             match to {
-                Some(to) => {
-                    if !std::mem::replace(seen.get_mut(to).unwrap_or(&mut true), true) {
-                        open.push((to, 0));
-                    }
-                }
+                Some(to) if std::mem::replace(&mut seen[to], true) => {}
+                Some(to) => open.push((to, 0)),
                 None => order.extend(open.pop().map(|(at, _)| at)),
             }
         }
@@ -332,11 +318,9 @@ fn ones(bits: &Bits) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn set(bits: &mut Bits, at: usize) {
-    if let Some(word) = bits.get_mut(at / 64) {
-        *word |= 1 << (at % 64);
-    }
+    bits[at / 64] |= 1 << (at % 64);
 }
 
 fn is_set(bits: &Bits, at: usize) -> bool {
-    bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    bits[at / 64] >> (at % 64) & 1 == 1
 }

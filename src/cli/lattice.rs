@@ -135,7 +135,7 @@ pub struct CodegenOptions {
     /// The server's name in the code, instead of its own or its file's
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Rust: implement mcp_approve's typed interface too
+    /// Rust: the typed interface too, with each tool as a type
     #[arg(long)]
     pub typed: bool,
     #[command(flatten)]
@@ -212,7 +212,7 @@ impl Source {
 fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if options.typed && options.language != Language::Rust {
         return Err(Error::Wrong {
-            what: "--typed is for Rust: it implements this program's own typed interface".to_owned(),
+            what: "--typed is for Rust: it adds the typed interface, with each tool as a type".to_owned(),
             hint: "use --lang rust, or leave --typed out".to_owned(),
         });
     }

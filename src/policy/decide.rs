@@ -115,7 +115,11 @@ fn doubt(behavior: &Behavior) -> String {
 
 fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<(Fit, &Rule)>) -> Ruling {
     let behavior = question.behavior;
-    if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists(behavior)) {
+    // A request that only lists what there is: without it a session with a broken policy could show nothing.
+    let only_lists = || {
+        behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
+    };
+    if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists()) {
         let reason = "no rule covers this request, and the defaults cover only tool calls".to_owned();
         return Ruling { decision: Decision::Allow, rule: None, reason };
     }
@@ -144,11 +148,6 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
         format!("{why}the default for hazards {}, even for {}", says(decision), badge.word())
     };
     Ruling { decision, rule: None, reason }
-}
-
-/// Whether a request only lists what there is: without that a session with a broken policy could show nothing.
-fn only_lists(behavior: &Behavior) -> bool {
-    behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
 }
 
 /// What a default decides, and why, as a sentence.

@@ -38,29 +38,19 @@ impl Decimal {
         Some(Self { negative, digits, exponent })
     }
 
-    fn magnitude(&self, other: &Self) -> Ordering {
-        match (self.digits.is_empty(), other.digits.is_empty()) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Less,
-            (false, true) => Ordering::Greater,
-            (false, false) => (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits)),
-        }
-    }
-}
-
-impl Ord for Decimal {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self.negative, other.negative) {
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => self.magnitude(other),
-            (true, true) => other.magnitude(self),
-        }
+    /// Nothing for zero, which is less than that of any other.
+    fn magnitude(&self) -> Option<(i64, &str)> {
+        (!self.digits.is_empty()).then_some((self.exponent, &self.digits))
     }
 }
 
 impl PartialOrd for Decimal {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+        Some(match (self.negative, other.negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => self.magnitude().cmp(&other.magnitude()),
+            (true, true) => other.magnitude().cmp(&self.magnitude()),
+        })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
 use crate::wire::words::words;
 
@@ -54,11 +54,13 @@ pub fn add(text: &str, rule: &str) -> Result<String, EditError> {
 /// [`EditError`] when the text is not TOML, or has no such rule.
 pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     let mut document = read(text)?;
-    let at = position(&document, id)?;
+    let no_rule = || EditError::NoRule(id.to_owned());
     let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    of(&mut document, id)?;
     let rules = tables(&mut document)?;
-    let Some(removed) = rules.get(at).cloned() else { return Err(EditError::NoRule(id.to_owned())) };
-    let prefix = removed.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
+    let at = rules.iter().position(|rule| is_called(rule, id)).ok_or_else(no_rule)?;
+    let mut removed = rules.get(at).cloned().ok_or_else(no_rule)?;
+    let prefix = prefix(&removed).to_owned();
     // A comment with a blank line below it belongs to the rule before.
     let kept = match prefix.rfind("\n\n") {
         Some(cut) if !prefix[..cut].trim().is_empty() => prefix[..=cut].to_owned(),
@@ -69,19 +71,17 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     if rules.is_empty() {
         document.remove("rule");
     }
-    let next = next_table(&mut document, removed.position());
-    match next {
+    match next_table(&mut document, removed.position()) {
         Some(next) => {
-            let after = next.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
+            let after = self::prefix(next).to_owned();
             next.decor_mut().set_prefix(format!("{kept}{after}"));
         }
         None => document.set_trailing(format!("{kept}{end}")),
     }
     let mut alone = DocumentMut::new();
-    let mut table = removed;
-    table.decor_mut().set_prefix(own);
+    removed.decor_mut().set_prefix(own);
     let mut list = ArrayOfTables::new();
-    list.push(table);
+    list.push(removed);
     alone.insert("rule", Item::ArrayOfTables(list));
     Ok((document.to_string(), alone.to_string().trim_start_matches('\n').to_owned()))
 }
@@ -106,22 +106,16 @@ pub fn replace(text: &str, id: &str, rule: &str) -> Result<String, EditError> {
         _ => return Err(EditError::NotOne),
     };
     let mut document = read(text)?;
-    let at = position(&document, id)?;
-    let old = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
-    let (place, prefix) = (old.position(), old.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default());
+    let old = of(&mut document, id)?;
+    let (place, prefix) = (old.position(), self::prefix(old));
     // The blank line above it stays, and whatever is above that.
-    let kept = prefix.rfind("\n\n").map_or_else(|| leading(prefix), |cut| prefix[..cut + 2].to_owned());
-    let own = new.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().trim_start_matches('\n');
-    let prefix = format!("{kept}{own}");
+    let line_ends = || prefix.len() - prefix.trim_start_matches('\n').len();
+    let kept = &prefix[..prefix.rfind("\n\n").map_or_else(line_ends, |cut| cut + 2)];
+    let prefix = format!("{kept}{}", self::prefix(&new).trim_start_matches('\n'));
     *old = new;
     old.set_position(place);
     old.decor_mut().set_prefix(prefix);
     Ok(document.to_string())
-}
-
-/// The line ends that a text begins with.
-fn leading(text: &str) -> String {
-    text.chars().take_while(|c| *c == '\n').collect()
 }
 
 /// Reads one condition, and nothing beside it.
@@ -140,9 +134,7 @@ pub fn condition(text: &str) -> Result<InlineTable, EditError> {
 pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError> {
     let condition = self::condition(condition)?;
     let mut document = read(text)?;
-    let at = position(&document, id)?;
-    let rule = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
-    let list = rule.entry("unless").or_insert_with(|| Item::Value(Value::Array(Array::new())));
+    let list = of(&mut document, id)?.entry("unless").or_insert_with(|| Item::Value(Value::Array(Array::new())));
     let list = list.as_array_mut().ok_or(EditError::NotTables)?;
     let mut condition = Value::InlineTable(condition);
     // A list with an entry a line stays one.
@@ -169,9 +161,7 @@ words! {
 /// [`EditError`] when the text is not TOML, has no such rule, or the rule is so already.
 pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError> {
     let mut document = read(text)?;
-    let at = position(&document, id)?;
-    let rule = tables(&mut document)?.get(at);
-    let is_off = rule.and_then(|rule| rule.get("disabled")).and_then(Item::as_bool).unwrap_or_default();
+    let is_off = of(&mut document, id)?.get("disabled").and_then(Item::as_bool).unwrap_or_default();
     match (switch, is_off) {
         (Switch::Off, false) => set(text, id, "disabled", Some("true")),
         (Switch::On, true) => set(text, id, "disabled", None),
@@ -185,8 +175,7 @@ pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError>
 /// [`EditError`] when the text is not TOML, has no such rule, or the value is none.
 pub fn set(text: &str, id: &str, key: &str, value: Option<&str>) -> Result<String, EditError> {
     let mut document = read(text)?;
-    let at = position(&document, id)?;
-    let rule = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
+    let rule = of(&mut document, id)?;
     match value {
         Some(value) => {
             let mut new: Value = value.parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
@@ -212,41 +201,35 @@ fn tables(document: &mut DocumentMut) -> Result<&mut ArrayOfTables, EditError> {
     document.get_mut("rule").and_then(Item::as_array_of_tables_mut).ok_or(EditError::NotTables)
 }
 
-fn position(document: &DocumentMut, id: &str) -> Result<usize, EditError> {
-    let rules = match document.get("rule") {
-        None => return Err(EditError::NoRule(id.to_owned())),
-        Some(rules) => rules.as_array_of_tables().ok_or(EditError::NotTables)?,
-    };
-    let is = |rule: &Table| rule.get("id").and_then(Item::as_str) == Some(id);
-    rules.iter().position(is).ok_or_else(|| EditError::NoRule(id.to_owned()))
+fn is_called(rule: &Table, id: &str) -> bool {
+    rule.get("id").and_then(Item::as_str) == Some(id)
+}
+
+/// The rule of this id.
+fn of<'d>(document: &'d mut DocumentMut, id: &str) -> Result<&'d mut Table, EditError> {
+    let no_rule = || EditError::NoRule(id.to_owned());
+    let rules = document.get_mut("rule").ok_or_else(no_rule)?.as_array_of_tables_mut().ok_or(EditError::NotTables)?;
+    rules.iter_mut().find(|rule| is_called(rule, id)).ok_or_else(no_rule)
+}
+
+/// The blank lines and comments above a table.
+fn prefix(table: &Table) -> &str {
+    table.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default()
 }
 
 /// The table of the document that is written next after a place.
 fn next_table(document: &mut DocumentMut, after: Option<isize>) -> Option<&mut Table> {
-    let mut next: Option<&mut Table> = None;
-    for (_, item) in document.iter_mut() {
-        let tables: Vec<&mut Table> = match item {
-            Item::Table(table) => vec![table],
-            Item::ArrayOfTables(tables) => tables.iter_mut().collect(),
-            Item::None | Item::Value(_) => Vec::new(),
-        };
-        for table in tables {
-            let nearer = next.as_ref().is_none_or(|next| table.position() < next.position());
-            if table.position() > after && nearer {
-                next = Some(table);
-            }
-        }
-    }
-    next
+    let tables = document.iter_mut().flat_map(|(_, item)| match item {
+        Item::Table(table) => vec![table],
+        Item::ArrayOfTables(tables) => tables.iter_mut().collect(),
+        Item::None | Item::Value(_) => Vec::new(),
+    });
+    tables.filter(|table| table.position() > after).min_by_key(|table| table.position())
 }
 
 /// The ids of the rules that are not the same in both texts: added, changed or removed.
 pub fn differing(before: &str, after: &str) -> Vec<String> {
-    let rules = |text: &str| -> BTreeMap<String, String> {
-        let Ok(document) = read(text) else { return BTreeMap::new() };
-        let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();
-        rules.filter_map(|rule| Some((rule.get("id")?.as_str()?.to_owned(), rule.to_string()))).collect()
-    };
+    let rules = |text: &str| -> BTreeMap<String, String> { rules(text).into_iter().collect() };
     let (before, after) = (rules(before), rules(after));
     let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     ids.into_iter().filter(|id| before.get(*id) != after.get(*id)).cloned().collect()
@@ -254,7 +237,12 @@ pub fn differing(before: &str, after: &str) -> Vec<String> {
 
 /// The ids of the rules in a text that can be read.
 pub fn ids(text: &str) -> Vec<String> {
+    rules(text).into_iter().map(|(id, _)| id).collect()
+}
+
+/// The rules of a text, each with its id.
+fn rules(text: &str) -> Vec<(String, String)> {
     let Ok(document) = read(text) else { return Vec::new() };
     let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();
-    rules.filter_map(|rule| TableLike::get(rule, "id")?.as_str().map(str::to_owned)).collect()
+    rules.filter_map(|rule| Some((rule.get("id")?.as_str()?.to_owned(), rule.to_string()))).collect()
 }

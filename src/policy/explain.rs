@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decide::{Question, Ruling, decide_at};
-use super::fit::{Fit, Part, Prepared, fit_at};
+use super::fit::{Fit, Part, Prepared, Selector, fit_at};
 use super::holds::Holds;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -57,7 +57,7 @@ fn distance(
 ) -> Option<usize> {
     Some(match fit {
         Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Suspended => 0,
-        Fit::Differs(Part::Server | Part::Method | Part::Tool) => return None,
+        Fit::Differs(Part::Selector(Selector::Server | Selector::Method | Selector::Tool)) => return None,
         Fit::Differs(Part::Expires) => {
             let lasting = Rule { expires: None, ..rule.clone() };
             let fit = fit_at(policy, &lasting, question, prepared, roots);
@@ -66,9 +66,7 @@ fn distance(
         Fit::Differs(Part::Unless(_)) => 1,
         // Of several conditions the last one to fail is the nearest.
         Fit::Differs(Part::When(at, _)) => 2 + rule.when.len().saturating_sub(at),
-        Fit::Differs(Part::Capability | Part::Identity | Part::OutputDomain | Part::Action | Part::Mutability) => {
-            usize::MAX / 2
-        }
+        Fit::Differs(Part::Selector(_)) => usize::MAX / 2,
     })
 }
 
@@ -88,13 +86,6 @@ pub fn why(rule: &Rule, fit: Fit) -> String {
         Part::When(at, Holds::Undecided) => format!("no: {} cannot be decided", text(&rule.when, at)),
         Part::When(at, _) => format!("no: {} does not hold", text(&rule.when, at)),
         Part::Unless(at) => format!("no: {} excepts it", text(&rule.unless, at)),
-        Part::Server
-        | Part::Method
-        | Part::Tool
-        | Part::Mutability
-        | Part::Action
-        | Part::OutputDomain
-        | Part::Identity
-        | Part::Capability => format!("no: `{}` differs", part.key()),
+        Part::Selector(selector) => format!("no: `{}` differs", selector.word()),
     }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::behavior::arguments;
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::explain::{Explanation, Unexplained};
-use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
-use crate::behavior::taxonomy::{Action, Mutability};
+use crate::behavior::taxonomy::{Action, Badge};
+use crate::wire::words::words;
 
 /// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +35,7 @@ pub enum Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Expires,
-    Server,
-    Method,
-    Tool,
-    Mutability,
-    Action,
-    OutputDomain,
-    Identity,
-    Capability,
+    Selector(Selector),
     /// The predicate of `when` at this index, and its answer: only an allow fails on what is undecided.
     When(usize, Holds),
     /// The predicate of `unless` at this index, which holds.
@@ -54,17 +47,24 @@ impl Part {
     pub fn key(self) -> &'static str {
         match self {
             Self::Expires => "expires",
-            Self::Server => "server",
-            Self::Method => "method",
-            Self::Tool => "tool",
-            Self::Mutability => "mutability",
-            Self::Action => "action",
-            Self::OutputDomain => "output_domain",
-            Self::Identity => "identity",
-            Self::Capability => "capability",
+            Self::Selector(selector) => selector.word(),
             Self::When(..) => "when",
             Self::Unless(_) => "unless",
         }
+    }
+}
+
+words! {
+    /// A selector of a rule, by its key in the file.
+    Selector {
+        Server = "server",
+        Method = "method",
+        Tool = "tool",
+        Mutability = "mutability",
+        Action = "action",
+        OutputDomain = "output_domain",
+        Identity = "identity",
+        Capability = "capability",
     }
 }
 
@@ -121,14 +121,9 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
         {
             Fit::NotCovered
         }
-        (None, Decision::Allow) if rule.selects_by_behavior() && is_unproven(behavior) => Fit::NotProven,
+        (None, Decision::Allow) if rule.selects_by_behavior() && behavior.badge() == Badge::Likely => Fit::NotProven,
         (None, Decision::Allow) => Fit::Matches,
     }
-}
-
-/// Whether a call is one that only reads, judged by its definition, and that is not proven.
-fn is_unproven(behavior: &Behavior) -> bool {
-    behavior.identity.mutability == Mutability::Pure && !behavior.runs_unasked()
 }
 
 /// The paths whose links must be followed before the policy can rule on a call: those that an `under` speaks of in a rule
@@ -154,32 +149,34 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
 fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
-        Some(Part::Expires)
-    } else if let Some(part) = names(rule, server, question.method, question.tool) {
-        Some(part)
+        return Some(Part::Expires);
+    }
+    let differs = if let Some(name) = names(rule, server, question.method, question.tool) {
+        Some(name)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.identity.mutability) {
-        Some(Part::Mutability)
+        Some(Selector::Mutability)
     } else if !any(&rule.action, |action| *action == identity.action || is_shown(rule, question, *action)) {
-        Some(Part::Action)
+        Some(Selector::Action)
     } else if !any(&rule.output_domain, |domain| *domain == identity.output_domain) {
-        Some(Part::OutputDomain)
+        Some(Selector::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
-        Some(Part::Identity)
+        Some(Selector::Identity)
     } else if !has_capability(rule, question) {
-        Some(Part::Capability)
+        Some(Selector::Capability)
     } else {
         None
-    }
+    };
+    differs.map(Part::Selector)
 }
 
 /// The name that does not fit, if one does not.
-fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<Part> {
+fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<Selector> {
     if !any(&rule.server, |glob| glob.matches(server)) {
-        Some(Part::Server)
+        Some(Selector::Server)
     } else if !rule.is_about(method) {
-        Some(Part::Method)
+        Some(Selector::Method)
     } else if !any(&rule.tool, |glob| glob.matches(server, tool)) {
-        Some(Part::Tool)
+        Some(Selector::Tool)
     } else {
         None
     }

@@ -42,7 +42,8 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
             let what = format!("rule {id} allows every call of every server, changes too");
             warn(what, "name the server or the tool it is for");
         }
-        if rule.decision == Decision::Allow && crosses(rule) {
+        let reaches_any = rule.server.is_empty() && rule.tool.iter().any(|tool| tool.server().is_none());
+        if rule.decision == Decision::Allow && reaches_any {
             let what = format!("rule {id} names a tool and no server: it allows that tool on every server");
             warn(what, "name its server, or write server = \"*\" if every server is meant");
         }
@@ -56,11 +57,6 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         }
     }
     warnings
-}
-
-/// Whether a rule reaches a tool of that name on any server without saying so.
-fn crosses(rule: &Rule) -> bool {
-    rule.server.is_empty() && rule.tool.iter().any(|tool| !tool.names_server())
 }
 
 /// Whether a rule matches every call.

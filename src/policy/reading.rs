@@ -100,45 +100,48 @@ impl<'t> Reading<'t> {
 
     /// A table.
     pub fn table<'v>(&mut self, value: &'v Spanned<DeValue<'t>>, key: &str) -> Option<&'v DeTable<'t>> {
-        let table = value.get_ref().as_table();
-        if table.is_none() {
-            self.wrong_type(value, key, "a table");
-        }
-        table
+        self.or_wrong_type(value.get_ref().as_table(), value, key, "a table")
     }
 
     /// A text.
     pub fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
-        let text = value.get_ref().as_str();
-        if text.is_none() {
-            self.wrong_type(value, key, "a text in quotes");
-        }
-        text.map(str::to_owned)
+        self.or_wrong_type(value.get_ref().as_str(), value, key, "a text in quotes").map(str::to_owned)
     }
 
     /// `true` or `false`.
     pub fn switch(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<bool> {
-        let switch = value.get_ref().as_bool();
-        if switch.is_none() {
-            self.wrong_type(value, key, "true or false");
-        }
-        switch
+        self.or_wrong_type(value.get_ref().as_bool(), value, key, "true or false")
     }
 
     /// A text, or a list of texts; each with its place.
     pub fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<(Span, String)> {
         let Some(list) = value.get_ref().as_array() else {
             let text = value.get_ref().as_str().map(|text| (value.span(), text.to_owned()));
-            if text.is_none() {
-                self.wrong_type(value, key, "a text in quotes, or a list of such texts");
-            }
-            return text.into_iter().collect();
+            let wanted = "a text in quotes, or a list of such texts";
+            return self.or_wrong_type(text, value, key, wanted).into_iter().collect();
         };
         if list.is_empty() {
             let hint = format!("leave `{key}` out to match anything");
             self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), hint);
         }
         list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()
+    }
+
+    /// What `read` makes of a text, or of each in a list of texts. Its error is what is wrong, and a hint.
+    pub fn each<T>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, (String, &'static str)>,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        for (at, text) in self.texts(value, key) {
+            match read(&text) {
+                Ok(one) => found.push(one),
+                Err((what, hint)) => self.problem(at, what, hint),
+            }
+        }
+        found
     }
 
     /// Notes what is no list, or one with nothing in it.
@@ -179,6 +182,20 @@ impl<'t> Reading<'t> {
     pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let found = value.get_ref().type_str();
         self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));
+    }
+
+    /// What was read of a value; where that is nothing, the value is noted as one of the wrong type.
+    pub fn or_wrong_type<T>(
+        &mut self,
+        read: Option<T>,
+        value: &Spanned<DeValue<'_>>,
+        key: &str,
+        wanted: &str,
+    ) -> Option<T> {
+        if read.is_none() {
+            self.wrong_type(value, key, wanted);
+        }
+        read
     }
 
     /// Notes a value that cannot be so, whatever its type; where the type is plainly another, that is said.

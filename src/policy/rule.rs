@@ -213,11 +213,6 @@ impl ToolGlob {
         self.server.as_ref()
     }
 
-    /// Whether it names a server too.
-    pub fn names_server(&self) -> bool {
-        self.server.is_some()
-    }
-
     /// Whether it means this tool of this server by its very name.
     pub fn is(&self, server: &str, tool: &str) -> bool {
         self.tool.as_ref().is_some_and(Glob::is_exact) && self.matches(server, tool)

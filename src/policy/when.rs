@@ -151,28 +151,14 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
 
 impl Test {
     fn holds(&self, arg: &str, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
-        let Some(value) = value else {
-            return match self {
-                Self::Present => Holds::No,
-                Self::Absent => Holds::Yes,
-                Self::Eq(_)
-                | Self::Whole(_)
-                | Self::In(_)
-                | Self::Glob(_)
-                | Self::Under(_)
-                | Self::Lt(_)
-                | Self::Gt(_)
-                | Self::Len(_) => Holds::Undecided,
-            };
-        };
-        let text = value.as_str();
-        let number = || value.as_number().and_then(|number| Decimal::new(&number.to_string()));
+        let text = value.and_then(Value::as_str);
+        let number = || Decimal::new(&value?.as_number()?.to_string());
         let holds = match self {
-            Self::Present => Some(Holds::Yes),
-            Self::Absent => Some(Holds::No),
-            Self::Eq(wanted) => Some(wanted.equals(value)),
-            Self::Whole(wanted) => Some(same(wanted, value)),
-            Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
+            Self::Present => Some(value.is_some().into()),
+            Self::Absent => Some(value.is_none().into()),
+            Self::Eq(wanted) => value.map(|value| wanted.equals(value)),
+            Self::Whole(wanted) => value.map(|value| same(wanted, value)),
+            Self::In(all) => value.and_then(|value| all.iter().map(|wanted| wanted.equals(value)).max()),
             // A thousand rules with wildcards over megabytes would keep everything else waiting.
             Self::Glob(_) if text.is_some_and(|text| text.len() > LONGEST) => None,
             Self::Glob(globs) => text.map(|text| match globs.iter().any(|glob| glob.matches(text)) {
@@ -187,7 +173,9 @@ impl Test {
             }
             Self::Lt(limit) => number().map(|number| (number < *limit).into()),
             Self::Gt(limit) => number().map(|number| (number > *limit).into()),
-            Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),
+            Self::Len(bounds) => {
+                value.and_then(length).map(|length| (bounds.least..=bounds.most).contains(&length).into())
+            }
         };
         holds.unwrap_or(Holds::Undecided)
     }

@@ -15,7 +15,7 @@ use super::tool;
 #[path = "../fixtures/lattice/file_manager.rs"]
 #[rustfmt::skip]
 #[allow(dead_code, clippy::all)]
-mod file_manager;
+pub mod file_manager;
 #[path = "../fixtures/lattice/odd.rs"]
 #[rustfmt::skip]
 #[allow(dead_code, clippy::all)]

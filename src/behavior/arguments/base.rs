@@ -114,7 +114,7 @@ fn base(name: &str, text: &str) -> Says {
     if text.contains(['\n', '\r', '\0']) || (text.len() > LONGEST && !text.contains("/.") && !text.contains("//")) {
         return says(name);
     }
-    if matches!(leads(text), Leads::Absolute | Leads::Home) {
+    if leads(text) != Leads::Below || has_option_of_elsewhere(text) {
         Says::Base
     } else if text.trim_end_matches('/') == "." {
         // Our own folder, where we begin as well.
@@ -122,6 +122,18 @@ fn base(name: &str, text: &str) -> Says {
     } else {
         says(name)
     }
+}
+
+/// Whether a place outside of the starting folder is given as an option's or a variable's value: `-C/etc`, `--git-dir ~/x`,
+/// `HOME=../x`.
+fn has_option_of_elsewhere(text: &str) -> bool {
+    let is_options = text.starts_with('-');
+    text.split_whitespace().any(|word| {
+        let after_sign = word.split_once('=').map(|(_, value)| value);
+        let after_letter = word.strip_prefix('-').and_then(|option| option.get(1..));
+        let values = [is_options.then_some(word), after_sign, after_letter];
+        values.into_iter().flatten().any(|value| leads(value.trim_matches(['"', '\''])) != Leads::Below)
+    })
 }
 
 /// Whether an argument of this name is what is written, not where.
@@ -185,6 +197,14 @@ mod tests {
             (json!({ "path": "f", "in": " /etc" }), "/path", "f", false),
             (json!({ "path": "f", "project": "w" }), "/path", "f", false),
             (json!({ "path": "../f", "where": "~/w" }), "/path", "../f", false),
+            (json!({ "path": "f", "in": "/../etc" }), "/path", "f", false),
+            (json!({ "path": "f", "repo": "../../etc" }), "/path", "f", false),
+            (json!({ "path": "f", "repo": "other" }), "/path", "f", true),
+            (json!({ "path": "f", "flags": ["-C/etc"] }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "-q -C ../x" }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "--directory=\"/etc\"" }), "/path", "f", false),
+            (json!({ "path": "f", "env": ["GIT_DIR=~/x"] }), "/path", "f", false),
+            (json!({ "path": "f", "flags": ["-n", "--max=3"], "query": "a = b, see x/y" }), "/path", "f", true),
             (json!({ "directory": "src", "filename": "f" }), "/filename", "f", false),
             (json!({ "options": { "in": ["/w"] }, "path": "f" }), "/path", "f", false),
             (json!({ "moves": [{ "from": "/a", "to": "./b" }] }), "/moves/0/to", "./b", false),
@@ -202,6 +222,8 @@ mod tests {
             (json!({ "path": "../f", "cwd": "~/x" }), Some(vec!["../f", "~/x/../f"])),
             (json!({ "path": "/f", "cwd": "w" }), Some(vec!["/f"])),
             (json!({ "path": "f", "cwd": "w" }), None),
+            (json!({ "path": "f", "in": "../x" }), None),
+            (json!({ "path": "f", "flags": "-C/etc" }), None),
             (json!({ "path": "f", "in": ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"] }), None),
         ] {
             let path = arguments["path"].as_str().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use super::text::{csharp_literal, lines, plain};
+use super::text::{csharp_literal, filled, lines, plain};
 use crate::capability::names::{Taken, type_name};
 use crate::capability::shape::Format;
 
@@ -27,6 +27,8 @@ const ERROR: &str = include_str!("../../../assets/error.cs");
 const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
 
 const UNION: &str = include_str!("../../../assets/union.cs");
+
+const TOOLS: &str = include_str!("../../../assets/tools.cs");
 
 /// The source file.
 pub fn source(plan: &Plan, notes: &[Note]) -> String {
@@ -51,14 +53,6 @@ pub fn source(plan: &Plan, notes: &[Note]) -> String {
     out
 }
 
-/// A method's documentation.
-fn doc(out: &mut String, text: Option<&str>) {
-    let lines: String = text.into_iter().flat_map(lines).map(|line| format!("    /// {}\n", xml(&line))).collect();
-    if !lines.is_empty() {
-        let _ = writeln!(out, "    /// <summary>\n{lines}    /// </summary>");
-    }
-}
-
 fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -66,10 +60,7 @@ fn xml(text: &str) -> String {
 fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
     let name = &planned.name;
     match &planned.body {
-        Body::Record { fields, rest } => {
-            record_doc(name, fields, out);
-            let _ = writeln!(out, "public record {name}{}", parameters(name, fields, base, rest.is_some()));
-        }
+        Body::Record { fields, rest } => record(name, fields, base, rest.is_some(), out),
         Body::Choice(variants) => {
             let _ = writeln!(out, "[JsonConverter(typeof(JsonStringEnumConverter<{name}>))]\npublic enum {name}\n{{");
             for (variant, text) in variants {
@@ -137,15 +128,39 @@ fn bases(types: &[PlannedType]) -> BTreeMap<&str, &str> {
     bases
 }
 
-fn record_doc(name: &str, fields: &[PlannedField], out: &mut String) {
+/// A positional record, its documentation, what it derives from, and its body. Parameters without a default come first.
+fn record(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: bool, out: &mut String) {
     let mut taken = members(name);
+    let (mut required, mut optional) = (Vec::new(), Vec::new());
     for field in fields {
-        let ident = taken.take(&type_name(&field.wire, "Field"));
+        let (ident, of, wire) =
+            (taken.take(&type_name(&field.wire, "Field")), rendered(&field.of), csharp_literal(&field.wire));
         let text: Vec<String> = field.doc.iter().flat_map(|text| lines(text)).collect();
         if !text.is_empty() {
             let _ = writeln!(out, "/// <param name=\"{ident}\">{}</param>", xml(&text.join(" ")));
         }
+        let parameter = format!("\n    [property: JsonPropertyName({wire})] [property: Json");
+        if field.required {
+            required.push(format!("{parameter}Required] {of} {ident}"));
+        } else {
+            let of = nullable(of);
+            optional.push(format!(
+                "{parameter}Ignore(Condition = JsonIgnoreCondition.WhenWritingNull)] {of} {ident} = null"
+            ));
+        }
     }
+    required.append(&mut optional);
+    let base = base.map(|base| format!(" : {base}")).unwrap_or_default();
+    let _ = write!(out, "public record {name}({}){base}", required.join(","));
+    let _ = match has_rest {
+        true => writeln!(
+            out,
+            "\n{{\n    /// <summary>Every other property.</summary>\n    [JsonExtensionData]\n    public Dictionary<string, \
+             JsonElement>? {} {{ get; init; }}\n}}",
+            taken.take("Rest")
+        ),
+        false => writeln!(out, ";"),
+    };
 }
 
 /// The names that a record's properties may not have: its own, and those of every object.
@@ -156,146 +171,71 @@ fn members(name: &str) -> Taken {
     ])
 }
 
-/// The parameters of a positional record, what it derives from, and its body. Those without a default come first.
-fn parameters(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: bool) -> String {
-    let mut taken = members(name);
-    let parameter = |field: &PlannedField| {
-        let ident = taken.take(&type_name(&field.wire, "Field"));
-        let of = rendered(&field.of);
-        let wire = csharp_literal(&field.wire);
-        let text = if field.required {
-            format!("\n    [property: JsonPropertyName({wire})] [property: JsonRequired] {of} {ident}")
-        } else {
-            let of = if of.ends_with('?') { of } else { format!("{of}?") };
-            format!(
-                "\n    [property: JsonPropertyName({wire})] \
-                 [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] {of} {ident} = null"
-            )
-        };
-        (field.required, text)
-    };
-    let (mut all, optional): (Vec<_>, Vec<_>) = fields.iter().map(parameter).partition(|(is_required, _)| *is_required);
-    all.extend(optional);
-    let list: Vec<String> = all.into_iter().map(|(_, text)| text).collect();
-    let base = base.map(|base| format!(" : {base}")).unwrap_or_default();
-    let body = if has_rest {
-        let ident = taken.take("Rest");
-        format!(
-            "\n{{\n    /// <summary>Every other property.</summary>\n    [JsonExtensionData]\n    public Dictionary<string, \
-             JsonElement>? {ident} {{ get; init; }}\n}}"
-        )
-    } else {
-        ";".to_owned()
-    };
-    format!("({}){base}{body}", list.join(","))
-}
-
 fn rendered(of: &Use) -> String {
-    match of {
-        Use::Any => "JsonElement".to_owned(),
-        Use::Null => "object?".to_owned(),
-        Use::Boolean => "bool".to_owned(),
-        Use::Integer => "long".to_owned(),
-        Use::Number => "double".to_owned(),
-        Use::Text(format) => match format {
-            Some(Format::DateTime) => "DateTimeOffset".to_owned(),
-            Some(Format::Date) => "DateOnly".to_owned(),
-            Some(Format::Uuid) => "Guid".to_owned(),
-            Some(Format::Uri) => "Uri".to_owned(),
-            Some(Format::Base64) => "byte[]".to_owned(),
-            Some(Format::Time | Format::Duration | Format::Email | Format::Hostname | Format::Ipv4 | Format::Ipv6)
-            | None => "string".to_owned(),
-        },
-        Use::List(items) => format!("IReadOnlyList<{}>", rendered(items)),
-        Use::Map(values) => format!("Dictionary<string, {}>", rendered(values)),
-        Use::Nullable(inner) => {
-            let inner = rendered(inner);
-            if inner.ends_with('?') { inner } else { format!("{inner}?") }
-        }
-        Use::Named(name) | Use::Again(name) => name.clone(),
-    }
+    let name = match of {
+        Use::Any => "JsonElement",
+        Use::Null => "object?",
+        Use::Boolean => "bool",
+        Use::Integer => "long",
+        Use::Number => "double",
+        Use::Text(Some(Format::DateTime)) => "DateTimeOffset",
+        Use::Text(Some(Format::Date)) => "DateOnly",
+        Use::Text(Some(Format::Uuid)) => "Guid",
+        Use::Text(Some(Format::Uri)) => "Uri",
+        Use::Text(Some(Format::Base64)) => "byte[]",
+        Use::Text(_) => "string",
+        Use::List(items) => return format!("IReadOnlyList<{}>", rendered(items)),
+        Use::Map(values) => return format!("Dictionary<string, {}>", rendered(values)),
+        Use::Nullable(inner) => return nullable(rendered(inner)),
+        Use::Named(name) | Use::Again(name) => name,
+    };
+    name.to_owned()
 }
 
-fn result(tool: &PlannedTool) -> String {
-    tool.result.as_ref().map_or_else(|| "JsonElement".to_owned(), rendered)
+fn nullable(of: String) -> String {
+    if of.ends_with('?') { of } else { of + "?" }
 }
 
 fn interfaces(plan: &Plan, out: &mut String) {
-    let name = &plan.name;
-    for tool in &plan.tools {
-        let (wire, pascal, args) = (xml(&plain(&tool.wire)), &tool.pascal, rendered(&tool.arguments));
-        let _ = writeln!(
-            out,
-            "\n/// <summary>May call <c>{wire}</c>.</summary>\npublic interface ICan{pascal}\n{{\n    Task<{}> {pascal}Async({args} \
-             args, CancellationToken ct = default);\n}}",
-            result(tool)
-        );
-    }
-    let all: Vec<String> = plan.tools.iter().map(|tool| format!("ICan{}", tool.pascal)).collect();
-    if all.is_empty() {
+    let each = |template: &str| -> Vec<String> {
+        plan.tools.iter().map(|tool| filled(TOOLS, template, |key| of_tool(plan, tool, key))).collect()
+    };
+    let once = |template: &str| {
+        filled(TOOLS, template, |key| match key {
+            "caps" => plan.tools.iter().map(|tool| format!("ICan{}", tool.pascal)).collect::<Vec<_>>().join(",\n    "),
+            _ => plan.name.clone(),
+        })
+    };
+    out.extend(each("can"));
+    if plan.tools.is_empty() {
         return;
     }
-    let _ = writeln!(
-        out,
-        "\n/// <summary>All that the server can do.</summary>\npublic interface I{name}Caps :\n    {}\n{{\n}}",
-        all.join(",\n    ")
-    );
-    guarded(plan, out);
-    let _ = writeln!(
-        out,
-        "\n/// <summary>\n/// What the server's tools need. Register it as Scoped where it holds anything of one call (a permitted \
-         root, a\n/// DbContext), as Singleton where it is stateless and safe to share, as Transient where it is cheap and \
-         short-lived.\n/// A Scoped service is never injected into a Singleton: the container refuses that at its \
-         start.\n/// </summary>\npublic interface I{name}Service;"
-    );
-    let _ = writeln!(
-        out,
-        "\n/// <summary>What the server implements: one method a tool.</summary>\npublic abstract class {name}Tools\n{{"
-    );
-    for (at, tool) in plan.tools.iter().enumerate() {
-        if at > 0 {
-            out.push('\n');
-        }
-        doc(out, tool.doc.as_deref());
-        let described: String = tool.doc.as_deref().and_then(|text| lines(text).next()).unwrap_or_default();
-        let (wire, described) = (csharp_literal(&tool.wire), csharp_literal(&described));
-        let (result, pascal, args) = (result(tool), &tool.pascal, rendered(&tool.arguments));
-        let _ = writeln!(
-            out,
-            "    [McpTool({wire}, {described})]\n    public abstract Task<{result}> {pascal}(\n        [FromServices] I{name}Service \
-             service,\n        {args} args,\n        CancellationToken ct = default);"
-        );
-    }
-    out.push_str("}\n");
+    *out += &(once("caps") + GUARDRAIL);
+    out.extend(each("class"));
+    *out += &once("guarded");
+    out.extend(each("call"));
+    *out += "}\n";
+    *out += &once("service");
+    *out += &once("tools");
+    // The first method has no blank line above it.
+    *out += each("method").concat().trim_start_matches('\n');
+    *out += "}\n";
 }
 
-/// Each tool as a type, and the calls that ask for its guardrail's evidence.
-fn guarded(plan: &Plan, out: &mut String) {
-    let name = &plan.name;
-    out.push_str(GUARDRAIL);
-    for tool in &plan.tools {
-        let (wire, pascal, args) = (xml(&plain(&tool.wire)), &tool.pascal, rendered(&tool.arguments));
-        let _ = writeln!(
-            out,
-            "\n/// <summary>The tool <c>{wire}</c>.</summary>\npublic sealed partial class {pascal} : IToolCap<{args}>\n{{\n    \
-             static string IToolCap<{args}>.Name => {};\n}}",
-            csharp_literal(&tool.wire)
-        );
+/// What a template says of one tool.
+fn of_tool(plan: &Plan, tool: &PlannedTool, key: &str) -> String {
+    let doc = || tool.doc.as_deref().into_iter().flat_map(lines);
+    match key {
+        "server" => plan.name.clone(),
+        "wire" => xml(&plain(&tool.wire)),
+        "literal" => csharp_literal(&tool.wire),
+        "pascal" => tool.pascal.clone(),
+        "args" => rendered(&tool.arguments),
+        "result" => tool.result.as_ref().map_or_else(|| "JsonElement".to_owned(), rendered),
+        "described" => csharp_literal(&doc().next().unwrap_or_default()),
+        _ => {
+            let lines: String = doc().map(|line| format!("    /// {}\n", xml(&line))).collect();
+            if lines.is_empty() { lines } else { format!("    /// <summary>\n{lines}    /// </summary>\n") }
+        }
     }
-    let _ = writeln!(
-        out,
-        "\n/// <summary>One agent's calls: none without the evidence that its guardrail ran for that very \
-         call.</summary>\npublic sealed class {name}Guarded\n{{\n    private readonly I{name}Caps caps;\n\n    public \
-         {name}Guarded(I{name}Caps caps) => this.caps = caps;\n\n    public CallbackRunner Runner {{ get; }} = new();"
-    );
-    for tool in &plan.tools {
-        let (result, pascal, args) = (result(tool), &tool.pascal, rendered(&tool.arguments));
-        let _ = writeln!(
-            out,
-            "\n    public Task<{result}> {pascal}Async(\n        {args} args,\n        GuardrailEvidence<{pascal}> evidence,\n        \
-             CancellationToken ct = default)\n    {{\n        evidence.Use(Runner, args);\n        return \
-             caps.{pascal}Async(args, ct);\n    }}"
-        );
-    }
-    out.push_str("}\n");
 }

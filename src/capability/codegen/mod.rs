@@ -23,7 +23,7 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     pub language: Language,
-    /// Rust only: implement `mcp_approve::capability::typed::ToolCap`.
+    /// Rust only: the typed interface (`assets/typed.rs`) as well, with each tool as a type of it.
     pub typed: bool,
 }
 

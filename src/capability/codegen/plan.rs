@@ -93,14 +93,8 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
         Language::CSharp => (super::csharp::RESERVED, "Result", "ICan"),
     };
     let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
-    for part in [
-        format!("{name}Caps"),
-        format!("{name}Guarded"),
-        format!("{name}Handlers"),
-        format!("{name}Tools"),
-        format!("I{name}Caps"),
-        format!("I{name}Service"),
-    ] {
+    let own = ["Caps", "Guarded", "Handlers", "Tools"].map(|end| format!("{name}{end}"));
+    for part in own.into_iter().chain(["Caps", "Service"].map(|end| format!("I{name}{end}"))) {
         planner.taken.take(&part);
     }
     let mut notes = Vec::new();
@@ -314,11 +308,7 @@ fn requires(of: &Type) -> usize {
 
 fn variant_name(of: &Use) -> String {
     match of {
-        Use::Any => "Any".to_owned(),
-        Use::Null => "Null".to_owned(),
-        Use::Boolean => "Boolean".to_owned(),
-        Use::Integer => "Integer".to_owned(),
-        Use::Number => "Number".to_owned(),
+        Use::Any | Use::Null | Use::Boolean | Use::Integer | Use::Number => format!("{of:?}"),
         Use::Text(_) => "Text".to_owned(),
         Use::List(items) => format!("{}List", variant_name(items)),
         Use::Map(values) => format!("{}Map", variant_name(values)),

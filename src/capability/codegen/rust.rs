@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use super::text::{lines, plain, rust_literal};
+use super::text::{filled, lines, plain, rust_literal};
 use crate::capability::names::{Taken, identifier, snake};
 
 /// Names that the generated text uses itself.
@@ -25,6 +25,10 @@ const KEYWORDS: &[&str] = &[
 const FIXED: &[&str] = &["crate", "self", "super", "Self"];
 
 const ERROR: &str = include_str!("../../../assets/error.rs");
+/// What makes a call impossible without its guardrail, outside of the capabilities, or too early (capability lattice, sections 4.2,
+/// 4.3, 7 and 8). It is generated, so that an agent's program depends on nothing of this one.
+const TYPED: &str = include_str!("../../../assets/typed.rs");
+const TOOLS: &str = include_str!("../../../assets/tools.rs");
 
 const NULLABLE: &str = r#"
 /// Reads a value that may be null but must be there.
@@ -43,10 +47,7 @@ pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     if body.contains("deserialize_with = \"nullable\"") {
         body.push_str(NULLABLE);
     }
-    traits(plan, &mut body);
-    if typed {
-        typed_tools(plan, &mut body);
-    }
+    traits(plan, typed, &mut body);
     let mut out = format!(
         "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
          lattice codegen --lang rust`; generate it again when the server changes.\n",
@@ -71,10 +72,9 @@ pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     out + &body
 }
 
-fn doc(out: &mut String, text: Option<&str>) {
-    for line in text.into_iter().flat_map(lines) {
-        let _ = writeln!(out, "    ///{}{}", if line.is_empty() { "" } else { " " }, line);
-    }
+fn doc(text: Option<&str>) -> String {
+    let line = |line: String| format!("    ///{}{line}\n", if line.is_empty() { "" } else { " " });
+    text.into_iter().flat_map(lines).map(line).collect()
 }
 
 fn item(planned: &PlannedType, out: &mut String) {
@@ -136,7 +136,7 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
     let _ = writeln!(out, "pub struct {name} {{");
     let mut taken = Taken::default();
     for field in fields {
-        doc(out, field.doc.as_deref());
+        *out += &doc(field.doc.as_deref());
         let ident = taken.take(&identifier(&snake(&field.wire), "field"));
         let of = rendered(&field.of, true);
         let mut serde = Vec::new();
@@ -170,20 +170,20 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
 
 /// A type where it is used; a type within itself is boxed where no list or map holds it.
 fn rendered(of: &Use, boxed: bool) -> String {
-    match of {
-        Use::Any => "serde_json::Value".to_owned(),
-        Use::Null => "()".to_owned(),
-        Use::Boolean => "bool".to_owned(),
-        Use::Integer => "i64".to_owned(),
-        Use::Number => "f64".to_owned(),
-        Use::Text(_) => "String".to_owned(),
-        Use::List(items) => format!("Vec<{}>", rendered(items, false)),
-        Use::Map(values) => format!("HashMap<String, {}>", rendered(values, false)),
-        Use::Nullable(inner) => format!("Option<{}>", rendered(inner, boxed)),
-        Use::Named(name) => name.clone(),
-        Use::Again(name) if boxed => format!("Box<{name}>"),
-        Use::Again(name) => name.clone(),
-    }
+    let name = match of {
+        Use::Any => "serde_json::Value",
+        Use::Null => "()",
+        Use::Boolean => "bool",
+        Use::Integer => "i64",
+        Use::Number => "f64",
+        Use::Text(_) => "String",
+        Use::List(items) => return format!("Vec<{}>", rendered(items, false)),
+        Use::Map(values) => return format!("HashMap<String, {}>", rendered(values, false)),
+        Use::Nullable(inner) => return format!("Option<{}>", rendered(inner, boxed)),
+        Use::Again(name) if boxed => return format!("Box<{name}>"),
+        Use::Named(name) | Use::Again(name) => name,
+    };
+    name.to_owned()
 }
 
 fn escaped(name: &str) -> String {
@@ -196,61 +196,42 @@ fn escaped(name: &str) -> String {
     }
 }
 
-fn result(tool: &PlannedTool) -> String {
-    tool.result.as_ref().map_or_else(|| "serde_json::Value".to_owned(), |of| rendered(of, false))
-}
-
-fn traits(plan: &Plan, out: &mut String) {
+fn traits(plan: &Plan, typed: bool, out: &mut String) {
     let mut methods = Taken::default();
-    let named: Vec<(String, &PlannedTool)> =
+    let tools: Vec<(String, &PlannedTool)> =
         plan.tools.iter().map(|tool| (escaped(&methods.take(&identifier(&tool.snake, "tool"))), tool)).collect();
-    for (method, tool) in &named {
-        let _ = writeln!(out, "\n/// May call `{}`.\npub trait Can{} {{", plain(&tool.wire), tool.pascal);
-        doc(out, tool.doc.as_deref());
-        let (args, result) = (rendered(&tool.arguments, false), result(tool));
-        let _ = writeln!(
-            out,
-            "    fn {method}(&self, args: {args}) -> impl Future<Output = Result<{result}, McpError>> + Send;\n}}"
-        );
-    }
-    let name = &plan.name;
-    let all: Vec<String> = plan.tools.iter().map(|tool| format!("Can{}", tool.pascal)).collect();
-    if all.is_empty() {
+    let each = |template: &str| -> Vec<String> {
+        tools.iter().map(|(method, tool)| filled(TOOLS, template, |key| of_tool(method, tool, key))).collect()
+    };
+    out.extend(each("can"));
+    if tools.is_empty() {
         return;
     }
-    let bounds = all.join(" + ");
-    let body = match bounds.len() {
-        0..60 => format!(" {bounds} {{}}"),
-        _ => format!("\n    {}\n{{\n}}", all.join("\n    + ")),
-    };
-    let _ = writeln!(out, "\n/// All that the server can do.\npub trait {name}Caps:{body}");
-    let _ = writeln!(out, "\nimpl<T> {name}Caps for T where T: {bounds} {{}}");
-    let _ = writeln!(
-        out,
-        "\n/// What the server implements: one handler a tool. The state is the server's own, and no argument.\npub trait \
-         {name}Handlers {{\n    type SharedState: Clone + Send + Sync;"
-    );
-    for (method, tool) in &named {
-        let (args, result) = (rendered(&tool.arguments, false), result(tool));
-        let _ = writeln!(
-            out,
-            "\n    fn {method}(\n        args: {args},\n        state: Self::SharedState,\n    ) -> impl Future<Output = \
-             Result<{result}, McpError>> + Send;"
-        );
+    let caps: Vec<String> = plan.tools.iter().map(|tool| format!("Can{}", tool.pascal)).collect();
+    let bounds = caps.join(" + ");
+    *out += &filled(TOOLS, "caps", |key| match key {
+        "caps" => bounds.clone(),
+        "bounds" if bounds.len() < 60 => format!(" {bounds} {{}}"),
+        "bounds" => format!("\n    {}\n{{\n}}", caps.join("\n    + ")),
+        _ => plan.name.clone(),
+    });
+    out.extend(each("handler"));
+    *out += "}\n";
+    if typed {
+        *out += TYPED;
+        out.extend(each("typed"));
     }
-    out.push_str("}\n");
 }
 
-/// Each tool as a type of the library's typed interface.
-fn typed_tools(plan: &Plan, out: &mut String) {
-    for tool in &plan.tools {
-        let (wire, name, pascal) = (plain(&tool.wire), rust_literal(&tool.wire), &tool.pascal);
-        let (args, result) = (rendered(&tool.arguments, false), result(tool));
-        let _ = writeln!(
-            out,
-            "\n/// `{wire}`, as a type.\n#[derive(Debug)]\npub enum {pascal} {{}}\n\nimpl \
-             mcp_approve::capability::typed::ToolCap for {pascal} {{\n    type Args = {args};\n    type Output = {result};\n    \
-             type Guardrail = mcp_approve::capability::typed::Required;\n    const NAME: &'static str = {name};\n}}"
-        );
+/// What a template says of one tool.
+fn of_tool(method: &str, tool: &PlannedTool, key: &str) -> String {
+    match key {
+        "method" => method.to_owned(),
+        "wire" => plain(&tool.wire),
+        "literal" => rust_literal(&tool.wire),
+        "pascal" => tool.pascal.clone(),
+        "args" => rendered(&tool.arguments, false),
+        "result" => tool.result.as_ref().map_or_else(|| "serde_json::Value".to_owned(), |of| rendered(of, false)),
+        _ => doc(tool.doc.as_deref()),
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, fields, is_off, short};
+use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, fields, short};
 use super::reach::Name;
 use crate::policy::rule::Decision;
 
@@ -73,7 +73,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
             _ => found.leave(of(&format!("{tool} = {}", short(mode))), left_to_it(mode)),
         }
     }
-    if is_off(server.get("enabled")) {
+    if server.get("enabled") == Some(&Value::Bool(false)) {
         found.leave_off(&of("enabled = false"), name);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on};
+use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields};
 use super::reach::Name;
 use crate::policy::rule::Decision;
 
@@ -70,7 +70,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
     for tool in found.texts(&format!("{name}: disabledTools"), server.get("disabledTools"), Decision::Deny) {
         found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
     }
-    if is_on(server.get("disabled")) {
+    if server.get("disabled") == Some(&Value::Bool(true)) {
         found.leave_off(&format!("{name}: disabled"), name);
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::imported::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
+use super::imported::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, short};
 use super::reach::{Name, splits};
 use crate::policy::rule::Decision;
 
@@ -81,7 +81,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value, is_shown: bool) {
     if let Some(included) = &included {
         found.leave(of(&format!("includeTools {}", included.join(", "))), HIDES_TOOLS);
     }
-    match (is_on(server.get("trust")), is_shown, included) {
+    match (server.get("trust") == Some(&Value::Bool(true)), is_shown, included) {
         (false, _, _) => {}
         (true, false, _) => found.leave(of("trust"), "the server is not among mcp.allowed"),
         (true, true, None) => found.carry(Decision::Allow, Name::Is(name), Name::Any),

@@ -167,16 +167,6 @@ pub(super) fn short(value: &Value) -> String {
     }
 }
 
-/// Whether a switch is there and on.
-pub(super) fn is_on(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_bool) == Some(true)
-}
-
-/// Whether a switch is there and off.
-pub(super) fn is_off(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_bool) == Some(false)
-}
-
 /// The fields of an object; none where it is no object.
 pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flatten()

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_off, is_on, short};
+use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, short};
 use super::reach::Name;
 use crate::policy::rule::Decision;
 
@@ -23,7 +23,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         };
         found.leave(format!("tool_permissions.default {}", short(default)), why);
     }
-    if is_on(agent.get("always_allow_tool_actions")) {
+    if agent.get("always_allow_tool_actions") == Some(&Value::Bool(true)) {
         found.leave("always_allow_tool_actions", "nothing here allows every call");
     }
     found.leave_unknown("tool_permissions.", permissions, &["default", "tools"]);
@@ -42,7 +42,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         }
     }
     for (name, server) in fields(settings.get("context_servers")) {
-        if is_off(server.get("enabled")) {
+        if server.get("enabled") == Some(&Value::Bool(false)) {
             found.leave_off(&format!("{name}: enabled = false"), name);
         }
     }

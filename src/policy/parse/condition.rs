@@ -154,11 +154,8 @@ fn is_argument(arg: &str, tests: &[Test]) -> bool {
 fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Test> {
     match key {
         "eq" if matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_)) => {
-            let whole = example::json(value.get_ref());
-            if whole.is_none() {
-                reading.wrong_type(value, key, "a value that JSON can hold: no dates, no inf, no nan");
-            }
-            whole.map(Test::Whole)
+            let wanted = "a value that JSON can hold: no dates, no inf, no nan";
+            reading.or_wrong_type(example::json(value.get_ref()), value, key, wanted).map(Test::Whole)
         }
         "eq" => scalar(reading, key, value).map(Test::Eq),
         "in" => {
@@ -170,26 +167,13 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
             Some(Test::In(all))
         }
         "glob" => Some(Test::Glob(globs(reading, value, key, Glob::new))),
-        "under" => {
-            let mut folders = Vec::new();
-            for (at, text) in reading.texts(value, key) {
-                match Folder::new(&text) {
-                    Some(folder) => folders.push(folder),
-                    None => reading.problem(
-                        at,
-                        format!("`under` cannot be {text:?}"),
-                        "write an absolute folder, or one that begins with ~/, without ..",
-                    ),
-                }
-            }
-            Some(Test::Under(folders))
-        }
+        "under" => Some(Test::Under(reading.each(value, key, |text| {
+            let hint = "write an absolute folder, or one that begins with ~/, without ..";
+            Folder::new(text).ok_or_else(|| (format!("`under` cannot be {text:?}"), hint))
+        }))),
         "lt" | "gt" => {
-            let limit = number(value);
-            if limit.is_none() {
-                reading.wrong_type(value, key, "a number");
-            }
-            Some(if key == "lt" { Test::Lt(limit?) } else { Test::Gt(limit?) })
+            let limit = reading.or_wrong_type(number(value), value, key, "a number")?;
+            Some(if key == "lt" { Test::Lt(limit) } else { Test::Gt(limit) })
         }
         "len" => length(reading, value).map(Test::Len),
         _ => {
@@ -214,10 +198,7 @@ fn scalar(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) ->
         DeValue::Integer(_) | DeValue::Float(_) => number(value).map(Scalar::Number),
         DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
     };
-    if found.is_none() {
-        reading.wrong_type(value, key, "a text in quotes, a number, true or false");
-    }
-    found
+    reading.or_wrong_type(found, value, key, "a text in quotes, a number, true or false")
 }
 
 fn number(value: &Spanned<DeValue<'_>>) -> Option<Decimal> {

@@ -57,20 +57,10 @@ pub(super) fn check(reading: &mut Reading<'_>, at: Span, example: Example, part:
         }
         (Example::Matches, Some(part)) => {
             let what = match part {
-                Part::When(index, Holds::Undecided) => {
-                    format!("{} cannot be decided for this", rule.when[index])
-                }
+                Part::When(index, Holds::Undecided) => format!("{} cannot be decided for this", rule.when[index]),
                 Part::When(index, _) => format!("{} does not hold for this", rule.when[index]),
                 Part::Unless(index) => format!("{} excepts this", rule.unless[index]),
-                Part::Expires
-                | Part::Server
-                | Part::Method
-                | Part::Tool
-                | Part::Mutability
-                | Part::Action
-                | Part::OutputDomain
-                | Part::Identity
-                | Part::Capability => format!("`{}` does not fit this", part.key()),
+                Part::Expires | Part::Selector(_) => "it is for other calls".to_owned(),
             };
             reading.problem(at, format!("the rule does not match this: {what}"), "widen it, or take the example out");
         }

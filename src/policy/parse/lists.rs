@@ -13,18 +13,8 @@ pub fn globs<T>(
     key: &str,
     new: impl Fn(&str) -> Result<T, GlobError>,
 ) -> Vec<T> {
-    let mut found = Vec::new();
-    for (at, text) in reading.texts(value, key) {
-        match new(&text) {
-            Ok(glob) => found.push(glob),
-            Err(error) => reading.problem(
-                at,
-                format!("`{key}` cannot be {text:?}: {error}"),
-                "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these",
-            ),
-        }
-    }
-    found
+    const HINT: &str = "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these";
+    reading.each(value, key, |text| new(text).map_err(|error| (format!("`{key}` cannot be {text:?}: {error}"), HINT)))
 }
 
 /// One word or a list of them.

@@ -152,49 +152,26 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
 
 /// Globs over methods. One that could only name what is never held would be a rule that never decides.
 fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Glob> {
-    let mut found = Vec::new();
-    for (at, text) in reading.texts(value, "method") {
-        match Glob::new(&text) {
-            Ok(_) if !request::is_ruled(&text) => reading.problem(
-                at,
-                format!("a rule cannot cover {text:?}: the session and its notifications depend on it"),
-                "name a request like resources/read, sampling/createMessage or tasks/*",
-            ),
-            Ok(glob) => found.push(glob),
-            Err(error) => reading.problem(
-                at,
-                format!("`method` cannot be {text:?}: {error}"),
-                "write a method like resources/read, with * where it may vary",
-            ),
-        }
-    }
-    found
+    reading.each(value, "method", |text| match Glob::new(text) {
+        Ok(_) if !request::is_ruled(text) => Err((
+            format!("a rule cannot cover {text:?}: the session and its notifications depend on it"),
+            "name a request like resources/read, sampling/createMessage or tasks/*",
+        )),
+        Ok(glob) => Ok(glob),
+        Err(error) => Err((
+            format!("`method` cannot be {text:?}: {error}"),
+            "write a method like resources/read, with * where it may vary",
+        )),
+    })
 }
 
 /// There are few enough identities to know the hash of each, so a typing mistake is a problem instead of a rule that never matches.
 fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Identity> {
-    let wanted = reading.texts(value, "identity");
-    let mut found = Vec::new();
-    for (at, hash) in wanted {
-        let all = Mutability::ALL.iter().flat_map(|mutability| {
-            Action::ALL.iter().flat_map(move |action| {
-                OutputDomain::ALL.iter().map(move |output_domain| Identity {
-                    mutability: *mutability,
-                    action: *action,
-                    output_domain: *output_domain,
-                })
-            })
-        });
-        match all.into_iter().find(|identity| identity.hash() == hash || identity.to_string() == hash) {
-            Some(identity) => found.push(identity),
-            None => reading.problem(
-                at,
-                format!("{hash:?} is not a behavioral identity"),
-                "write its 16 hex characters, or its words like MUTATES|UPDATE|CONTENT",
-            ),
-        }
-    }
-    found
+    const HINT: &str = "write its 16 hex characters, or its words like MUTATES|UPDATE|CONTENT";
+    reading.each(value, "identity", |text| {
+        let found = text.parse().ok().or_else(|| Identity::all().find(|identity| identity.hash() == text));
+        found.ok_or_else(|| (format!("{text:?} is not a behavioral identity"), HINT))
+    })
 }
 
 /// The first moment after a day (UTC), or a moment itself, in milliseconds since 1970.

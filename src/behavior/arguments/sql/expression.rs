@@ -97,11 +97,12 @@ fn pair(one: &Expr, other: &Expr, dialect: Dialect) -> Result<(), Doubt> {
 
 /// The left operand of what leans to the left, its other operands judged; `None` where `expr` is nothing of that kind.
 fn leaning(expr: &Expr, dialect: Dialect) -> Result<Option<&Expr>, Doubt> {
-    Ok(Some(match expr {
-        Expr::BinaryOp { left, op, right } => {
+    let (left, others) = match expr {
+        Expr::BinaryOp { left, op, right }
+        | Expr::AnyOp { left, compare_op: op, right, is_some: _ }
+        | Expr::AllOp { left, compare_op: op, right } => {
             operator(op)?;
-            expression(right, dialect)?;
-            left
+            (left, [Some(right), None])
         }
         Expr::IsFalse(inner)
         | Expr::IsNotFalse(inner)
@@ -111,60 +112,41 @@ fn leaning(expr: &Expr, dialect: Dialect) -> Result<Option<&Expr>, Doubt> {
         | Expr::IsNotNull(inner)
         | Expr::IsUnknown(inner)
         | Expr::IsNotUnknown(inner)
-        | Expr::Nested(inner) => inner,
-        Expr::IsJson { expr, .. } | Expr::IsNormalized { expr, .. } => expr,
-        Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
-            expression(right, dialect)?;
-            left
-        }
+        | Expr::Nested(inner)
+        | Expr::IsJson { expr: inner, .. }
+        | Expr::IsNormalized { expr: inner, .. }
+        | Expr::Collate { expr: inner, collation: _ }
+        | Expr::Prefixed { prefix: _, value: inner } => (inner, [None, None]),
+        Expr::IsDistinctFrom(left, right)
+        | Expr::IsNotDistinctFrom(left, right)
+        | Expr::InUnnest { expr: left, array_expr: right, negated: _ }
+        | Expr::RLike { negated: _, expr: left, pattern: right, regexp: _ }
+        | Expr::AtTimeZone { timestamp: left, time_zone: right } => (left, [Some(right), None]),
         Expr::InList { expr, list, negated: _ } => {
             expressions(list, dialect)?;
-            expr
+            (expr, [None, None])
         }
         Expr::InSubquery { expr, subquery, negated: _ } => {
             query(subquery, dialect)?;
-            expr
+            (expr, [None, None])
         }
-        Expr::InUnnest { expr, array_expr, negated: _ } => {
-            expression(array_expr, dialect)?;
-            expr
-        }
-        Expr::Between { expr, negated: _, low, high } => {
-            pair(low, high, dialect)?;
-            expr
-        }
+        Expr::Between { expr, negated: _, low, high } => (expr, [Some(low), Some(high)]),
         Expr::Like { negated: _, any: _, expr, pattern, escape_char }
         | Expr::ILike { negated: _, any: _, expr, pattern, escape_char }
-        | Expr::SimilarTo { negated: _, expr, pattern, escape_char } => {
-            each(escape_char, |one| expression(one, dialect))?;
-            expression(pattern, dialect)?;
-            expr
-        }
-        Expr::RLike { negated: _, expr, pattern, regexp: _ } => {
-            expression(pattern, dialect)?;
-            expr
-        }
-        Expr::AnyOp { left, compare_op, right, is_some: _ } | Expr::AllOp { left, compare_op, right } => {
-            operator(compare_op)?;
-            expression(right, dialect)?;
-            left
-        }
+        | Expr::SimilarTo { negated: _, expr, pattern, escape_char } => (expr, [escape_char.as_ref(), Some(pattern)]),
         Expr::UnaryOp { op, expr } => {
             // T-SQL and MySQL: `@@` names a system variable; others are operators of PostgreSQL that compute.
             absent("an operator", !matches!(op, UnaryOperator::Hash | UnaryOperator::AtDashAt))?;
-            expr
+            (expr, [None, None])
         }
         Expr::Cast { kind: _, expr, data_type, format: _ } => {
             type_known(data_type)?;
-            expr
+            (expr, [None, None])
         }
-        Expr::AtTimeZone { timestamp, time_zone } => {
-            expression(time_zone, dialect)?;
-            timestamp
-        }
-        Expr::Collate { expr, collation: _ } | Expr::Prefixed { prefix: _, value: expr } => expr,
         _ => return Ok(None),
-    }))
+    };
+    each(others.into_iter().flatten(), |one| expression(one, dialect))?;
+    Ok(Some(left))
 }
 
 /// Operators of the system. A user-defined operator is an unknown function.

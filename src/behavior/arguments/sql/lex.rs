@@ -257,25 +257,17 @@ impl Lexer<'_> {
 
     /// A number. What follows it without a gap is a word of its own to some: `1DELETE`.
     fn number(&mut self) -> Result<(), Doubt> {
-        let mut end = self.at;
-        let hex = self.byte(end) == b'0' && matches!(self.byte(end + 1), b'x' | b'X');
-        if hex {
-            end += 2;
-            while self.byte(end).is_ascii_hexdigit() {
-                end += 1;
-            }
+        let run = |from: usize, fits: fn(&u8) -> bool| {
+            from + self.bytes.get(from..).unwrap_or_default().iter().take_while(|byte| fits(byte)).count()
+        };
+        let end = if self.byte(self.at) == b'0' && matches!(self.byte(self.at + 1), b'x' | b'X') {
+            run(self.at + 2, u8::is_ascii_hexdigit)
         } else {
-            while self.byte(end).is_ascii_digit() || self.byte(end) == b'.' {
-                end += 1;
-            }
+            let end = run(self.at, |byte| byte.is_ascii_digit() || *byte == b'.');
             let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
-            if matches!(self.byte(end), b'e' | b'E') && self.byte(end + 1 + sign).is_ascii_digit() {
-                end += 1 + sign;
-                while self.byte(end).is_ascii_digit() {
-                    end += 1;
-                }
-            }
-        }
+            let has_exponent = matches!(self.byte(end), b'e' | b'E') && self.byte(end + 1 + sign).is_ascii_digit();
+            if has_exponent { run(end + 1 + sign, u8::is_ascii_digit) } else { end }
+        };
         if self.is_word(end) > 0 {
             return self.unclear(self.at);
         }

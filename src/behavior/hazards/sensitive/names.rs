@@ -36,34 +36,18 @@ fn has_secret_end(name: &str) -> bool {
     name.rfind('.').is_some_and(|at| at > 0 && ENDS.contains(&&name[at..]))
 }
 
-/// Which lengths the listed names have, by their first and by their last letter: what rejects an ordinary word at once.
-static LENGTHS: [[u64; 2]; 128] = {
-    let mut lengths = [[0; 2]; 128];
-    let mut row = 0;
-    while row < OWN.len() {
-        add(&mut lengths, OWN[row]);
-        row += 1;
-    }
-    row = 0;
-    while row < UNDER.len() {
-        add(&mut lengths, UNDER[row].2);
-        row += 1;
-    }
-    lengths
-};
-
-/// All listed names but those of one directory.
-const OWN: [&[&str]; 4] = [ANYWHERE, NO_FILES, IN_PATH, &["data", "metadata"]];
-
-/// How the listed names begin, in order: what the table above lets pass is nearly always told apart by that.
-static BEGINNINGS: [u64; LISTED] = {
-    let (mut sorted, mut known) = ([0; LISTED], 0);
-    let mut row = 0;
-    while row < OWN.len() + UNDER.len() {
-        let names = if row < OWN.len() { OWN[row] } else { UNDER[row - OWN.len()].2 };
+/// What rejects an ordinary word at once: which lengths the listed names have, by their first and by their last letter; and how
+/// they begin, in order, which tells nearly every other word apart.
+static LISTED: ([[u64; 2]; 128], [u64; 256]) = {
+    let (mut lengths, mut sorted, mut known, mut list) = ([[0; 2]; 128], [u64::MAX; 256], 0, 0);
+    while list < OWN.len() + UNDER.len() {
+        let names = if list < OWN.len() { OWN[list] } else { UNDER[list - OWN.len()].2 };
         let mut at = 0;
         while at < names.len() {
-            let own = beginning(names[at].as_bytes());
+            let name = names[at].as_bytes();
+            lengths[row(name[0])][0] |= 1 << name.len();
+            lengths[row(name[name.len() - 1])][1] |= 1 << name.len();
+            let own = beginning(name);
             let mut place = known;
             while place > 0 && sorted[place - 1] > own {
                 sorted[place] = sorted[place - 1];
@@ -73,20 +57,13 @@ static BEGINNINGS: [u64; LISTED] = {
             known += 1;
             at += 1;
         }
-        row += 1;
+        list += 1;
     }
-    sorted
+    (lengths, sorted)
 };
 
-/// How many names are listed.
-const LISTED: usize = {
-    let (mut listed, mut row) = (0, 0);
-    while row < OWN.len() + UNDER.len() {
-        listed += if row < OWN.len() { OWN[row].len() } else { UNDER[row - OWN.len()].2.len() };
-        row += 1;
-    }
-    listed
-};
+/// All listed names but those of one directory.
+const OWN: [&[&str]; 4] = [ANYWHERE, NO_FILES, IN_PATH, &["data", "metadata"]];
 
 /// The first eight letters of a name as one number, whatever their case.
 const fn beginning(name: &[u8]) -> u64 {
@@ -98,25 +75,16 @@ const fn beginning(name: &[u8]) -> u64 {
     number
 }
 
-const fn add(lengths: &mut [[u64; 2]; 128], names: &[&str]) {
-    let mut at = 0;
-    while at < names.len() {
-        let name = names[at].as_bytes();
-        lengths[row(name[0])][0] |= 1 << name.len();
-        lengths[row(name[name.len() - 1])][1] |= 1 << name.len();
-        at += 1;
-    }
-}
-
 const fn row(letter: u8) -> usize {
     (letter | 0x20) as usize & 127
 }
 
 fn may_be_listed(word: &[u8]) -> bool {
     let [first, .., last] = word else { return false };
+    let (lengths, beginnings) = &LISTED;
     word.len() < 64
-        && LENGTHS[row(*first)][0] & LENGTHS[row(*last)][1] & (1 << word.len()) != 0
-        && BEGINNINGS.binary_search(&beginning(word)).is_ok()
+        && lengths[row(*first)][0] & lengths[row(*last)][1] & (1 << word.len()) != 0
+        && beginnings.binary_search(&beginning(word)).is_ok()
 }
 
 fn is_listed(word: &str, before: &[u8]) -> bool {
