@@ -9,7 +9,7 @@ use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
-use super::hazards::{self, Hazard, HazardKind, handed_out};
+use super::hazards::{self, Hazard, HazardKind, returned};
 use super::identity::Identity;
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use super::voters::{self, Says, Vote};
@@ -128,7 +128,7 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     let first_sentence =
         tool.description.as_deref().and_then(|text| voters::description::sentences(text).next()).unwrap_or_default();
     if (behavior.identity.action.reads() || behavior.identity.action == Action::Unknown)
-        && let Some(what) = handed_out::found(&tool.name, first_sentence)
+        && let Some(what) = returned::found(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
             kind: HazardKind::SensitiveRead,

@@ -1,7 +1,7 @@
 //! What a tool declares itself: the fields of the behavioral identity paper, top level or in `_meta`, and MCP's hints. The
 //! absence of hints is silence, not a claim: the protocol's defaults only say what to assume.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
@@ -9,15 +9,32 @@ use crate::mcp::tool::Annotations;
 
 /// What the tool declares; a word outside the taxonomy claims nothing, but is noted. `None` where it declares nothing.
 pub fn evidence(definition: &Value) -> Option<Evidence> {
-    let mut fields =
-        Fields { said: Vec::new(), unknown: Vec::new(), top: definition.as_object(), meta: meta(definition) };
+    let mut noted = [Vec::new(), Vec::new()];
     let says = Claim {
-        mutability: fields.word("mutability", Mutability::from_word),
-        action: fields.word("action", Action::from_word),
-        output_domain: fields.word("output_domain", OutputDomain::from_word),
-        content_type: fields.word("content_type", ContentType::from_word),
+        mutability: word(definition, "mutability", Mutability::from_word, &mut noted),
+        action: word(definition, "action", Action::from_word, &mut noted),
+        output_domain: word(definition, "output_domain", OutputDomain::from_word, &mut noted),
+        content_type: word(definition, "content_type", ContentType::from_word, &mut noted),
     };
-    fields.noted(says)
+    let span = noted.concat().join(", ");
+    (!span.is_empty()).then_some(Evidence { source: Source::Declared, says, span, strength: Strength::Strong })
+}
+
+/// The meaning of the word under a key, at the top or in `_meta`. It is noted among those that are known or those that are not.
+fn word<T>(
+    definition: &Value,
+    key: &str,
+    read: impl Fn(&str) -> Option<T>,
+    [known, unknown]: &mut [Vec<String>; 2],
+) -> Option<T> {
+    let value = definition.get(key).or_else(|| definition.get("_meta")?.get(key))?;
+    let text: String = value.as_str()?.chars().take(40).collect();
+    let word = read(&text);
+    match word {
+        Some(_) => known.push(format!("{key}: {text}")),
+        None => unknown.push(format!("{key}: {text} (not in the taxonomy)")),
+    }
+    word
 }
 
 /// Whether the declared fields contradict each other: `PURE|DELETE`, or `MUTATES|READ`.
@@ -56,33 +73,4 @@ pub fn hinted(hints: Annotations) -> Option<Evidence> {
         span: span.to_owned(),
         strength: Strength::Fair,
     })
-}
-
-fn meta(definition: &Value) -> Option<&Map<String, Value>> {
-    definition.get("_meta")?.as_object()
-}
-
-struct Fields<'a> {
-    said: Vec<String>,
-    unknown: Vec<String>,
-    top: Option<&'a Map<String, Value>>,
-    meta: Option<&'a Map<String, Value>>,
-}
-
-impl Fields<'_> {
-    fn word<T>(&mut self, key: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let value = self.top.and_then(|top| top.get(key)).or_else(|| self.meta.and_then(|meta| meta.get(key)))?;
-        let text: String = value.as_str()?.chars().take(40).collect();
-        let word = read(&text);
-        match word {
-            Some(_) => self.said.push(format!("{key}: {text}")),
-            None => self.unknown.push(format!("{key}: {text} (not in the taxonomy)")),
-        }
-        word
-    }
-
-    fn noted(self, says: Claim) -> Option<Evidence> {
-        let span = [self.said, self.unknown].concat().join(", ");
-        (!span.is_empty()).then_some(Evidence { source: Source::Declared, says, span, strength: Strength::Strong })
-    }
 }

@@ -3,8 +3,8 @@
 pub mod arguments;
 pub mod characters;
 pub mod definition;
-pub mod handed_out;
 pub mod lookalike;
+pub mod returned;
 pub mod sensitive;
 
 use serde::{Deserialize, Serialize};

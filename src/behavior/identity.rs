@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
-use crate::wire::words::UnknownWord;
 
 /// The three words. The hash is the first 16 hex characters of SHA-256 over `mutability|action|output_domain`
 /// (behavioral identity paper, section 3.1).
@@ -68,7 +67,9 @@ impl std::str::FromStr for Identity {
     fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
         let words: Vec<&str> = text.split('|').collect();
         let [mutability, action, output_domain] = words[..] else { return Err(NotAnIdentity) };
-        Ok(Self { mutability: mutability.parse()?, action: action.parse()?, output_domain: output_domain.parse()? })
+        let words = (mutability.parse(), action.parse(), output_domain.parse());
+        let (Ok(mutability), Ok(action), Ok(output_domain)) = words else { return Err(NotAnIdentity) };
+        Ok(Self { mutability, action, output_domain })
     }
 }
 
@@ -76,12 +77,6 @@ impl std::str::FromStr for Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write an identity as MUTABILITY|ACTION|OUTPUT_DOMAIN, like MUTATES|OVERWRITE|CONTENT")]
 pub struct NotAnIdentity;
-
-impl From<UnknownWord> for NotAnIdentity {
-    fn from(_: UnknownWord) -> Self {
-        Self
-    }
-}
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

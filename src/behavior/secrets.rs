@@ -127,7 +127,9 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         before = class;
     }
     let has_flags = all & DASH != 0 && text.contains(" -");
-    let assigns = all & (SIGN | MARK) != 0 || has_flags || all & DASH != 0 && text.contains("--") || says_login(text);
+    let assigns = all & (SIGN | MARK) != 0 || has_flags || all & DASH != 0 && text.contains("--")
+        // Lines of a netrc file assign without a sign.
+        || text.contains("login ") && text.contains("password ");
     if !assigns && !may_begin {
         return Vec::new();
     }
@@ -170,7 +172,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
             Some(span) => {
                 found.push(span.clone());
                 // A span may end within a word, whose rest begins none.
-                if word_goes_on(bytes, span.end) {
+                if span.end > 0 && bytes[span.end - 1].is_ascii_alphanumeric() {
                     run(bytes, span.end, |b| b.is_ascii_alphanumeric())
                 } else {
                     span.end
@@ -181,16 +183,6 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         };
     }
     found
-}
-
-/// Whether a word that began before `at` has not ended there.
-fn word_goes_on(bytes: &[u8], at: usize) -> bool {
-    at > 0 && bytes[at - 1].is_ascii_alphanumeric()
-}
-
-/// Whether a text may have lines of a netrc file, which assign without a sign.
-fn says_login(text: &str) -> bool {
-    text.contains("login ") && text.contains("password ")
 }
 
 /// Whether a secret may begin with these two.

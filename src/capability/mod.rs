@@ -14,7 +14,7 @@
 //! | 001 §3.3 | `codegen::csharp`: `[FromServices]` with the guidance on lifetimes | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §4.1 | `set::Caps`; `lattice caps`, `meet`, `join`, `diff` | `capability_sets_are_a_bounded_distributive_lattice` |
 //! | 001 §4.2 | generated (`assets/typed.rs`): sets as bounds; one trait or interface for each tool | `what_a_program_may_not_do_does_not_compile` |
-//! | 001 §4.3 | `policy::scope`, `link::delegation`: what a wrapper hands on is a meet | `whoever_is_started_underneath_a_viewer_stays_one` |
+//! | 001 §4.3 | `policy::scope`, `link::delegation`: what a wrapper passes on is a meet | `whoever_is_started_underneath_a_viewer_stays_one` |
 //! | 001 §4.4 | `workflow`: `lattice check` | `a_capability_is_followed_over_every_edge` |
 //! | 001 §5 | the FileManager, generated | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §6 | protocol isolation: `Effective = Caps(S) ∩ Scope` at start and at every call | `a_scope_from_the_log_is_enough_to_play_the_session_again` |

@@ -1,5 +1,6 @@
 //! Names of a server as identifiers of a language: words cut out of any text, and no two alike.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Cuts a text into words: at signs, and where small letters meet capitals. `readFile`, `read-file` and `READ_FILE` are alike.
@@ -28,6 +29,11 @@ pub fn cut(text: &str, ends: impl Fn(char) -> bool) -> Vec<String> {
     }
     words.extend(Some(word).filter(|word| !word.is_empty()));
     words
+}
+
+/// A text of at most so many characters: what is cut off a longer one is `…`.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    text.char_indices().nth(most).map_or(text.into(), |(end, _)| format!("{}…", &text[..end]).into())
 }
 
 /// `read_file` and `readFile` to `ReadFile`; letters of any script are kept.

@@ -86,7 +86,10 @@ impl Schema {
     /// [`Unusable`] when it is no schema, or a `$ref` leaves the document.
     pub fn compile(schema: &Value) -> Result<Self, Unusable> {
         Bounds::default().check(schema, 0)?;
-        unfolds_within_bounds(schema)?;
+        // `$ref`s that double at every step: small to send, endless to check.
+        if weight(schema, schema, &mut HashMap::new(), 0) > MAX_UNFOLDED {
+            return unusable("its references unfold without bound".to_owned());
+        }
         let work = Work::of(schema).map_err(|uncounted| match uncounted {
             Uncounted::Reference => Unusable("it refers to something that is not followed here".to_owned()),
             Uncounted::Resource => Unusable("a schema in it has an address of its own".to_owned()),
@@ -106,8 +109,7 @@ impl Schema {
 
     /// Whether `value` fits, and where it does not.
     pub fn check(&self, value: &Value) -> Fits {
-        let mut path = String::new();
-        if !comparable(value, &mut path) {
+        if let Some(path) = incomparable(value) {
             let what = format!("a number of more than {MAX_DIGITS} digits is not checked");
             return Fits::No(vec![Violation { path, what }]);
         }
@@ -116,7 +118,7 @@ impl Schema {
             Ok(_) if self.validator.is_valid(value) => Fits::Yes,
             Ok(steps) if steps > EXPLAIN => {
                 let what = "the arguments do not fit; they are too large for each place to be named".to_owned();
-                Fits::No(vec![Violation { path, what }])
+                Fits::No(vec![Violation { path: String::new(), what }])
             }
             Ok(_) => {
                 let errors = self.validator.iter_errors(value).take(MAX_VIOLATIONS);
@@ -181,14 +183,6 @@ impl Bounds {
     }
 }
 
-/// Refuses a schema whose `$ref`s double at every step: small to send, endless to check.
-fn unfolds_within_bounds(schema: &Value) -> Result<(), Unusable> {
-    if weight(schema, schema, &mut HashMap::new(), 0) > MAX_UNFOLDED {
-        return unusable("its references unfold without bound".to_owned());
-    }
-    Ok(())
-}
-
 /// Nodes below `node`, references followed; a reference into itself counts once.
 fn weight<'a>(root: &'a Value, node: &'a Value, known: &mut HashMap<&'a str, u64>, depth: usize) -> u64 {
     // Chains of references deeper than any schema are cut here, and count as a bomb.
@@ -222,31 +216,18 @@ fn weight<'a>(root: &'a Value, node: &'a Value, known: &mut HashMap<&'a str, u64
     }
 }
 
-/// Whether every number in `value` is short enough to compare; else `path` names the first that is not.
-fn comparable(value: &Value, path: &mut String) -> bool {
-    let mut descend = |segment: &str, child: &Value| {
-        let end = path.len();
-        path.push('/');
-        path.push_str(segment);
-        let fine = comparable(child, path);
-        if fine {
-            path.truncate(end);
-        }
-        fine
-    };
+/// The JSON Pointer of the first number in `value` that is too long to compare.
+fn incomparable(value: &Value) -> Option<String> {
     match value {
-        Value::Number(number) => !too_long(number),
-        Value::Array(items) => (0..).zip(items).all(|(index, item): (usize, _)| match item {
-            Value::Number(_) | Value::Array(_) | Value::Object(_) => descend(&index.to_string(), item),
-            Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Number(number) => too_long(number).then(String::new),
+        Value::Array(items) => {
+            (0..).zip(items).find_map(|(index, item): (usize, _)| Some(format!("/{index}{}", incomparable(item)?)))
+        }
+        Value::Object(fields) => fields.iter().find_map(|(key, field)| {
+            let below = incomparable(field)?;
+            Some(format!("/{}{below}", key.replace('~', "~0").replace('/', "~1")))
         }),
-        Value::Object(fields) => fields.iter().all(|(key, field)| match field {
-            Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                descend(&key.replace('~', "~0").replace('/', "~1"), field)
-            }
-            Value::Null | Value::Bool(_) | Value::String(_) => true,
-        }),
-        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
     }
 }
 

@@ -53,9 +53,8 @@ impl Listed {
         for entry in list {
             let name = entry.as_str().or_else(|| entry.get("name")?.as_str()).ok_or(NotAScope::NoName)?;
             let typed = Typed::of(entry);
-            match tools.insert(name.to_owned(), typed.clone()) {
-                Some(before) if before != typed => return Err(NotAScope::Twice(name.to_owned())),
-                _ => {}
+            if tools.insert(name.to_owned(), typed.clone()).is_some_and(|before| before != typed) {
+                return Err(NotAScope::Twice(name.to_owned()));
             }
         }
         Ok(Self(tools))

@@ -44,7 +44,7 @@ impl Caps {
         Self::Of(tools.into_iter().map(Capability::of).collect())
     }
 
-    /// `A ∩ B`: what a delegation from one to the other can hand on.
+    /// `A ∩ B`: what a delegation from one to the other can pass on.
     #[must_use]
     pub fn meet(self, other: Self) -> Self {
         match (self, other) {

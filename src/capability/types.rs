@@ -1,6 +1,6 @@
 //! A tool's typed signature on one line, by the capability lattice's table, in Rust notation.
 
-use super::names::pascal;
+use super::names::{pascal, shortened};
 use super::shape::{Shape, Shown, Type, fields, shown};
 use crate::mcp::tool::Tool;
 
@@ -15,10 +15,10 @@ const TYPE: Shown = Shown { chars: 120, depth: 6 };
 /// are: show them as such.
 pub fn signature(tool: &Tool) -> String {
     let result = match tool.output_schema {
-        Some(_) => format!("{}Success", cut(&pascal(&tool.name), MAX_NAME)),
+        Some(_) => format!("{}Success", shortened(&pascal(&tool.name), MAX_NAME)),
         None => "Value".to_owned(),
     };
-    let mut line = format!("{}(", cut(&tool.name, MAX_NAME));
+    let mut line = format!("{}(", shortened(&tool.name, MAX_NAME));
     let room = MAX_CHARS - result.chars().count() - ", …) -> ".chars().count();
     let mut used = line.chars().count();
     if let Type::Record(record) = Shape::read(&tool.input_schema).of {
@@ -41,11 +41,4 @@ pub fn signature(tool: &Tool) -> String {
 pub fn result(tool: &Tool) -> Option<String> {
     let shape = Shape::read(tool.output_schema.as_ref()?);
     Some(shown(&shape.of, Shown { chars: MAX_CHARS, ..TYPE }))
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -100,7 +100,7 @@ impl<'a> Finder<'a> {
         let is_root = self.path.is_empty();
         let declares = |schema: &&&Map<String, Value>| {
             let properties = field(schema, "properties").and_then(Value::as_object);
-            // Written by hand, an empty list below the top means "some object".
+            // Below the top, an author writes an empty list for "some object".
             properties.is_some_and(|properties| is_root || !properties.is_empty())
                 || field(schema, "additionalProperties") == Some(&Value::Bool(false))
         };

@@ -1,8 +1,8 @@
 //! Which agents of a workflow receive what, before it is deployed (capability lattice, section 4.4): does any agent receive a
 //! capability outside of its allow list, over whatever delegations?
 //!
-//! `Effective(u → v) = Caps(v) ∩ Scope(u)` along every edge, to the least fixed point; `Scope(u)` is what `u` was handed over
-//! all its edges, or all it has where it may start on its own.
+//! `Effective(u → v) = Caps(v) ∩ Scope(u)` along every edge, to the least fixed point; `Scope(u)` is what others
+//! delegate to `u` over all its edges, or all it has where it may start on its own.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -30,18 +30,18 @@ pub struct Agent {
     pub servers: Vec<String>,
     /// The tools it may have, by name; without the list, all of its servers' tools.
     pub allow: Option<BTreeSet<String>>,
-    /// Whether it is also started on its own, with all that its servers have. An agent that is handed nothing always is.
+    /// Whether it is also started on its own, with all that its servers have. One to which nothing is delegated always is.
     #[serde(default)]
     pub starts: bool,
 }
 
-/// One agent hands a task to another.
+/// One agent delegates to another.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
     pub from: String,
     pub to: String,
-    /// The tools it hands on, by name; without the list, all it has.
+    /// The tools it passes on, by name; without the list, all it has.
     pub only: Option<BTreeSet<String>>,
 }
 
@@ -119,7 +119,7 @@ struct Graph<'a> {
     called: BTreeMap<&'a str, Vec<usize>>,
     /// What each agent's servers have.
     caps: Vec<Bits>,
-    /// For each agent, to whom it hands on what.
+    /// For each agent, to whom it delegates what.
     out: Vec<Vec<(usize, Option<Bits>)>>,
     starts: Vec<bool>,
 }
@@ -158,7 +158,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Whoever is handed nothing starts on its own; and so does every agent of a ring that no started agent reaches: one of
+    /// An agent to which nothing is delegated starts on its own; and so does every agent of a ring that no started agent reaches: one of
     /// them must be first, and the workflow does not say which.
     fn start_the_rest(&mut self) {
         let all = 0..self.names.len();

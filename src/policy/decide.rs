@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Fit, Part, Prepared, fit, fit_at};
+use super::fit::{Fit, Part, Prepared, fit};
 pub use super::question::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -33,7 +33,7 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
     let mut would_allow: Option<(Fit, &Rule)> = None;
     let prepared = Prepared::of(question);
     for rule in &policy.rules {
-        match fit_at(policy, rule, question, &prepared, roots) {
+        match fit(policy, rule, question, &prepared, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             fit @ (Fit::NotCovered | Fit::NotProven) => {
                 would_allow = match would_allow {
@@ -79,7 +79,7 @@ pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &B
     let arguments = Value::Object(serde_json::Map::new());
     let question = Question { method: None, server, tool, behavior, arguments: &arguments, now, recent: None };
     let prepared = Prepared::of(&question);
-    let fits = |rule: &Rule| fit(policy, rule, &question, &prepared);
+    let fits = |rule: &Rule| fit(policy, rule, &question, &prepared, &policy.roots);
     let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();
     let denies = policy.rules.iter().filter(|rule| rule.decision == Decision::Deny).filter(unconditional);
     if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {
@@ -101,7 +101,7 @@ pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &B
 /// Why it is not proven that a call only reads; empty where it is, or where it does not only read.
 fn doubt(behavior: &Behavior) -> String {
     let likely = "the tool reads by its name and description, and no operator has confirmed that it only reads: ";
-    match (behavior.identity.mutability, behavior.explanation.first_unexplained()) {
+    match (behavior.identity.mutability, behavior.explanation.unexplained.first()) {
         (Mutability::Mutates, _) => String::new(),
         (Mutability::Pure, Some(leaf)) => {
             // Foreign: it may hold anything, and be long.

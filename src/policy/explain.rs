@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decide::{Question, Ruling, decide_at};
-use super::fit::{Fit, Part, Prepared, Selector, fit_at};
+use super::fit::{Fit, Part, Prepared, Selector, fit};
 use super::holds::Holds;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -20,7 +20,7 @@ pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots
     let prepared = Prepared::of(question);
     Explanation {
         ruling: decide_at(policy, question, roots),
-        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &prepared, roots))).collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit(policy, rule, question, &prepared, roots))).collect(),
     }
 }
 
@@ -38,7 +38,7 @@ pub fn nearest(policy: &Policy, question: &Question<'_>, roots: &Roots, most: us
     let decided = decide_at(policy, question, roots).rule;
     let mut found: Vec<(usize, Near)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| decided.as_ref() != Some(&rule.id)) {
-        let fit = fit_at(policy, rule, question, &prepared, roots);
+        let fit = fit(policy, rule, question, &prepared, roots);
         let Some(distance) = distance(policy, rule, fit, question, &prepared, roots) else { continue };
         found.push((distance, Near { rule: rule.id.clone(), decision: rule.decision, why: why(rule, fit) }));
     }
@@ -60,7 +60,7 @@ fn distance(
         Fit::Differs(Part::Selector(Selector::Server | Selector::Method | Selector::Tool)) => return None,
         Fit::Differs(Part::Expires) => {
             let lasting = Rule { expires: None, ..rule.clone() };
-            let fit = fit_at(policy, &lasting, question, prepared, roots);
+            let fit = super::fit::fit(policy, &lasting, question, prepared, roots);
             1 + distance(policy, &lasting, fit, question, prepared, roots)?
         }
         Fit::Differs(Part::Unless(_)) => 1,

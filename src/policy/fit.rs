@@ -90,13 +90,8 @@ impl<'q> Prepared<'q> {
     }
 }
 
-/// Compares one rule with a call; paths by their text alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>) -> Fit {
-    fit_at(policy, rule, question, prepared, &policy.roots)
-}
-
-/// Compares one rule with a call; paths also by where they lead, if `roots` knows that.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
+/// Compares one rule with a call; paths by their text, and by where they lead, if `roots` knows that.
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts =
@@ -183,7 +178,7 @@ fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<
 }
 
 /// Whether an ask or a deny meets an action that the arguments show beside the call's own: an UPDATE that a tool for any
-/// statement is handed, and every statement of several. Of more findings than are kept any could be missing. An allow goes
+/// statement is given, and every statement of several. Of more findings than are kept any could be missing. An allow goes
 /// by the identity alone, which the arguments raise and never lower.
 fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
     let shows = |one: &Analysis| !one.effect.reads() && (one.action == action || one.also.contains(&action));

@@ -33,8 +33,8 @@ pub enum Cannot {
 #[derive(Clone, Debug)]
 pub struct Proposal {
     pub scope: Scope,
-    /// The rule without id, decision, note and end, line by line.
-    body: String,
+    /// The rule without id, decision, note and end, line by line: equal for equal rules.
+    pub body: String,
     /// The rule as it would be read, as an allow.
     pub rule: Rule,
 }
@@ -86,7 +86,7 @@ fn made(call: &Question<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
 }
 
 fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
-    fit(policy, rule, question, &Prepared::of(question)) == Fit::Matches
+    fit(policy, rule, question, &Prepared::of(question), &policy.roots) == Fit::Matches
 }
 
 impl Proposal {
@@ -107,11 +107,6 @@ impl Proposal {
     pub fn says(&self) -> String {
         let says = self.scope.says();
         if self.rule.method.is_empty() { says } else { says.replace("this tool", "this method") }
-    }
-
-    /// What the rule says apart from its title: equal for equal rules.
-    pub fn body(&self) -> &str {
-        &self.body
     }
 
     /// Whether the rule, as an allow under this policy's roots, matches a call.

@@ -112,23 +112,17 @@ fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, gi
     };
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "pure" => set(&mut given.pure, reading.word(value, "pure", Decision::WORDS)),
-            "likely" => set(&mut given.likely, reading.word(value, "likely", Likely::WORDS)),
-            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", Decision::WORDS)),
+            "pure" => given.pure = reading.word(value, "pure", Decision::WORDS).or(given.pure),
+            "likely" => given.likely = reading.word(value, "likely", Likely::WORDS).or(given.likely),
+            "hazard" => given.hazard = reading.word(value, "hazard", Decision::WORDS).or(given.hazard),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
                 "`mutates` can never be \"allow\": every change would run unseen",
                 "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run",
             ),
-            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &Decision::WORDS[1..])),
+            "mutates" => given.mutates = reading.word(value, "mutates", &Decision::WORDS[1..]).or(given.mutates),
             other => reading.unknown_key(key.span(), other, DEFAULTS),
         }
-    }
-}
-
-fn set<T>(place: &mut Option<T>, value: Option<T>) {
-    if value.is_some() {
-        *place = value;
     }
 }
 

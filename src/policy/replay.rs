@@ -92,7 +92,7 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
         let mut rest = rule.clone();
         rest.when.retain(|predicate| !depends_on_obscured(predicate, call));
         rest.unless.retain(|predicate| !depends_on_obscured(predicate, call));
-        if fit(policy, &rest, &question, &prepared) == Fit::Matches {
+        if fit(policy, &rest, &question, &prepared, &policy.roots) == Fit::Matches {
             perhaps.push(rule);
         }
     }

@@ -76,14 +76,14 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
-        // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
+        // Every argument, where one cannot be seen or the call may do harm, is no narrow rule.
         let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
         for proposal in proposals(&call.question(None), &policy.roots).unwrap_or_default() {
             let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
             if too_wide || touches_obscured(&proposal.rule, call) {
                 continue;
             }
-            let count = times.entry(proposal.body().to_owned()).or_default();
+            let count = times.entry(proposal.body.clone()).or_default();
             *count += 1;
             if *count == LEAST {
                 made.entry((server, tool, proposal.scope.clone())).or_default().push(proposal);

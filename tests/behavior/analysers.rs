@@ -1,13 +1,22 @@
 //! The analysers of arguments, on any text: no panic, no deep stack, and a bound on what they read.
 
 use mcp_approve::behavior::arguments::effect::Effect;
-use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, plainly_changes, read};
+use mcp_approve::behavior::arguments::sql::{Dialect, plainly_changes, read};
 use mcp_approve::behavior::arguments::{found, graphql, mongo, path, redis, shell};
+use mcp_approve::behavior::taxonomy::Action;
 use proptest::prelude::*;
 use serde_json::json;
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Judgement {
+    Read,
+    NotRead,
+}
+
 fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
-    read(text, dialect).judgement
+    let meaning = read(text, dialect).meaning;
+    assert_eq!(meaning.effect.reads(), meaning.action == Action::Read, "{text}");
+    if meaning.effect.reads() { Judgement::Read } else { Judgement::NotRead }
 }
 
 const DIALECTS: [Option<Dialect>; 5] =
@@ -28,7 +37,7 @@ fn pieces() -> impl Strategy<Value = String> {
 fn all(text: &str) {
     for dialect in DIALECTS {
         let statement = read(text, dialect);
-        assert!(statement.says.len() < 70_000);
+        assert!(statement.meaning.says.len() < 70_000);
     }
     plainly_changes(text);
     graphql::read(text);
@@ -76,7 +85,7 @@ proptest! {
     /// A fingerprint leaves literals out and nothing else.
     #[test]
     fn a_fingerprint_knows_no_literal(number in 0_u32.., text in "[a-z ]{0,12}") {
-        let of = |sql: &str, dialect| read(sql, dialect).fingerprint;
+        let of = |sql: &str, dialect| read(sql, dialect).meaning.fingerprint;
         for dialect in DIALECTS {
             let one = of(&format!("SELECT a FROM t WHERE b = {number} AND c = '{text}' AND d IN (1, {number})"), dialect);
             let other = of("select  a\nFROM t /* x */ where b=2 and c='' and d in (7)", dialect);
@@ -88,7 +97,7 @@ proptest! {
 
 #[test]
 fn a_fingerprint_keeps_what_quotes_mean_and_what_a_text_runs() {
-    let of = |sql: &str| read(sql, None).fingerprint;
+    let of = |sql: &str| read(sql, None).meaning.fingerprint;
     let quoted = [r#"SELECT "a" FROM t"#, "SELECT 'a' FROM t", "SELECT `a` FROM t", "SELECT a FROM t"].map(of);
     for (at, one) in quoted.iter().enumerate() {
         assert!(one.is_some() && !quoted[..at].contains(one), "{quoted:?}");
@@ -101,16 +110,15 @@ fn a_fingerprint_keeps_what_quotes_mean_and_what_a_text_runs() {
     ] {
         assert!(of(one).is_none() || of(one) != of(other), "{one}");
     }
-    let body = |text: &str| read(&format!("DO $$ {text} $$"), Some(Dialect::PostgreSql)).fingerprint;
+    let body = |text: &str| read(&format!("DO $$ {text} $$"), Some(Dialect::PostgreSql)).meaning.fingerprint;
     assert_ne!(body("BEGIN END"), body("BEGIN DROP TABLE t; END"));
 }
 
 #[test]
 fn several_statements_do_what_each_of_them_does() {
-    use mcp_approve::behavior::taxonomy::Action;
     let read = read("SELECT 1; UPDATE t SET a = 1; DELETE FROM t", None);
     for action in [Action::Update, Action::Delete] {
-        assert!(read.also.contains(&action), "{read:?}");
+        assert!(read.meaning.also.contains(&action), "{read:?}");
     }
 }
 

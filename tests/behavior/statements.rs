@@ -1,10 +1,19 @@
 //! SQL in arguments: what changes something is never called a read.
 
-use mcp_approve::behavior::arguments::sql::{Dialect, Judgement, read};
+use mcp_approve::behavior::arguments::sql::{Dialect, read};
+use mcp_approve::behavior::taxonomy::Action;
 use serde_json::{Value, json};
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Judgement {
+    Read,
+    NotRead,
+}
+
 fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
-    read(text, dialect).judgement
+    let meaning = read(text, dialect).meaning;
+    assert_eq!(meaning.effect.reads(), meaning.action == Action::Read, "{text}");
+    if meaning.effect.reads() { Judgement::Read } else { Judgement::NotRead }
 }
 
 #[test]

@@ -20,14 +20,14 @@ pub fn ten_kibibytes() -> String {
     let script = filled("ls ", "", |n| format!("&& echo \"file {n}\" | grep x{n} "));
     let postgres = Some(Dialect::PostgreSql);
     let rows: [(&str, Duration); 6] = [
-        ("SQL, PostgreSQL", median(|| sql::read(&selects, postgres).says.len())),
-        ("SQL, any dialect", median(|| sql::read(&selects, None).says.len())),
-        ("SQL, a long list", median(|| sql::read(&list, postgres).says.len())),
-        ("SQL, a long list, any", median(|| sql::read(&list, None).says.len())),
+        ("SQL, PostgreSQL", median(|| sql::read(&selects, postgres).meaning.says.len())),
+        ("SQL, any dialect", median(|| sql::read(&selects, None).meaning.says.len())),
+        ("SQL, a long list", median(|| sql::read(&list, postgres).meaning.says.len())),
+        ("SQL, a long list, any", median(|| sql::read(&list, None).meaning.says.len())),
         ("GraphQL", median(|| graphql::read(&operations).says.len())),
         ("shell", median(|| shell::read(&script).says.len())),
     ];
-    let judged = |dialect| format!("{:?}", sql::read(&selects, dialect).judgement);
+    let judged = |dialect| format!("{:?}", sql::read(&selects, dialect).meaning.action);
     let mut lines = format!("10 KiB: PostgreSQL {}, any {}", judged(postgres), judged(None));
     for (name, time) in rows {
         let _ = write!(lines, "\n  {name:<22} {time:?}");

@@ -163,10 +163,10 @@ impl Analysis {
 
 /// White space of any kind is one space, and no line is longer than a screen is wide.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(120) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(120) {
+        line.truncate(end);
+        line.push('…');
     }
+    line
 }

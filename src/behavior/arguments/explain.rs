@@ -17,6 +17,8 @@ pub mod text;
 
 use std::borrow::Cow;
 
+use crate::capability::names::shortened;
+
 /// As many leaves of one call are listed; all are checked.
 const MOST: usize = 32;
 /// As many unexplained leaves are listed with their reason.
@@ -61,11 +63,6 @@ impl Explanation {
     /// Whether every leaf is explained.
     pub fn holds(&self) -> bool {
         self.unexplained.is_empty()
-    }
-
-    /// The first leaf that is not explained.
-    pub fn first_unexplained(&self) -> Option<&Unexplained> {
-        self.unexplained.first()
     }
 
     /// One line for people: `path: a path; limit: a number; query: SQL, SELECT on users`. Names are foreign text, raw.
@@ -122,9 +119,5 @@ impl Explanation {
 /// A pointer as a name: without its first slash, and no longer than people read.
 fn name(pointer: &str) -> Cow<'_, str> {
     let name = pointer.strip_prefix('/').unwrap_or(pointer);
-    match name.char_indices().nth(NAME) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()).into(),
-        None if name.is_empty() => "the arguments".into(),
-        None => name.into(),
-    }
+    if name.is_empty() { "the arguments".into() } else { shortened(name, NAME) }
 }

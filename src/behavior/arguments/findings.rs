@@ -22,8 +22,10 @@ impl Walk<'_> {
                 Ordering::Less => {
                     self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
                 }
+                // One entry for all texts beyond those that are listed.
                 Ordering::Equal => {
-                    self.readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone())));
+                    let beyond = Analysis::new(Language::Unread, key, found.clone());
+                    self.readings.push(Reading::new(beyond, "", Vec::new()));
                 }
                 Ordering::Greater => {}
             }

@@ -121,15 +121,6 @@ fn action_of(fields: &[String]) -> Action {
 }
 
 fn head(text: &str) -> String {
-    let mut head = String::new();
-    for word in text.split_whitespace() {
-        if head.len() > 4 * 80 {
-            break;
-        }
-        if !head.is_empty() {
-            head.push(' ');
-        }
-        head.push_str(word);
-    }
-    head.chars().take(80).collect()
+    let words: Vec<&str> = text.split_whitespace().take(80).collect();
+    words.join(" ").chars().take(80).collect()
 }

@@ -46,12 +46,9 @@ pub fn overriding<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 
 /// As [`overriding`], of any line of a text: `X-HTTP-Method-Override: DELETE`.
 pub fn overriding_line(text: &str) -> Option<&str> {
-    let line = |line: &'_ str| {
-        line.split_once(':').or_else(|| line.split_once('=')).map(|(name, value)| (name.len(), value.len()))
-    };
-    text.split(['\r', '\n']).find_map(|one| {
-        let (name, value) = line(one)?;
-        overriding(one.get(..name)?, one.get(one.len() - value..)?)
+    text.split(['\r', '\n']).find_map(|line| {
+        let (name, value) = line.split_once(':').or_else(|| line.split_once('='))?;
+        overriding(name, value)
     })
 }
 

@@ -8,7 +8,7 @@ use crate::behavior::words::{among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/mongo.txt");
 
-/// Operators that change something or run code wherever they stand, in whatever argument.
+/// Operators that change something or run code wherever they are, in whatever argument.
 pub fn operator(key: &str, value: &Value) -> Option<Meaning> {
     if !key.starts_with('$') {
         return None;
@@ -45,7 +45,7 @@ pub fn pipeline(stages: &[Value]) -> Meaning {
     for stage in stages {
         let name = stage.as_object().filter(|stage| stage.len() == 1).and_then(|stage| stage.keys().next());
         match name {
-            Some(name) if among(name, STAGES) => {}
+            Some(name) if among(name, const { section(WORDS, "stages") }) => {}
             Some(name) => {
                 return operator(name, &stage[name.as_str()])
                     .unwrap_or_else(|| Meaning::unknown(name, format!("{name}, an unknown stage")));
@@ -73,7 +73,7 @@ pub fn command(command: &Map<String, Value>) -> Meaning {
             _ => Meaning::unknown(name, "explain, which may run what it explains".to_owned()),
         };
     }
-    if among(&lower, COMMANDS_READ) {
+    if among(&lower, const { section(WORDS, "commands-read") }) {
         let all = Value::Object(command.clone());
         if let Some(stages) = command.get("pipeline").and_then(Value::as_array) {
             let found = pipeline(stages);
@@ -91,7 +91,9 @@ pub fn command(command: &Map<String, Value>) -> Meaning {
         }
         "renamecollection" => found(Effect::Write, Action::Move),
         "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
-        _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
+        _ if among(&lower, const { section(WORDS, "commands-administer") }) => {
+            found(Effect::Administer, Action::Update)
+        }
         _ => Meaning::unknown(name, format!("{name}, an unknown command")),
     }
 }
@@ -112,7 +114,7 @@ pub fn shell(text: &str) -> Option<Meaning> {
         let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
         let lower = name.to_ascii_lowercase();
         let says = format!("{name} in MongoDB's shell");
-        let one = if among(&lower, SHELL_READS) {
+        let one = if among(&lower, const { section(WORDS, "shell-reads") }) {
             Meaning::reads(name, says)
         } else if lower.starts_with("delete") || lower.starts_with("remove") || lower.starts_with("drop") {
             Meaning::new(Effect::Write, Action::Delete, name, says)
@@ -153,15 +155,5 @@ fn inside(value: &Value, depth: usize) -> Option<Meaning> {
 
 /// Whether an operator only compares, computes or shapes what is read.
 pub fn is_read_operator(name: &str) -> bool {
-    among(name, OPERATORS)
+    among(name, const { section(WORDS, "operators") })
 }
-
-const STAGES: &str = section(WORDS, "stages");
-
-const OPERATORS: &str = section(WORDS, "operators");
-
-const COMMANDS_READ: &str = section(WORDS, "commands-read");
-
-const COMMANDS_ADMINISTER: &str = section(WORDS, "commands-administer");
-
-const SHELL_READS: &str = section(WORDS, "shell-reads");

@@ -37,11 +37,6 @@ impl Reading {
             grave: left.iter().filter(|part| part.weight == Weight::Grave).count(),
         }
     }
-
-    /// One entry for all texts beyond those that are listed.
-    pub(super) fn beyond(analysis: Analysis) -> Self {
-        Self { analysis, text: String::new(), parts: Vec::new(), more: 0, grave: 0 }
-    }
 }
 
 /// The gravest part of all texts: the first of them where several are.

@@ -21,23 +21,23 @@ pub fn read(words: &[&str]) -> Meaning {
     if name.is_empty() {
         return Meaning::unknown(span, "no command");
     }
-    if among(&name, READS) {
+    if among(&name, const { section(WORDS, "reads") }) {
         return Meaning::reads(span, on);
     }
     if PAIRS.contains(&pair.as_str()) {
         return Meaning::reads(span, pair);
     }
-    if among(&name, DELETES) {
+    if among(&name, const { section(WORDS, "deletes") }) {
         let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
         return Meaning::new(Effect::Write, Action::Delete, span, says);
     }
-    if among(&name, WRITES) {
+    if among(&name, const { section(WORDS, "writes") }) {
         return Meaning::new(Effect::Write, Action::Update, span, on);
     }
     if among(&name, RUNS) {
         return Meaning::runs(span, format!("{name} runs code in Redis"));
     }
-    if among(&name, ADMINISTERS) {
+    if among(&name, const { section(WORDS, "administers") }) {
         return Meaning::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
     Meaning::unknown(span, format!("{name}, an unknown Redis command"))
@@ -72,8 +72,6 @@ pub fn words(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-const READS: &str = section(WORDS, "reads");
-
 const PAIRS: &[&str] = &[
     "CONFIG GET", "CLIENT LIST", "CLIENT INFO", "CLIENT GETNAME", "CLIENT ID", "MEMORY USAGE", "MEMORY STATS",
     "OBJECT ENCODING", "OBJECT FREQ", "OBJECT IDLETIME", "OBJECT REFCOUNT", "SLOWLOG GET", "SLOWLOG LEN",
@@ -82,10 +80,4 @@ const PAIRS: &[&str] = &[
     "LATENCY HISTORY", "MODULE LIST", "PUBSUB CHANNELS", "PUBSUB NUMSUB", "FUNCTION LIST", "SCRIPT EXISTS",
 ];
 
-const DELETES: &str = section(WORDS, "deletes");
-
-const WRITES: &str = section(WORDS, "writes");
-
 const RUNS: &str = "EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO SCRIPT FUNCTION MODULE";
-
-const ADMINISTERS: &str = section(WORDS, "administers");

@@ -15,7 +15,7 @@ const MOST_KEYS: usize = 64;
 const MOST_LEARNT: usize = 16;
 /// Words of a tool's name that say that its queries are words.
 const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
-/// Words of a tool's name that say that it runs what it is handed.
+/// Words of a tool's name that say that it runs what it is given.
 const RUNS: &str = "run runs execute exec eval evaluate perform";
 
 /// What the words of one definition say.
@@ -25,7 +25,7 @@ pub struct Said {
     pub(super) spoken: Spoken,
     /// Whether its name says that its queries are words to look for.
     pub(super) searches: bool,
-    /// Whether its name says that it runs what it is handed: that is never words.
+    /// Whether its name says that it runs what it is given: that is never words.
     pub(super) runs: bool,
     /// The parameters that the operator says are plain text, each as a JSON Pointer has it.
     pub(super) plain: Vec<String>,

@@ -86,7 +86,7 @@ pub fn read_words(words: &[&str]) -> Meaning {
     Meaning::runs(head(&words.join(" ")), says)
 }
 
-/// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody. So many
+/// Whether a text that may be anything is plainly a command that destroys, or gives somebody control of the machine. So many
 /// commands that they are not ranked hide what they do.
 pub fn plainly_changes(text: &str) -> bool {
     let Some(commands) = cut(text) else { return false };
@@ -102,7 +102,7 @@ pub fn parts(text: &str) -> Vec<Part> {
         let weight = match rank {
             Rank::Runs => Weight::Plain,
             Rank::Writes | Rank::Reaches => Weight::Changes,
-            Rank::Administers | Rank::Destroys | Rank::HandsOver => Weight::Grave,
+            Rank::Administers | Rank::Destroys | Rank::GivesControl => Weight::Grave,
         };
         let word = |(at, word): (usize, &Word)| {
             let kind = if telling.contains(&at) { WordKind::Verb } else { WordKind::Plain };

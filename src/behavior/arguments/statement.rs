@@ -67,7 +67,7 @@ pub fn read(languages: Languages, text: &str, dialect: Option<Dialect>) -> Joine
 pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outcome {
     match language {
         Language::Sql => {
-            let found = sql::read(text, dialect).found();
+            let found = sql::read(text, dialect).meaning;
             if graphql::begins(text) && !found.effect.reads() { Outcome::Foreign(found) } else { judged(found) }
         }
         Language::GraphQl => {

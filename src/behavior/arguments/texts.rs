@@ -209,10 +209,9 @@ impl<'a> Walk<'a> {
         if signs.has(http::ASSIGNS) && http::act_of_form(text).is_some() {
             return Some(Err("chooses an action that is not known to only read"));
         }
-        let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Selector)
-            || at.name.eq_ignore_ascii_case("text");
+        let may = at.key.role.may_state() || at.name.eq_ignore_ascii_case("text");
         if at.possible.is_empty() {
-            if matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options) {
+            if at.key.role.may_run() {
                 self.command(at, text);
                 return None;
             }
@@ -275,7 +274,7 @@ impl<'a> Walk<'a> {
                 return Some(Err("is a statement that changes something"));
             }
             if sql::plainly_changes(text) {
-                self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).found());
+                self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).meaning);
                 return Some(Err("is a statement, or looks like one"));
             }
             if grammar::filter::reads(text) {

@@ -261,28 +261,18 @@ impl<'a> Walk<'a> {
     pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;
-        let may = !matches!(
-            at.key.role,
-            Role::Plain
-                | Role::Pattern
-                | Role::Address
-                | Role::Headers
-                | Role::Destination
-                | Role::Schedule
-                | Role::Identifier
-        );
-        if at.sure.is_empty() && !may {
+        let role = at.key.role;
+        if at.sure.is_empty() && !(role.may_state() || role.may_run() || role == Role::Names) {
             return;
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
             let spoken = self.said.spoken.with(&place.schemas);
-            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
-                    Language::Shell => of_commands,
-                    Language::Redis => !matches!(at.key.role, Role::Condition | Role::Selector),
-                    _ => at.key.role != Role::Options,
+                    Language::Shell => role.may_run(),
+                    Language::Redis => !matches!(role, Role::Condition | Role::Selector),
+                    _ => role != Role::Options,
                 });
                 kept.map(Languages::of).fold(Languages::default(), Languages::with)
             };

@@ -52,7 +52,7 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
         // Each layer that somebody on the way might take off; no one takes off more.
         for _ in 0..4 {
             let Some(plainer) = spelling::plainer(plainest.as_deref().unwrap_or(text)) else { break };
-            if let Some(found) = as_it_stands(&plainer) {
+            if let Some(found) = as_written(&plainer) {
                 return Some(found);
             }
             plainest = Some(plainer);
@@ -63,10 +63,10 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
         return None;
     }
     let unescaped = spelling::without_escapes(plainest.as_deref().unwrap_or(text))?;
-    as_it_stands(&unescaped)
+    as_written(&unescaped)
 }
 
-fn as_it_stands(text: &str) -> Option<String> {
+fn as_written(text: &str) -> Option<String> {
     let (word, marks) = in_words(text);
     word.map(str::to_owned).or_else(|| beyond_words(text, marks))
 }

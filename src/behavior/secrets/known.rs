@@ -57,6 +57,7 @@ pub(super) static PREFIX_STARTS: [[u64; 256]; 2] = {
     let mut at = 0;
     while at < PREFIXES.len() {
         let prefix = PREFIXES[at].0.as_bytes();
+        assert!(prefix.len() + PREFIXES[at].1 >= SHORTEST_TOKEN, "it would not be looked for");
         starts[0][prefix[0] as usize] |= 1 << at;
         starts[1][prefix[1] as usize] |= 1 << at;
         at += 1;
@@ -65,18 +66,7 @@ pub(super) static PREFIX_STARTS: [[u64; 256]; 2] = {
 };
 
 /// The length of the shortest token that any of the [`PREFIXES`] allows.
-const SHORTEST_TOKEN: usize = {
-    let mut shortest = usize::MAX;
-    let mut at = 0;
-    while at < PREFIXES.len() {
-        let (prefix, least) = PREFIXES[at];
-        if prefix.len() + least < shortest {
-            shortest = prefix.len() + least;
-        }
-        at += 1;
-    }
-    shortest
-};
+const SHORTEST_TOKEN: usize = 12;
 
 /// Which of the [`PREFIXES`] may begin with these two.
 pub(super) fn prefixes(first: u8, second: u8) -> u64 {

@@ -41,17 +41,15 @@ pub enum Note {
 /// One line, with foreign names made plain.
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Twin { tool } | Self::Renamed { tool, .. } | Self::Cut { tool }) = self;
+        let tool = text::plain(tool);
         match self {
-            Self::Twin { tool } => write!(f, "`{}` is listed twice, and is here once.", text::plain(tool)),
-            Self::Renamed { tool, name } => {
-                write!(f, "`{}` is {name} here: another name is the same in this language.", text::plain(tool))
+            Self::Twin { .. } => write!(f, "`{tool}` is listed twice, and is here once."),
+            Self::Renamed { name, .. } => {
+                write!(f, "`{tool}` is {name} here: another name is the same in this language.")
             }
-            Self::Cut { tool } => {
-                write!(
-                    f,
-                    "The schema of `{}` is too large to be read whole; parts of it are untyped.",
-                    text::plain(tool)
-                )
+            Self::Cut { .. } => {
+                write!(f, "The schema of `{tool}` is too large to be read whole; parts of it are untyped.")
             }
         }
     }

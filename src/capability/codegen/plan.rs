@@ -211,11 +211,8 @@ impl Planner {
             return Use::Named(name.clone());
         }
         let short = type_name(field, "Value");
-        let name = if self.taken.is_free(&short) {
-            self.taken.take(&short)
-        } else {
-            self.taken.take(&format!("{owner}{short}"))
-        };
+        let wanted = if self.taken.is_free(&short) { short } else { format!("{owner}{short}") };
+        let name = self.taken.take(&wanted);
         self.named(of, document, name, Some(text))
     }
 

@@ -176,22 +176,12 @@ fn choices(flat: Vec<Type>) -> Type {
 
 /// The records as a choice by a field that each requires with one text of its own.
 fn tagged(parts: &[Type]) -> Option<Tagged> {
-    let records: Vec<&Record> = parts
-        .iter()
-        .map(|part| match part {
-            Type::Record(record) => Some(record),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
+    let records = parts.iter().map(|part| if let Type::Record(record) = part { Some(record) } else { None });
+    let records: Vec<&Record> = records.collect::<Option<_>>()?;
     let (first, _) = records.split_first()?;
     let tag = first.fields.iter().map(|field| &field.name).find(|name| {
-        let texts: Option<Vec<String>> = records.iter().map(|record| text_of(record, name)).collect();
-        texts.is_some_and(|mut texts| {
-            let all = texts.len();
-            texts.sort_unstable();
-            texts.dedup();
-            texts.len() == all
-        })
+        let texts: Option<BTreeSet<String>> = records.iter().map(|record| text_of(record, name)).collect();
+        texts.is_some_and(|texts| texts.len() == records.len())
     })?;
     let variant = |record: &&Record| {
         let fields = record.fields.iter().filter(|field| field.name != *tag).cloned().collect();
@@ -203,13 +193,9 @@ fn tagged(parts: &[Type]) -> Option<Tagged> {
 /// The one text that a required field of a record may have.
 fn text_of(record: &Record, name: &str) -> Option<String> {
     let field = record.fields.iter().find(|field| field.required && field.name == name)?;
-    match &field.of {
-        Type::Choice(values) => match values.as_slice() {
-            [one] => serde_json::from_str(one).ok(),
-            _ => None,
-        },
-        _ => None,
-    }
+    let Type::Choice(values) = &field.of else { return None };
+    let [one] = values.as_slice() else { return None };
+    serde_json::from_str(one).ok()
 }
 
 /// A variant as the record that it is, its tag among the fields.

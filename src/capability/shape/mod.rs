@@ -107,17 +107,6 @@ pub struct Shape {
 impl Shape {
     /// The shape without any schema.
     pub const ANY: Self = Self { of: Type::Any, definitions: BTreeMap::new(), cut: false };
-
-    /// Reads a schema document: an object, `true` or `false`.
-    pub fn read(schema: &serde_json::Value) -> Self {
-        read::read(schema)
-    }
-
-    /// The type on one line, the same for every schema that says the same: fields and choices in byte order, definitions
-    /// numbered as they are met. Equality of capabilities is equality of this text.
-    pub fn canonical(&self) -> String {
-        show::canonical(self)
-    }
 }
 
 impl PartialEq for Doc {

@@ -15,12 +15,15 @@ const MAX_DEPTH: usize = 48;
 /// A text for people is carried up to this many bytes.
 const MAX_DOC: usize = 2_000;
 
-pub fn read(schema: &Value) -> Shape {
-    let mut reader =
-        Reader { root: schema, left: MAX_NODES, cut: false, open: Vec::new(), definitions: BTreeMap::new() };
-    let of = reader.of(schema, 0);
-    // What a definition names is read when it is first met; one that was named but not closed is unknown.
-    Shape { of, definitions: reader.definitions, cut: reader.cut }
+impl Shape {
+    /// Reads a schema document: an object, `true` or `false`.
+    pub fn read(schema: &Value) -> Self {
+        let mut reader =
+            Reader { root: schema, left: MAX_NODES, cut: false, open: Vec::new(), definitions: BTreeMap::new() };
+        let of = reader.of(schema, 0);
+        // What a definition names is read when it is first met; one that was named but not closed is unknown.
+        Self { of, definitions: reader.definitions, cut: reader.cut }
+    }
 }
 
 struct Reader<'a> {
@@ -138,10 +141,9 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Type {
-        let required: Vec<&str> =
-            list(schema, "required").unwrap_or_default().iter().filter_map(Value::as_str).collect();
+        let required = || list(schema, "required").unwrap_or_default().iter().filter_map(Value::as_str);
         let mut fields: Vec<Field> = Vec::new();
-        let is_required: BTreeSet<&str> = required.iter().copied().collect();
+        let is_required: BTreeSet<&str> = required().collect();
         if let Some(Value::Object(properties)) = schema.get("properties") {
             for (name, property) in properties {
                 fields.push(Field {
@@ -152,13 +154,10 @@ impl<'a> Reader<'a> {
                 });
             }
         }
-        let known: BTreeSet<String> = fields.iter().map(|field| field.name.clone()).collect();
-        let mut named: BTreeSet<&str> = BTreeSet::new();
+        let mut known: BTreeSet<String> = fields.iter().map(|field| field.name.clone()).collect();
         // A property that is only required can be anything.
-        for name in required.into_iter().filter(|name| !known.contains(*name)) {
-            if named.insert(name) {
-                fields.push(Field { name: name.to_owned(), required: true, of: Type::Any, doc: Doc::default() });
-            }
+        for name in required().filter(|name| known.insert((*name).to_owned())) {
+            fields.push(Field { name: name.to_owned(), required: true, of: Type::Any, doc: Doc::default() });
         }
         let rest = self.rest(schema, depth);
         match (fields.is_empty(), rest) {

@@ -106,20 +106,24 @@ fn variants(values: &[String]) -> String {
     text
 }
 
-pub fn canonical(shape: &Shape) -> String {
-    let mut writer = Canonical { definitions: &shape.definitions, numbers: BTreeMap::new(), out: String::new() };
-    writer.of(&shape.of);
-    // Those that a definition names in turn are numbered while it is written.
-    let mut written = 0;
-    while let Some(pointer) = writer.numbered(written) {
-        let _ = write!(writer.out, ";{written}=");
-        match shape.definitions.get(&pointer) {
-            Some(of) => writer.of(of),
-            None => writer.out.push_str("any"),
+impl Shape {
+    /// The type on one line, the same for every schema that says the same: fields and choices in byte order, definitions
+    /// numbered as they are met. Equality of capabilities is equality of this text.
+    pub fn canonical(&self) -> String {
+        let mut writer = Canonical { definitions: &self.definitions, numbers: BTreeMap::new(), out: String::new() };
+        writer.of(&self.of);
+        // Those that a definition names in turn are numbered while it is written.
+        let mut written = 0;
+        while let Some(pointer) = writer.numbered(written) {
+            let _ = write!(writer.out, ";{written}=");
+            match self.definitions.get(&pointer) {
+                Some(of) => writer.of(of),
+                None => writer.out.push_str("any"),
+            }
+            written += 1;
         }
-        written += 1;
+        writer.out
     }
-    writer.out
 }
 
 struct Canonical<'a> {

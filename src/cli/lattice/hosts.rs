@@ -96,7 +96,7 @@ fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
     let prepared = Prepared::of(&question);
     let may_allow = |rule: &&crate::policy::rule::Rule| {
         rule.decision == Decision::Allow
-            && matches!(fit(policy, rule, &question, &prepared), Fit::Differs(Part::When(..)))
+            && matches!(fit(policy, rule, &question, &prepared, &policy.roots), Fit::Differs(Part::When(..)))
     };
     reach.changing += usize::from(known.behavior.badge() == Badge::Mutates);
     match decide(policy, &question).decision {

@@ -35,7 +35,8 @@ impl Gate {
             unexplained: judged
                 .behavior
                 .explanation
-                .first_unexplained()
+                .unexplained
+                .first()
                 .map(|leaf| (leaf.pointer.clone(), leaf.why.clone())),
             offer: pinning::offer(judged, &self.rules.policy),
             content_type: judged.behavior.content_type,

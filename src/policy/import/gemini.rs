@@ -55,7 +55,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
                     if all.iter().any(known) {
                         all.retain(known);
                     }
-                    carry_parted(&mut found, decision, &all[..meant(decision, &all)]);
+                    carry_parted(&mut found, decision, meant(decision, &all));
                 }
             }
         }
@@ -171,15 +171,15 @@ fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec
         match parted(tool) {
             Parted::Own => found.leave(tool, OWN_TOOL),
             Parted::Odd => found.leave_unclear(decision, tool, "which server it means is not clear"),
-            Parted::Mcp(all) => reached.extend_from_slice(&all[..meant(decision, &all)]),
+            Parted::Mcp(all) => reached.extend(meant(decision, &all)),
         }
     }
     reached
 }
 
-/// How many ways of reading a name count: of an allow the program's own, of an ask or a deny every one.
-fn meant(decision: Decision, all: &[(Name<'_>, Name<'_>)]) -> usize {
-    if decision == Decision::Allow { all.len().min(1) } else { all.len() }
+/// Which ways of reading a name count: of an allow the program's own, of an ask or a deny every one.
+fn meant<'a, 'n>(decision: Decision, all: &'a [(Name<'n>, Name<'n>)]) -> &'a [(Name<'n>, Name<'n>)] {
+    if decision == Decision::Allow { &all[..all.len().min(1)] } else { all }
 }
 
 fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name<'_>)]) {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::reach::{self, Name};
+use crate::capability::names::shortened;
 use crate::policy::rule::Decision;
 
 pub(super) const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
@@ -160,11 +161,7 @@ impl Imported {
 
 /// A foreign value on one line, cut where it is long.
 pub(super) fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    shortened(&value.to_string(), SHOWN).into_owned()
 }
 
 /// The fields of an object; none where it is no object.

@@ -32,9 +32,9 @@ enum Part<'r> {
 
 impl<'r> Shadows<'r> {
     /// Of rules that have not expired, in the order of the file.
-    pub(super) fn of(standing: impl Iterator<Item = &'r Rule>) -> Self {
+    pub(super) fn of(lasting: impl Iterator<Item = &'r Rule>) -> Self {
         let mut found = Self { by_key: HashMap::new(), servers: HashSet::new(), tools: HashSet::new() };
-        for (at, rule) in standing.enumerate() {
+        for (at, rule) in lasting.enumerate() {
             if rule.decision == Decision::Allow || !rule.unless.is_empty() {
                 continue;
             }
@@ -129,9 +129,7 @@ fn covers(shadow: &Rule, rule: &Rule) -> bool {
     shadow.decision > rule.decision
         && outlives
         && shadow.unless.is_empty()
-        && within(&rule.server, &shadow.server, |one, other| {
-            within_glob(one.text(), other.text(), |name| other.matches(name))
-        })
+        && within(&rule.server, &shadow.server, is_within)
         && about_as_much(&shadow.method, &rule.method)
         && within(&rule.tool, &shadow.tool, |one, other| {
             // An alias names a server, so that only an equal one is sure to cover it.
@@ -142,25 +140,26 @@ fn covers(shadow: &Rule, rule: &Rule) -> bool {
         && within(&rule.action, &shadow.action, PartialEq::eq)
         && within(&rule.output_domain, &shadow.output_domain, PartialEq::eq)
         && within(&rule.identity, &shadow.identity, PartialEq::eq)
-        && within(&rule.capability, &shadow.capability, |one, other| {
-            within_glob(one.text(), other.text(), |name| other.matches(name))
-        })
+        && within(&rule.capability, &shadow.capability, is_within)
         && shadow.when.iter().all(|wanted| rule.when.iter().any(|one| one.about == wanted.about))
 }
 
 /// Whether rules about `wide` methods are about each of the `narrow` ones; none means `tools/call`.
 fn about_as_much(wide: &[Glob], narrow: &[Glob]) -> bool {
-    let covers = |one: &Glob, other: &Glob| within_glob(one.text(), other.text(), |name| other.matches(name));
     match (wide.is_empty(), narrow.is_empty()) {
         (true, is_call) => is_call,
         (false, true) => wide.iter().any(|glob| glob.matches(request::CALL)),
-        (false, false) => within(narrow, wide, covers),
+        (false, false) => within(narrow, wide, is_within),
     }
 }
 
 /// Whether each of `narrow` is covered by one of `wide`; an empty list means any.
 fn within<T>(narrow: &[T], wide: &[T], covers: impl Fn(&T, &T) -> bool) -> bool {
     wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|one| wide.iter().any(|other| covers(one, other))))
+}
+
+fn is_within(narrow: &Glob, wide: &Glob) -> bool {
+    within_glob(narrow.text(), wide.text(), |name| wide.matches(name))
 }
 
 fn within_glob(narrow: &str, wide: &str, matches: impl Fn(&str) -> bool) -> bool {

@@ -68,31 +68,25 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             }
         }
     }
-    match (arg, other) {
-        (None, Some((_, about))) if keys == 1 => Some(about),
-        (_, Some((key, _))) => {
-            reading.problem(at, format!("`{key}` is in one entry with other keys"), "give it an entry of its own");
-            None
-        }
+    let (what, hint) = match (arg, other) {
+        (None, Some((_, about))) if keys == 1 => return Some(about),
+        (_, Some((key, _))) => (format!("`{key}` is in one entry with other keys"), "give it an entry of its own"),
         // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
-        (Some(_), None) if tests.is_empty() && reported => None,
+        (Some(_), None) if tests.is_empty() && reported => return None,
         (Some(arg), None) if tests.is_empty() => {
-            let hint = "add eq, in, glob, under, lt, gt, len, present or absent";
-            reading.problem(at, format!("`arg` {arg:?} has no test"), hint);
-            None
+            (format!("`arg` {arg:?} has no test"), "add eq, in, glob, under, lt, gt, len, present or absent")
         }
-        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
+        (Some(arg), None) if is_argument(&arg, &tests) => return Some(About::Argument { arg, tests }),
         (Some(arg), None) => {
-            let hint = "write the name of an argument, or a JSON Pointer like /options/path";
-            reading.problem(at, format!("`arg` cannot be {arg:?}"), hint);
-            None
+            (format!("`arg` cannot be {arg:?}"), "write the name of an argument, or a JSON Pointer like /options/path")
         }
         (None, None) => {
             let hint = "add `arg = \"the name of an argument\"`, or `hazard`, `effect`, `sql` or `rate`";
-            reading.problem(at, "a condition that tests nothing", hint);
-            None
+            ("a condition that tests nothing".to_owned(), hint)
         }
-    }
+    };
+    reading.problem(at, what, hint);
+    None
 }
 
 /// Statements as people write them; what is compared is their fingerprint.

@@ -95,46 +95,49 @@ impl Carried {
 
     /// What else the arguments hold, where an address among them names a host: each text that may carry data there, by its JSON
     /// Pointer, with the reason. `is_plain` says which parameters the operator pinned as plain text.
-    pub fn beside(mut self, arguments: &Value, is_plain: impl Fn(&str) -> bool) -> Vec<(String, &'static str)> {
-        let mut found = Vec::new();
-        let Value::Object(fields) = arguments else { return found };
-        for (name, field) in fields.iter().filter(|(name, _)| !is_plain(name)) {
-            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            self.text(name, OPAQUE, &pointer, &mut found);
-            self.value((name, secrets::is_secret_key(name)), field, &pointer, &mut found);
+    pub fn beside(self, arguments: &Value, is_plain: impl Fn(&str) -> bool) -> Vec<(String, &'static str)> {
+        let mut beside = Beside { carried: self, found: Vec::new() };
+        for (name, field) in arguments.as_object().into_iter().flatten().filter(|(name, _)| !is_plain(name)) {
+            beside.field((name, false), field, "");
         }
-        found
+        beside.found
+    }
+}
+
+/// What goes with the addresses of a call, counted together with them.
+struct Beside {
+    carried: Carried,
+    found: Vec<(String, &'static str)>,
+}
+
+impl Beside {
+    fn field(&mut self, (name, is_secret): (&str, bool), field: &Value, above: &str) {
+        let pointer = format!("{above}/{}", name.replace('~', "~0").replace('/', "~1"));
+        // A name is data as well, where it is the caller's.
+        self.text(name, OPAQUE, &pointer);
+        self.value((name, is_secret || secrets::is_secret_key(name)), field, &pointer);
     }
 
-    fn value(
-        &mut self,
-        (name, is_secret): (&str, bool),
-        value: &Value,
-        pointer: &str,
-        found: &mut Vec<(String, &'static str)>,
-    ) {
+    fn value(&mut self, (name, is_secret): (&str, bool), value: &Value, pointer: &str) {
         match value {
             Value::String(text) if !address::is_web(text) => {
                 if !text.is_empty() && is_secret || !secrets::spans(text).is_empty() {
-                    found.push((pointer.to_owned(), SECRET_BESIDE));
+                    self.found.push((pointer.to_owned(), SECRET_BESIDE));
                 }
                 let is_id = Key::of(name).role == Role::Identifier;
-                self.text(text, if is_id { OPAQUE_ID } else { OPAQUE }, pointer, found);
+                self.text(text, if is_id { OPAQUE_ID } else { OPAQUE }, pointer);
             }
             // Numbers in a list say as much as any text.
-            Value::Number(number) => self.digits(number.as_str().len(), pointer, found),
-            Value::Bool(_) => self.digits(1, pointer, found),
+            Value::Number(number) => self.digits(number.as_str().len(), pointer),
+            Value::Bool(_) => self.digits(1, pointer),
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    self.value((name, is_secret), item, &format!("{pointer}/{at}"), found);
+                    self.value((name, is_secret), item, &format!("{pointer}/{at}"));
                 }
             }
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let below = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
-                    // A name is data as well, where it is the caller's.
-                    self.text(name, OPAQUE, &below, found);
-                    self.value((name, is_secret || secrets::is_secret_key(name)), field, &below, found);
+                    self.field((name, is_secret), field, pointer);
                 }
             }
             Value::Null | Value::String(_) => {}
@@ -142,23 +145,23 @@ impl Carried {
     }
 
     /// Counts a text of which so many characters may be neither words nor numbers.
-    fn text(&mut self, text: &str, most: usize, pointer: &str, found: &mut Vec<(String, &'static str)>) {
+    fn text(&mut self, text: &str, most: usize, pointer: &str) {
         let held = Held::of(text);
-        self.opaque += held.opaque;
-        self.bytes += text.len();
-        if held.opaque > most || self.opaque > OPAQUE_TOGETHER {
-            found.push((pointer.to_owned(), BESIDE));
-        } else if self.bytes > LONGEST_TOGETHER {
-            found.push((pointer.to_owned(), MUCH_BESIDE));
+        self.carried.opaque += held.opaque;
+        self.carried.bytes += text.len();
+        if held.opaque > most || self.carried.opaque > OPAQUE_TOGETHER {
+            self.found.push((pointer.to_owned(), BESIDE));
+        } else if self.carried.bytes > LONGEST_TOGETHER {
+            self.found.push((pointer.to_owned(), MUCH_BESIDE));
         } else {
-            self.digits(held.digits, pointer, found);
+            self.digits(held.digits, pointer);
         }
     }
 
-    fn digits(&mut self, digits: usize, pointer: &str, found: &mut Vec<(String, &'static str)>) {
-        self.digits += digits;
-        if self.digits > DIGITS_OF_CALL {
-            found.push((pointer.to_owned(), MUCH_BESIDE));
+    fn digits(&mut self, digits: usize, pointer: &str) {
+        self.carried.digits += digits;
+        if self.carried.digits > DIGITS_OF_CALL {
+            self.found.push((pointer.to_owned(), MUCH_BESIDE));
         }
     }
 }
@@ -175,10 +178,10 @@ pub fn header(name: &str, text: &str) -> Result<(), &'static str> {
 
 /// How many characters are written as percent escapes that need none (RFC 3986, 2.3): no program does that by itself.
 fn needless_escapes(text: &str) -> usize {
-    let stands_for_itself = |hex: &str| {
+    let is_unreserved = |hex: &str| {
         u8::from_str_radix(hex, 16).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte))
     };
-    text.split('%').skip(1).filter(|rest| rest.get(..2).is_some_and(stands_for_itself)).count()
+    text.split('%').skip(1).filter(|rest| rest.get(..2).is_some_and(is_unreserved)).count()
 }
 
 /// Whether a parameter of the query is named as a secret is, and holds something.

@@ -48,12 +48,12 @@ impl Key {
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
         };
-        let carries = matches!(
-            role,
-            Role::Open | Role::Condition | Role::Selector | Role::Command | Role::Code | Role::Script | Role::Options
-        );
         let last = words.last().copied().unwrap_or_default();
-        let names_language = carries || FORMS.holds(last) || !language::named(head).is_empty() || words.len() == 1;
+        let names_language = role.may_state()
+            || role.may_run()
+            || FORMS.holds(last)
+            || !language::named(head).is_empty()
+            || words.len() == 1;
         let mut languages = Languages::default();
         if names_language {
             for word in &words {

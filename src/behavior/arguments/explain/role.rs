@@ -37,6 +37,18 @@ pub enum Role {
     Selector,
 }
 
+impl Role {
+    /// Whether it may be run: a command or code.
+    pub fn may_run(self) -> bool {
+        matches!(self, Self::Command | Self::Code | Self::Script | Self::Options)
+    }
+
+    /// Whether it may hold a statement, or a part of one.
+    pub fn may_state(self) -> bool {
+        matches!(self, Self::Open | Self::Condition | Self::Selector)
+    }
+}
+
 /// The kind that a word announces.
 pub(super) fn role(word: &str) -> Option<Role> {
     Some(match word {

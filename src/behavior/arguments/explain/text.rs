@@ -59,14 +59,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         }
         Role::Schedule if is_schedule(text) => Ok("a schedule"),
         Role::Schedule if text.contains(['*', '@', '/']) => Err("may be an entry that runs something"),
-        Role::Destination
-        | Role::Schedule
-        | Role::Plain
-        | Role::Open
-        | Role::Condition
-        | Role::Identifier
-        | Role::Address
-        | Role::Headers => by_shape(text, signs, role, reads, depth),
+        _ => by_shape(text, signs, role, reads, depth),
     }
 }
 

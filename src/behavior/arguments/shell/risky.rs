@@ -1,7 +1,7 @@
 //! Which commands are risky, and why: one table. A command that is not in it is still a command that runs.
 
 use crate::behavior::words::among;
-use Rank::{Administers, Destroys, HandsOver, Reaches, Writes};
+use Rank::{Administers, Destroys, GivesControl, Reaches, Writes};
 
 /// How risky a command is, from harmless to irreversible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub(super) enum Rank {
     /// It removes what cannot be brought back.
     Destroys,
     /// It runs what somebody else wrote, or as somebody else.
-    HandsOver,
+    GivesControl,
 }
 
 /// Programs that run the program named behind them.
@@ -61,7 +61,7 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     let rest = words.get(1..).unwrap_or_default();
     let only = |rank: Rank, says: String| Ranked::new(rank, says, &[at]);
     if depth > 8 {
-        return only(Rank::HandsOver, "runs commands inside commands".to_owned());
+        return only(Rank::GivesControl, "runs commands inside commands".to_owned());
     }
     if among(name, "sudo doas su pkexec runas") {
         let inner = rest.iter().position(|word| !word.starts_with('-'));
@@ -69,9 +69,9 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         let says = format!("runs {what} as another user, with {name}");
         return match inner.and_then(|inner| Some((inner, rest.get(inner..)?))) {
             Some((inner, run)) => {
-                Ranked { rank: Rank::HandsOver, says, ..of(run, before, depth + 1) }.behind(at + 1 + inner, at)
+                Ranked { rank: Rank::GivesControl, says, ..of(run, before, depth + 1) }.behind(at + 1 + inner, at)
             }
-            None => only(Rank::HandsOver, says),
+            None => only(Rank::GivesControl, says),
         };
     }
     if among(name, WRAPPERS) || among(name, KEYWORDS) {
@@ -86,7 +86,7 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     if (among(name, SHELLS) || among(name, INTERPRETERS)) && pipes_code {
         let what =
             if before.is_some_and(|before| among(base(before), FETCHERS)) { "a download" } else { "decoded text" };
-        return only(Rank::HandsOver, format!("pipes {what} into {name}"));
+        return only(Rank::GivesControl, format!("pipes {what} into {name}"));
     }
     if among(name, SHELLS)
         && let Some(code) = behind(rest, &["-c", "/c", "/C", "-Command", "-command", "-lc", "-ic", "-xc"])
@@ -99,7 +99,7 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         return worst.map_or_else(|| only(Rank::Runs, format!("runs {name}")), |worst| only(worst.rank, worst.says));
     }
     if among(name, "eval source .") {
-        return only(Rank::HandsOver, format!("{name} runs the content of a text or a file"));
+        return only(Rank::GivesControl, format!("{name} runs the content of a text or a file"));
     }
     let fits = |Row(_, names, with, _): &&Row| {
         among(name, names) && (with.is_empty() || with.split(' ').any(|with| has(rest, with)))
@@ -174,14 +174,14 @@ const RISKY: &[Row] = &[
     Row(Destroys, "terraform tofu pulumi cdk", "destroy apply up deploy", ""),
     Row(Destroys, "docker podman", "rm rmi prune kill down -v", ""),
     Row(Destroys, "dropdb dropuser redis-cli", "", ""),
-    Row(HandsOver, "docker podman", "--privileged --pid=host --net=host", ""),
+    Row(GivesControl, "docker podman", "--privileged --pid=host --net=host", ""),
     Row(
-        HandsOver,
+        GivesControl,
         "python python2 python3 node deno bun perl ruby php lua osascript",
         "-c -e --eval -r",
         ", which runs code",
     ),
-    Row(HandsOver, "nc ncat socat", "-e -l -c EXEC", ", which can let other machines in"),
+    Row(GivesControl, "nc ncat socat", "-e -l -c EXEC", ", which can let other machines in"),
     Row(Administers, "kill pkill killall shutdown reboot halt poweroff init systemctl service launchctl sc", "", ""),
     Row(
         Administers,

@@ -18,10 +18,7 @@ const HOLD_VALUES: [&str; 9] =
 
 /// The canonical form; `None` where there are several statements, or it is longer than anybody would put into a rule.
 pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
-    let tokens = match cut.tokens {
-        [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
-        all => all,
-    };
+    let tokens = cut.without_end().tokens;
     // Several statements are not one computation.
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;

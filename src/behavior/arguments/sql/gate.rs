@@ -42,6 +42,14 @@ impl<'a> Cut<'a> {
         self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
     }
 
+    /// The same without the semicolon at its end.
+    pub(super) fn without_end(self) -> Self {
+        match self.tokens {
+            [tokens @ .., Token { kind: Kind::Sign(b';'), .. }] => Self { tokens, ..self },
+            _ => self,
+        }
+    }
+
     /// The statements of the text, without what parts them, empty ones, and the END of a block.
     pub(super) fn statements(&self) -> Vec<Self> {
         let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
@@ -92,11 +100,7 @@ pub(super) enum Passed {
 
 /// Lets one statement through whose words change nothing.
 pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Doubt> {
-    let tokens = match cut.tokens {
-        [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
-        all => all,
-    };
-    let cut = Cut { tokens, ..cut };
+    let cut = cut.without_end();
     let first = cut.first();
     let begins = cut.word(first).to_ascii_uppercase();
     match begins.as_str() {
@@ -110,7 +114,7 @@ pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Dou
     // A plan is no change, where it is sure that the statement only asks for one.
     let plans = begins == "EXPLAIN" && matches!(dialect, Some(Dialect::PostgreSql | Dialect::Sqlite | Dialect::MySql));
     let mut passed = Passed::Plain;
-    for (at, token) in tokens.iter().enumerate() {
+    for (at, token) in cut.tokens.iter().enumerate() {
         match token.kind {
             Kind::Sign(_) | Kind::Word if own_operator(cut, at, dialect) => {
                 return Err(Doubt::unknown("a user-defined operator"));

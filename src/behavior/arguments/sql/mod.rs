@@ -55,48 +55,14 @@ const OTHER_PRODUCTS: &[&str] = &[
     "presto", "athena", "teradata", "db2", "hive", "greenplum", "tidb", "singlestore", "questdb", "vertica",
 ];
 
-/// What a statement was found to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// One statement that only reads.
-    Read,
-    /// It changes something, or it cannot be shown not to; with the words that say so.
-    NotRead { action: Action, span: String },
-}
-
 /// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    pub judgement: Judgement,
-    pub effect: Effect,
-    /// Our own line on it: `DELETE on users without WHERE`; foreign names in it are raw.
-    pub says: String,
+    /// READ where it is one statement that only reads; else that it changes something, or cannot be shown not to.
+    pub meaning: Meaning,
     /// What it acts on, as written; `None` where that is not clear.
     pub object: Option<String>,
     pub weight: Weight,
-    /// The statement without its literals, the same for statements that differ in them alone; `None` where no one can
-    /// say how it is cut.
-    pub fingerprint: Option<String>,
-    /// What each of several does, once.
-    pub also: Vec<Action>,
-}
-
-impl Statement {
-    /// As a finding about an argument.
-    pub fn found(self) -> Meaning {
-        let (action, span) = match self.judgement {
-            Judgement::Read => (Action::Read, self.says.clone()),
-            Judgement::NotRead { action, span } => (action, span),
-        };
-        Meaning { effect: self.effect, action, also: self.also, span, says: self.says, fingerprint: self.fingerprint }
-    }
-
-    fn action(&self) -> Action {
-        match self.judgement {
-            Judgement::Read => Action::Read,
-            Judgement::NotRead { action, .. } => action,
-        }
-    }
 }
 
 /// A statement longer than this is not read: no person wrote it, and none will check it.
@@ -111,7 +77,7 @@ struct Doubt {
 
 impl Doubt {
     fn new(action: Action, span: impl Into<String>) -> Self {
-        Self { action, span: span.into() }
+        Self { action, span: span.into().chars().take(60).collect() }
     }
 
     fn unknown(span: impl Into<String>) -> Self {
@@ -123,7 +89,8 @@ impl Doubt {
 /// say how it is cut.
 pub fn fingerprints(text: &str) -> Vec<String> {
     let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
-    let mut found: Vec<String> = dialects.iter().filter_map(|dialect| read(text, *dialect).fingerprint).collect();
+    let mut found: Vec<String> =
+        dialects.iter().filter_map(|dialect| read(text, *dialect).meaning.fingerprint).collect();
     found.sort();
     found.dedup();
     found
@@ -143,16 +110,9 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
             // What cannot be cut may still say at its head what it is; that is for the eye alone.
             let word = outline::head(text);
             let action = gate::action_of(&word);
-            let doubt = if action == Action::Unknown { doubt } else { Doubt { action, ..doubt } };
-            Statement {
-                effect: Effect::of(doubt.action),
-                judgement: not_read(&doubt),
-                says: outline::unclear(&word),
-                object: None,
-                weight: Weight::Grave,
-                fingerprint: None,
-                also: Vec::new(),
-            }
+            let action = if action == Action::Unknown { doubt.action } else { action };
+            let meaning = Meaning::new(Effect::of(action), action, doubt.span, outline::unclear(&word));
+            Statement { meaning, object: None, weight: Weight::Grave }
         }
     }
 }
@@ -163,7 +123,7 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     let cut = Cut { text, tokens: &tokens };
     let part = |alone: &Cut<'_>| {
         let Range { start, end } = with_comments(cut, &alone.range());
-        let Statement { says, object, weight, .. } = read(&text[start..end], dialect);
+        let Statement { meaning: Meaning { says, .. }, object, weight } = read(&text[start..end], dialect);
         let words = alone.tokens.iter().enumerate().map(|(at, token)| Word(token.start, token.end, alone.kind(at)));
         Part { says, object, weight, start, end, joint: String::new(), words: words.collect() }
     };
@@ -187,56 +147,40 @@ fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<lex::Token>, Doubt
 }
 
 fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
-    let judgement = match only_reads(cut, dialect) {
-        Ok(()) => Judgement::Read,
-        // A change in a change may be the graver one.
-        Err(doubt) => match gate::gravest(cut, dialect) {
-            Some(graver) if graver.action.caution() > doubt.action.caution() => not_read(&graver),
-            Some(_) | None => not_read(&doubt),
-        },
-    };
+    // A change in a change may be the graver one.
+    let doubt = only_reads(cut, dialect).err().map(|doubt| match gate::gravest(cut, dialect) {
+        Some(graver) if graver.action.caution() > doubt.action.caution() => graver,
+        Some(_) | None => doubt,
+    });
     let outline = outline::statement(cut);
-    Statement {
-        effect: outline.effect(&judgement),
-        weight: outline.weight(&judgement),
-        says: outline::says(&outline, &judgement),
-        object: outline.object,
-        judgement,
-        fingerprint: fingerprint::of(cut, dialect),
-        also: Vec::new(),
-    }
+    let (effect, weight) = (outline.effect(doubt.as_ref()), outline.weight(doubt.as_ref()));
+    let says = outline::says(&outline, doubt.as_ref());
+    let Doubt { action, span } = doubt.unwrap_or_else(|| Doubt { action: Action::Read, span: says.clone() });
+    let meaning = Meaning { fingerprint: fingerprint::of(cut, dialect), ..Meaning::new(effect, action, span, says) };
+    Statement { meaning, object: outline.object, weight }
 }
 
 /// Several statements do what the gravest of them does; and several where one was expected run whatever is second.
 fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
     let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
-    let weigh = |one: &Statement| (one.action().caution(), one.weight);
+    let weigh = |one: &Statement| (one.meaning.action.caution(), one.weight);
     let gravest = (0..read.len()).reduce(|worst, at| if weigh(&read[at]) > weigh(&read[worst]) { at } else { worst });
-    let effect = read.iter().map(|one| one.effect).max();
-    let mut also: Vec<Action> = read.iter().map(Statement::action).collect();
+    let effect = read.iter().map(|one| one.meaning.effect).max().unwrap_or(Effect::Unknown);
+    let mut also: Vec<Action> = read.iter().map(|one| one.meaning.action).collect();
     also.sort();
     also.dedup();
     let says = format!("{} statements, one of them: ", read.len());
     let gravest = read.swap_remove(gravest.unwrap_or_default());
     let doubt = gate::pass(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
-    let (effect, own) = (effect.unwrap_or(Effect::Unknown), Effect::of(doubt.action));
-    let judgement = match gravest.judgement {
-        Judgement::NotRead { action, .. } if action.caution() >= doubt.action.caution() => gravest.judgement,
-        Judgement::NotRead { .. } | Judgement::Read => not_read(&doubt),
-    };
+    let (effect, says) = (effect.max(Effect::of(doubt.action)), says + &gravest.meaning.says);
+    let is_graver = gravest.meaning.action.caution() >= doubt.action.caution();
+    let (action, span) =
+        if is_graver { (gravest.meaning.action, gravest.meaning.span) } else { (doubt.action, doubt.span) };
     Statement {
-        judgement,
-        effect: effect.max(own),
-        says: says + &gravest.says,
+        meaning: Meaning { also, ..Meaning::new(effect, action, span, says) },
         object: gravest.object,
         weight: gravest.weight.max(Weight::Changes),
-        fingerprint: None,
-        also,
     }
-}
-
-fn not_read(doubt: &Doubt) -> Judgement {
-    Judgement::NotRead { action: doubt.action, span: doubt.span.chars().take(60).collect() }
 }
 
 fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {

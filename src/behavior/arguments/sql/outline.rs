@@ -1,8 +1,8 @@
 //! Says in one line what a statement does, from its tokens; knows the listings that need no grammar. The line is for the eye.
 
+use super::Doubt;
 use super::gate::Cut;
 use super::lex::Kind;
-use super::{Doubt, Judgement};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
@@ -72,32 +72,32 @@ pub(super) fn statement(cut: Cut<'_>) -> Outline {
 }
 
 impl Outline {
-    pub(super) fn effect(&self, judgement: &Judgement) -> Effect {
-        match judgement {
-            Judgement::Read => Effect::ReadHere,
-            Judgement::NotRead { .. } if self.administers => Effect::Administer,
-            Judgement::NotRead { action, .. } => Effect::of(*action),
+    pub(super) fn effect(&self, doubt: Option<&Doubt>) -> Effect {
+        match doubt {
+            None => Effect::ReadHere,
+            Some(_) if self.administers => Effect::Administer,
+            Some(doubt) => Effect::of(doubt.action),
         }
     }
 
-    pub(super) fn weight(&self, judgement: &Judgement) -> Weight {
-        match judgement {
-            Judgement::Read => Weight::Plain,
-            Judgement::NotRead { .. } if self.administers || self.every => Weight::Grave,
-            Judgement::NotRead { action: Action::Create | Action::Append | Action::Update, .. } => Weight::Changes,
-            Judgement::NotRead { .. } => Weight::Grave,
+    pub(super) fn weight(&self, doubt: Option<&Doubt>) -> Weight {
+        match doubt.map(|doubt| doubt.action) {
+            None => Weight::Plain,
+            Some(_) if self.administers || self.every => Weight::Grave,
+            Some(Action::Create | Action::Append | Action::Update) => Weight::Changes,
+            Some(_) => Weight::Grave,
         }
     }
 }
 
 /// Our line on a text of one statement: what it says of itself, and what speaks against a read that is none.
-pub(super) fn says(outline: &Outline, judgement: &Judgement) -> String {
+pub(super) fn says(outline: &Outline, doubt: Option<&Doubt>) -> String {
     let line = &outline.line;
     let reads = matches!(outline.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
-    match judgement {
-        Judgement::NotRead { span, action } if reads && *action != Action::Unknown => format!("{line}, with {span}"),
-        Judgement::NotRead { span, .. } if reads => format!("{line}, not known to only read: {span}"),
-        Judgement::NotRead { .. } | Judgement::Read => line.clone(),
+    match doubt.filter(|_| reads) {
+        Some(Doubt { action: Action::Unknown, span }) => format!("{line}, not known to only read: {span}"),
+        Some(Doubt { span, .. }) => format!("{line}, with {span}"),
+        None => line.clone(),
     }
 }
 
@@ -190,8 +190,7 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     if cut.is(0, "PRAGMA") {
         return pragma(cut).map(|()| true);
     }
-    let ends = cut.tokens.last().is_some_and(|token| token.kind == Kind::Sign(b';'));
-    let length = cut.tokens.len() - usize::from(ends);
+    let length = cut.without_end().tokens.len();
     let fits = match cut.word(0).to_ascii_uppercase().as_str() {
         "SHOW" => true,
         "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested(cut),
@@ -207,7 +206,7 @@ fn nested(cut: Cut<'_>) -> bool {
     (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)))
 }
 
-/// `PRAGMA schema.table_info(t)`: those that only read whatever is handed to them; and some that read when nothing is.
+/// `PRAGMA schema.table_info(t)`: those that only read whatever they are given; and some that read when nothing is.
 fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
     const READS: &str = " table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list \
         database_list collation_list function_list module_list pragma_list compile_options quick_check integrity_check \

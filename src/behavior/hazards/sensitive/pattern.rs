@@ -127,10 +127,6 @@ impl<'a> Component<'a> {
         self.text.contains(['*', '?', '['])
     }
 
-    fn is_everything(&self) -> bool {
-        matches!(self.parts[..], [Wildcard::Many])
-    }
-
     fn starts_with(&self, c: char) -> bool {
         matches!(self.parts.first(), Some(Wildcard::Exactly(first)) if *first == c)
     }
@@ -236,7 +232,7 @@ struct Place<'a> {
 impl Place<'_> {
     fn is_reached(&self) -> bool {
         let own = &self.components[self.at];
-        if own.is_everything() {
+        if matches!(own.parts[..], [Wildcard::Many]) {
             // A directory that may be any is no place yet; nor does it tell a name.
             return self.at + 1 == self.components.len() && (self.is_of_a_process(own) || self.is_under(own));
         }

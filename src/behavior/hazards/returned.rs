@@ -2,7 +2,7 @@
 
 use crate::behavior::words::{self, among, are_pair};
 
-/// What a tool's name or first sentence says it hands out, where that is a secret or the environment.
+/// What a tool's name or first sentence says it returns, where that is a secret or the environment.
 pub fn found(name: &str, first_sentence: &str) -> Option<String> {
     let name_words = words::of_name(name);
     let sentence_words = words::of_sentence(first_sentence);
@@ -19,7 +19,7 @@ fn secret(words: &[String], place: Place) -> Option<String> {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     for at in 0..words.len() {
         let (this, next) = (word(at), word(at + 1));
-        // "Using your credentials", "with an API key": what it takes, not what it hands out.
+        // "Using your credentials", "with an API key": what it takes, not what it returns.
         let taken = words[at.saturating_sub(4)..at].iter().any(|before| among(before, TAKES));
         if taken && place == Place::Sentence {
             continue;
