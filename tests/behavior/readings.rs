@@ -1,5 +1,5 @@
 //! Everything that is said of some arguments, whole: whether the call runs, each leaf, each statement, each hazard, each part.
-//! The arguments were chosen so that nearly every change of one expression of the readers shows in one of them.
+//! Half of the arguments were chosen so that a change of one expression of the readers shows in one of them (`SEEDED.md`).
 
 use std::fmt::Write as _;
 
