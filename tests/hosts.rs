@@ -47,12 +47,12 @@ fn how(pass: Pass) -> Wrap {
 fn wrap(word: &str, syntax: Syntax, text: &str) -> Changed {
     file(word, syntax, text, None)
         .wrap(&|_, _| true, &how(Pass::Everything))
-        .unwrap_or_else(|why| panic!("{word}: {why}\n{text}"))
+        .unwrap_or_else(|why| panic!("{word}: {why:?}\n{text}"))
 }
 
 fn bridged(word: &str, syntax: Syntax, text: &str) -> Changed {
     let how = Wrap { remote: Remote::Bridge, ..how(Pass::Unchanged) };
-    file(word, syntax, text, None).wrap(&|_, _| true, &how).unwrap_or_else(|why| panic!("{word}: {why}\n{text}"))
+    file(word, syntax, text, None).wrap(&|_, _| true, &how).unwrap_or_else(|why| panic!("{word}: {why:?}\n{text}"))
 }
 
 /// The lines that differ, as a diff has them.
@@ -203,7 +203,7 @@ fn an_entry_that_was_edited_after_it_was_wrapped_keeps_the_edit() {
         let edited = more(&wrapped.text);
         let back = file(word, *syntax, &edited, wrapped.record)
             .unwrap(&|_, _| true)
-            .unwrap_or_else(|why| panic!("{word}: {why}\n{edited}"));
+            .unwrap_or_else(|why| panic!("{word}: {why:?}\n{edited}"));
         assert_eq!(back.text, more(text), "{word}");
     }
 }
@@ -309,7 +309,7 @@ fn what_cannot_be_edited_exactly_is_left_with_the_reason() {
         (Syntax::Yaml, "a: 1\n---\nb: 2\n", "several documents"),
         (Syntax::Yaml, "extensions: &all\n  x: {cmd: y}\n", "anchors or tags"),
     ] {
-        let said = file("goose", syntax, text, None).wrap(&|_, _| true, &how(Pass::Unchanged)).unwrap_err();
+        let said = file("goose", syntax, text, None).wrap(&|_, _| true, &how(Pass::Unchanged)).unwrap_err().0;
         assert!(said.contains(why), "{text}: {said}");
     }
     for (syntax, text) in

@@ -46,9 +46,6 @@ struct Detail {
 }
 
 /// Counts them.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn count(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Detections, StoreError> {
     let unexpected = HazardKind::UnexpectedBehavior.word();
     let mut found = Detections::default();

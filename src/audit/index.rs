@@ -78,9 +78,6 @@ impl Index {
 
     /// Opens the index of this log and takes in what it lacks, but not more than a person waits for: the rest next time.
     /// A short log needs none. `progress` is called with the number of the last record that was taken in.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
     pub fn brought_on(log: &Path, reader: &Reader, progress: &mut dyn FnMut(u64)) -> Result<Option<Self>, StoreError> {
         if reader.newest()? < SEGMENT {
             return Ok(None);
@@ -130,9 +127,6 @@ impl Index {
     }
 
     /// Takes in the next segment, if the log fills one. `None`: the index is of no use any more.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
     pub fn extend(&mut self, reader: &Reader) -> Result<Option<Step>, StoreError> {
         let known = (self.shapes.len(), self.sessions.len());
         let first = self.upto() + 1;

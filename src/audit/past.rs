@@ -30,9 +30,6 @@ struct Arrival {
 /// Puts together every call that was decided since then (milliseconds since 1970, UTC), the oldest first.
 ///
 /// Calls that no policy ruled on (outside the scope, malformed) and records that cannot be read are left out.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn calls(reader: &Reader, since: Option<i64>) -> Result<Vec<PastCall>, StoreError> {
     let mut gathering = Gathering::new(Order::OldestFirst);
     let mut calls = Vec::new();

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use memchr::memmem;
 
-use super::chain::Row;
 use super::fact::{Decided, Fact, What};
 use super::fields::{Call, Field, Fields, Record, number_of};
 use super::index::{Index, SEGMENT, Summary};
@@ -13,25 +12,19 @@ use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
-use super::store::{Order, Reader, StoreError};
+use super::store::{Order, Reader, StoreError, Visit};
 use super::tally::{Servers, Tally};
 use super::verified::{Verified, Verifying};
 use super::walk::Walk;
 use crate::behavior::taxonomy::Badge;
 
 /// The newest records that the search wants, at most `limit`, the newest last. The index saves reading the others.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usize) -> Result<Vec<Record>, StoreError> {
     newest(reader, index, search, limit, &mut |_| Place::Row)
 }
 
 /// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
 /// else says what state it is in. What cannot be read is among them.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn last_calls(
     reader: &Reader,
     index: Option<&Index>,
@@ -159,14 +152,7 @@ pub fn is_row(kind: Kind) -> bool {
 
 /// Shows every record that the search wants, the oldest first, as it is, until `see` breaks off; and verifies every record on
 /// the way, wanted or not.
-///
-/// # Errors
-/// Why the log could not be read.
-pub fn each(
-    reader: &Reader,
-    search: &Search,
-    see: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-) -> Result<Verified, StoreError> {
+pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified, StoreError> {
     let (mut verifying, mut goes_on) = (Verifying::new(None), true);
     reader.each(Order::OldestFirst, &mut |row| {
         goes_on = goes_on && verifying.take(&row).is_continue();
@@ -176,17 +162,11 @@ pub fn each(
 }
 
 /// The record of this number.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn at(reader: &Reader, seq: u64) -> Result<Option<Record>, StoreError> {
     reader.one(seq, |row| Record::new(&row))
 }
 
 /// All records of a ticket, the oldest first. Two runs of a wrapper may have given out the same name.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result<Vec<Record>, StoreError> {
     // As a body has it; far quicker than to parse every one. A value cannot hold it: its quotes would be escaped.
     let mut field = String::from("\"ticket\":");
@@ -209,9 +189,6 @@ pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result
 
 /// Counts what was decided, of the records that the search wants. What the index covers is counted by its columns, and only
 /// odd records there are read; how calls were answered is in no column, and is not counted.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn decisions(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Tally<Exact>, StoreError> {
     let mut tally = Tally::new(Servers::Apart);
     let mut upto = 0;
@@ -280,9 +257,6 @@ fn fact(index: &Index, summary: Summary) -> Option<Fact<'_>> {
 }
 
 /// Counts how calls were answered, over the newest `most` records.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn answers(reader: &Reader, most: u64) -> Result<Tally<Exact>, StoreError> {
     let mut tally = Tally::new(Servers::Together);
     let outcome = memmem::Finder::new("\"kind\":\"outcome\"");

@@ -182,6 +182,11 @@ impl Entry {
         self
     }
 
+    /// Adds one detail, where there is one.
+    pub fn add(&mut self, name: &'static str, value: Option<impl Into<Value>>) {
+        self.detail.extend(value.map(|value| (name, value.into())));
+    }
+
     /// Whether the disk must have it before anything follows from it: decisions on what MUTATES, was asked, or was
     /// not simply allowed. The rest is synced within 100 ms.
     pub fn is_durable(&self) -> bool {

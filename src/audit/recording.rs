@@ -50,9 +50,6 @@ impl Recording {
     }
 
     /// Makes a journal.
-    ///
-    /// # Errors
-    /// Why there can be none.
     pub fn journal(&mut self) -> Result<Journal, RecordingError> {
         Ok(self.store.journal(chance()?)?)
     }

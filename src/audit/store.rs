@@ -31,7 +31,7 @@ use state::State;
 pub use super::error::StoreError;
 pub use journal::{Commit, Journal, JournalFile, Unsynced};
 pub use leftover::Left;
-pub use reader::{Order, Reader};
+pub use reader::{Order, Reader, Visit};
 
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
@@ -49,9 +49,6 @@ pub struct Store {
 
 impl Store {
     /// Opens the log, makes it where there is none, and folds what dead wrappers left.
-    ///
-    /// # Errors
-    /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
         Ok(Self::of(path, writer, Open::new(path, |_| Ok(()))?.0))
     }
@@ -71,9 +68,6 @@ impl Store {
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
-    ///
-    /// # Errors
-    /// Why there can be none.
     pub fn journal(&mut self, writer: Writer) -> Result<Journal, StoreError> {
         let folder = folder_of(&self.path);
         Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)

@@ -121,9 +121,6 @@ impl Verifying {
 }
 
 /// Whether the head that was noted beside the log is not in the part of it that holds, up to `head`.
-///
-/// # Errors
-/// Why the log could not be read.
 pub fn is_lost(noted: &Noted, head: Head, reader: &Reader) -> Result<bool, StoreError> {
     match noted {
         Noted::Nothing => Ok(false),

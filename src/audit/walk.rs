@@ -2,10 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::chain::Row;
 use super::index::{Ask, Index, SEGMENT};
 use super::search::Search;
-use super::store::{Order, Reader, StoreError};
+use super::store::{Order, Reader, StoreError, Visit};
 
 /// Records read in one step.
 pub const SLICE: u64 = 4_096;
@@ -56,15 +55,7 @@ impl Walk {
     }
 
     /// Shows the records of the next slice that the search may want, and some others, until `visit` breaks off.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
-    pub fn step(
-        &mut self,
-        reader: &Reader,
-        index: Option<&Index>,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<Walked, StoreError> {
+    pub fn step(&mut self, reader: &Reader, index: Option<&Index>, visit: Visit<'_>) -> Result<Walked, StoreError> {
         let index = index.filter(|_| self.index == IndexUse::WhereItReaches);
         match index.filter(|index| (1..=index.upto()).contains(&self.at)) {
             Some(index) => self.named(reader, index, visit),
@@ -73,15 +64,7 @@ impl Walk {
     }
 
     /// Goes on as [`Self::step`] does, to the end or until `visit` breaks off.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
-    pub fn to_the_end(
-        mut self,
-        reader: &Reader,
-        index: Option<&Index>,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    pub fn to_the_end(mut self, reader: &Reader, index: Option<&Index>, visit: Visit<'_>) -> Result<(), StoreError> {
         let mut flow = ControlFlow::Continue(());
         let mut walked = Walked::On;
         while walked != Walked::ToTheEnd && flow.is_continue() {
@@ -94,12 +77,7 @@ impl Walk {
     }
 
     /// Reads every record of a slice.
-    fn scan(
-        &mut self,
-        reader: &Reader,
-        covered: u64,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<Walked, StoreError> {
+    fn scan(&mut self, reader: &Reader, covered: u64, visit: Visit<'_>) -> Result<Walked, StoreError> {
         let most = match self.order {
             Order::NewestFirst if self.at > covered => SLICE.min(self.at - covered),
             Order::NewestFirst | Order::OldestFirst => SLICE,
@@ -117,12 +95,7 @@ impl Walk {
     }
 
     /// Reads what the index names in the next segments.
-    fn named(
-        &mut self,
-        reader: &Reader,
-        index: &Index,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<Walked, StoreError> {
+    fn named(&mut self, reader: &Reader, index: &Index, visit: Visit<'_>) -> Result<Walked, StoreError> {
         let ask = self.ask.get_or_insert_with(|| index.ask(&self.search));
         let mut read = 0;
         for _ in 0..SEGMENTS {

@@ -18,7 +18,7 @@
 //! | 001 §4.4 | `workflow`: `lattice check` | `a_capability_is_followed_over_every_edge` |
 //! | 001 §5 | the FileManager, generated | `what_is_generated_is_the_same_to_the_letter` |
 //! | 001 §6 | protocol isolation: `Effective = Caps(S) ∩ Scope` at start and at every call | `a_scope_from_the_log_is_enough_to_play_the_session_again` |
-//! | 001 §7 | `mcp::lifecycle`, `mcp::session`; generated: `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
+//! | 001 §7 | `mcp::lifecycle`; generated: `typed::Session` | `a_call_is_legal_once_the_handshake_is_done` |
 //! | 001 §8.1 | no call without its guardrail: `gate::data::token` | `a_token_is_minted_only_from_proofs_of_this_very_call` |
 //! | 001 §8.2 | generated: `typed::GuardrailToken`, made by `typed::CallbackRunner` alone | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §8.3 | `codegen::csharp`: `GuardrailEvidence<T>`, made by running the guardrail, for one call | `a_call_in_csharp_asks_for_its_evidence` |

@@ -161,7 +161,7 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoConsole,
 }
 
-/// What to tell of tools.
+/// What to do with tools.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolsCommand {
     /// Lists every tool ever seen
@@ -272,13 +272,8 @@ pub struct ToolsSearchOptions {
     /// Show also what may not be used, struck through, with the reason
     #[arg(long)]
     pub all: bool,
-    /// Only those of this server: its name, or the beginning of its fingerprint
-    #[arg(long, value_name = "NAME")]
-    pub server: Option<String>,
     #[command(flatten)]
-    pub look: LookOptions,
-    #[command(flatten)]
-    pub output: Output,
+    pub list: ToolsListOptions,
 }
 
 /// A badge to choose by.
@@ -338,7 +333,7 @@ impl std::str::FromStr for PinChoice {
     }
 }
 
-/// How doctor tells.
+/// How doctor reports.
 #[derive(Clone, Debug, Args)]
 pub struct DoctorOptions {
     /// Print one JSON array

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::error::Error;
+use super::error::{Error, Exit, done};
 use super::person;
 use chain::Chain;
 use ledger::Chained;
@@ -50,49 +50,39 @@ pub struct AgentArgs {
 }
 
 /// Plays the demo from start to closing summary, in a folder of its own below `home` or where temporary files go;
-/// everything it started has ended when it returns.
-///
-/// # Errors
-/// What kept it from playing. A play that went wrong is no error: it says what, and returns exit code 1.
-pub fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+/// everything it started has ended when it returns. A play that went wrong is no error: it says what, with exit code 1.
+pub(super) fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) -> Exit {
     let around = home.map_or_else(std::env::temp_dir, Path::to_path_buf);
     match operator {
-        Operator::Person if !person::is_here() => Err(Error::Wrong {
-            what: "the demo needs a terminal for its console".to_owned(),
-            hint: "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`".to_owned(),
-        }),
+        Operator::Person if !person::is_here() => Err(Error::wrong(
+            "the demo needs a terminal for its console",
+            "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`",
+        )),
         Operator::Person => with_person(&Stage::set(&around)?, out),
         Operator::Automatic => automatically(Stage::set(&around)?, out),
     }
 }
 
 /// Runs the demo's server over the workspace `dir`, on this process's stdin and stdout.
-///
-/// # Errors
-/// A workspace that cannot be read; a broken pipe.
-pub fn serve(dir: &Path) -> Result<ExitCode, Error> {
-    server::serve(io::stdin().lock(), io::stdout(), &tools::Tools::over(dir)?)?;
-    Ok(ExitCode::SUCCESS)
+pub(super) fn serve(dir: &Path) -> Exit {
+    done(server::serve(io::stdin().lock(), io::stdout(), &tools::Tools::over(dir)?))
 }
 
 /// Runs the scripted agent over the wrapped command in `args`.
-///
-/// # Errors
-/// A command that cannot be run, a diary that cannot be written, a pipe that broke.
-pub fn agent(args: &AgentArgs) -> Result<ExitCode, Error> {
+pub(super) fn agent(args: &AgentArgs) -> Exit {
     agent::run(args)
 }
 
-fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let before = effects::State::of(&stage.work())?;
+fn with_person(stage: &Stage, out: &mut dyn Write) -> Exit {
+    let before = effects::State::of(&stage.work)?;
     let chain = Chain::start(stage)?;
     let shown = chain::console(stage);
     chain.leave()?;
     let shown = shown?;
     let found = summary::write(stage, &before, out)?;
     stage.keep();
-    let log = format!("mcp-approve --home {} log list", stage.home().display());
-    writeln!(out, "\nAll of it stays in {} until you remove it:", stage.root().display())?;
+    let log = format!("mcp-approve --home {} log list", stage.home.display());
+    writeln!(out, "\nAll of it stays in {} until you remove it:", stage.root.display())?;
     writeln!(out, "    {log}\n{}", summary::NEXT)?;
     Ok(match found {
         Chained::Verifies if shown.success() => ExitCode::SUCCESS,
@@ -100,8 +90,8 @@ fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
     })
 }
 
-fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let before = effects::State::of(&stage.work())?;
+fn automatically(stage: Stage, out: &mut dyn Write) -> Exit {
+    let before = effects::State::of(&stage.work)?;
     writeln!(out, "mcp-approve demo, played by an automatic operator\n")?;
     let mut chain = Chain::start(&stage)?;
     let mut play = operator::Play::new(&stage, out)?;
@@ -117,14 +107,13 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, Error> {
     }
     if wrong.is_empty() {
         writeln!(out, "\nEvery decision had its effect, and nothing else happened.")?;
-        stage.strike()?;
-        return Ok(ExitCode::SUCCESS);
+        return done(stage.strike());
     }
     writeln!(out, "\nNot as expected:")?;
     for what in &wrong {
         writeln!(out, "  - {what}")?;
     }
     stage.keep();
-    writeln!(out, "The folder is kept: {}", stage.root().display())?;
+    writeln!(out, "The folder is kept: {}", stage.root.display())?;
     Ok(ExitCode::FAILURE)
 }

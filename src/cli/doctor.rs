@@ -13,7 +13,7 @@ use super::args::DoctorOptions;
 use super::log;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::verified;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, Look};
 use crate::console::columns::{Columns, cell};
 use crate::console::row::{Row, Tone};
@@ -74,10 +74,7 @@ enum State {
 }
 
 /// Looks at everything; exit code 1 if something is broken.
-///
-/// # Errors
-/// The output cannot be written.
-pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Exit {
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));

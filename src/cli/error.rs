@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use crate::audit::search::Meaningless;
 use crate::audit::store::StoreError;
@@ -13,6 +14,17 @@ use crate::home::policy_file::Broken;
 use crate::home::record::RecordError;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
+
+/// How a command ends: with its exit code, or by what stopped it.
+pub type Exit = Result<ExitCode, Error>;
+
+/// A command that has no more to do, and ends with success where its last step has.
+pub fn done<E>(last: Result<(), E>) -> Exit
+where
+    Error: From<E>,
+{
+    Ok(last.map(|()| ExitCode::SUCCESS)?)
+}
 
 /// What stops a command.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +85,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// What was asked for makes no sense here, or a command cannot do it.
+    pub fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Wrong { what: what.into(), hint: hint.into() }
+    }
+
+    /// Something below a command failed: what it was doing, because of what, and what to do next.
+    pub fn failed(
+        what: impl Into<String>,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self::Failed { what: what.into(), cause: cause.into(), hint: hint.into() }
+    }
+
     /// What to do next; `None` where the text says it already.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -114,7 +140,7 @@ impl Error {
     /// The exit code: 2 for wrong usage or configuration and whatever kept a command from its answer.
     pub fn exit_code(&self) -> u8 {
         match self {
-            // As a shell says it of whoever a broken pipe ends: what was asked may not have been answered to its end.
+            // What a shell reports of a program that a broken pipe ended: the answer may not be whole.
             Self::Unheard => 141,
             Self::Under(_, error) => error.exit_code(),
             Self::Untrue { .. } => 1,

@@ -34,10 +34,7 @@ const PIPED: u16 = 80;
 const WIDEST: u16 = 100;
 
 /// Prints the topic or the command's help that `words` name; without words, what there is.
-///
-/// # Errors
-/// There is no such topic or command; the output cannot be written.
-pub fn run(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn run(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
     match words {
         [] => Ok(write!(out, "{}\n{}", Cli::command().render_help(), contents())?),
         [word] if let Some(text) = topic(word) => {
@@ -80,7 +77,7 @@ fn command(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
                 Some(near) => format!("did you mean `{} help {near}`?", root.get_name()),
                 None => "`mcp-approve help` lists the topics and commands".to_owned(),
             };
-            return Err(Error::Wrong { what: format!("there is no help on \"{word}\""), hint });
+            return Err(Error::wrong(format!("there is no help on \"{word}\""), hint));
         };
         found = next;
     }

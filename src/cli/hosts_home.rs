@@ -31,9 +31,6 @@ impl HostsHome {
     }
 
     /// This user's home and this folder, or what was named.
-    ///
-    /// # Errors
-    /// The user database has no home for this user.
     pub(in crate::cli) fn search(&self) -> Result<Search, Error> {
         match &self.dir {
             Some(dir) => {
@@ -43,10 +40,10 @@ impl HostsHome {
             }
             None => match user::current() {
                 Ok(user) => Ok(Search::here(user.home)),
-                Err(error) => Err(Error::Wrong {
-                    what: format!("the hosts' files cannot be found: {error}"),
-                    hint: "name your home with --hosts-home DIR".to_owned(),
-                }),
+                Err(error) => Err(Error::wrong(
+                    format!("the hosts' files cannot be found: {error}"),
+                    "name your home with --hosts-home DIR",
+                )),
             },
         }
     }

@@ -11,26 +11,24 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::error::Error;
+use super::error::{Error, Exit};
 use super::look::Here;
 use super::print::{pretty, visible};
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
-use crate::hosts::{Found, Pass, REMOTE, Remote, Wrap, lists};
+use crate::hosts::{Found, Pass, REMOTE, Refusal, Remote, Wrap, lists};
+use crate::wire::number::counted;
 use choose::{Change, Choice, Way};
 use options::{ChangeOptions, InstallOptions};
 
 /// A file, and what became of it.
 struct FileEdit {
     found: Found,
-    edited: Result<Edited, String>,
+    edited: Result<Edited, Refusal>,
 }
 
 /// Wraps what is chosen; without a choice, lists what there is.
-///
-/// # Errors
-/// The hosts' files cannot be found, or a choice matches none.
-pub fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let how = Wrap {
         program: program::path(options.program.as_deref())?,
         home: here.places.root().map(program::text).transpose()?,
@@ -43,10 +41,7 @@ pub fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) ->
 }
 
 /// Unwraps what is chosen; without a choice, lists what there is.
-///
-/// # Errors
-/// As [`install`].
-pub fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let mut found = options.hosts.search()?.files();
     // Projects' files are found from any folder.
     let records = here.places.installed_dir();
@@ -62,26 +57,24 @@ pub fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -
     Change { options, way: Way::Out, here }.make(found, &work, out)
 }
 
-fn cannot(what: String) -> Error {
-    Error::Wrong { what, hint: "`mcp-approve doctor` says whether our own folders are in order".to_owned() }
+fn cannot(why: Refusal) -> Error {
+    Error::wrong(why.0, "`mcp-approve doctor` says whether our own folders are in order")
 }
 
-type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, String>;
+type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, Refusal>;
 
 impl Change<'_> {
-    fn make(&self, found: Vec<Found>, work: Work<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    fn make(&self, found: Vec<Found>, work: Work<'_>, out: &mut dyn Write) -> Exit {
         let Self { options, here: Here { places, .. }, .. } = *self;
         let records = places.installed_dir();
         if !options.dry_run {
             places.create_state()?;
         }
-        let mut choice = Choice::given(options);
-        if matches!(choice, Choice::Nothing) {
-            match choose::pick(&lists(&found), self, out)? {
-                Some(picked) => choice = picked,
-                None => return Ok(ExitCode::SUCCESS),
-            }
-        }
+        let choice = match Choice::given(options) {
+            None => choose::pick(&lists(&found), self, out)?,
+            given => given,
+        };
+        let Some(choice) = choice else { return Ok(ExitCode::SUCCESS) };
         let writes = if options.dry_run { Writes::Never } else { Writes::Now };
         let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
         let edits = wanted.map(|found| {
@@ -110,16 +103,16 @@ impl Change<'_> {
     }
 
     /// Nothing matched.
-    fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Exit {
         let Self { options, way, .. } = *self;
         if !choice.is_all() {
-            return Err(Error::Wrong {
-                what: "no server of a host matches that".to_owned(),
-                hint: match way {
+            return Err(Error::wrong(
+                "no server of a host matches that",
+                match way {
                     Way::In => format!("`{}` lists them", self.command("install")),
                     Way::Out => format!("`{}` lists those that are wrapped", self.command("uninstall")),
                 },
-            });
+            ));
         }
         match (options.json, way) {
             (true, _) => writeln!(out, "[]")?,
@@ -136,12 +129,9 @@ impl Change<'_> {
         let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
         let count: usize =
             all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
+        let servers = counted(count, "server");
         if options.dry_run {
-            return Ok(writeln!(
-                out,
-                "Nothing was changed. Without --dry-run, this changes {count} {}.",
-                servers(count)
-            )?);
+            return Ok(writeln!(out, "Nothing was changed. Without --dry-run, this changes {servers}.")?);
         }
         let remote = |one: &Outcome| one.done == Done::Left(REMOTE.to_owned());
         let remote = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| remote(one)).count();
@@ -162,8 +152,7 @@ impl Change<'_> {
             Way::In => {
                 writeln!(
                     out,
-                    "Wrapped {count} {}. Restart the hosts, then open the console with `{}`.",
-                    servers(count),
+                    "Wrapped {servers}. Restart the hosts, then open the console with `{}`.",
                     visible(&places.console())
                 )?;
                 if all().find(|one| quiet(&one)).is_some() {
@@ -182,16 +171,11 @@ impl Change<'_> {
             }
             Way::Out => writeln!(
                 out,
-                "Unwrapped {count} {}. Restart the hosts: mcp-approve then neither holds nor records their calls.",
-                servers(count)
+                "Unwrapped {servers}. Restart the hosts: mcp-approve then neither holds nor records their calls."
             )?,
         }
         Ok(())
     }
-}
-
-fn servers(count: usize) -> &'static str {
-    if count == 1 { "server" } else { "servers" }
 }
 
 impl FileEdit {
@@ -202,7 +186,7 @@ impl FileEdit {
     fn print(&self, dry_run: bool, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "{} ({})", self.found.host.name, visible(&self.found.file.display().to_string()))?;
         match &self.edited {
-            Err(why) => writeln!(out, "  left as it is: {}", visible(why))?,
+            Err(Refusal(why)) => writeln!(out, "  left as it is: {}", visible(why))?,
             Ok(edited) => {
                 for one in &edited.changed.servers {
                     let project = one.project.as_ref().map(|project| format!(" (for {project})")).unwrap_or_default();
@@ -224,7 +208,9 @@ impl FileEdit {
     fn rows(&self, dry_run: bool) -> Vec<Value> {
         let file = self.found.file.display().to_string();
         match &self.edited {
-            Err(why) => vec![json!({ "host": self.found.host.word, "file": file, "done": "failed", "why": why })],
+            Err(Refusal(why)) => {
+                vec![json!({ "host": self.found.host.word, "file": file, "done": "failed", "why": why })]
+            }
             Ok(edited) => {
                 let diff = dry_run.then(|| diff::of(&self.found, edited));
                 let row = |one: &Outcome| {

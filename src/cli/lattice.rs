@@ -9,11 +9,10 @@ mod used;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::error::Error;
+use super::error::{Error, Exit, done};
 use super::hosts_home::HostsHome;
 use super::look::Here;
 use super::manifest::Manifest;
@@ -159,20 +158,11 @@ pub struct CheckOptions {
 }
 
 /// Runs one of the commands.
-///
-/// # Errors
-/// Whatever keeps it from its answer.
-pub fn run(
-    command: &LatticeCommand,
-    places: Result<Places, PlaceError>,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(command: &LatticeCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
     match command {
-        LatticeCommand::Caps(options) if options.from_log && !options.source.is_none() => Err(Error::Wrong {
-            what: "--from-log reads the log, and no other source".to_owned(),
-            hint: "leave the file or the command out".to_owned(),
-        }),
+        LatticeCommand::Caps(options) if options.from_log && !options.source.is_none() => {
+            Err(Error::wrong("--from-log reads the log, and no other source", "leave the file or the command out"))
+        }
         LatticeCommand::Caps(options) if options.from_log => used::run(options, Here { places: &places?, now }, out),
         LatticeCommand::Caps(options) => caps::list(&options.source.manifest()?, options, out),
         LatticeCommand::Meet(options) => caps::joined(options, Caps::meet, out),
@@ -180,12 +170,11 @@ pub fn run(
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
         LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
-        LatticeCommand::Check(CheckOptions { workflow: None, hosts: false, .. }) => Err(Error::Wrong {
-            what: "nothing to check was named".to_owned(),
-            hint: "`mcp-approve lattice check --hosts` checks the servers of this machine's hosts, `mcp-approve lattice check \
-                   WORKFLOW.toml` a workflow"
-                .to_owned(),
-        }),
+        LatticeCommand::Check(CheckOptions { workflow: None, hosts: false, .. }) => Err(Error::wrong(
+            "nothing to check was named",
+            "`mcp-approve lattice check --hosts` checks the servers of this machine's hosts, `mcp-approve lattice check \
+                   WORKFLOW.toml` a workflow",
+        )),
         LatticeCommand::Check(options) => {
             hosts::run(options.json, &options.hosts_home.search()?, Here { places: &places?, now }, out)
         }
@@ -200,25 +189,24 @@ impl Source {
     fn manifest(&self) -> Result<Manifest, Error> {
         match (&self.file, self.command.as_slice()) {
             (Some(file), _) => Manifest::of_file(file),
-            (None, []) => Err(Error::Wrong {
-                what: "there is nothing to read capabilities from".to_owned(),
-                hint: "give a manifest's file, or a server's command after `--`".to_owned(),
-            }),
+            (None, []) => Err(Error::wrong(
+                "there is nothing to read capabilities from",
+                "give a manifest's file, or a server's command after `--`",
+            )),
             (None, command) => ask::manifest(command),
         }
     }
 }
 
-fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
     if options.typed && options.language != Language::Rust {
-        return Err(Error::Wrong {
-            what: "--typed is for Rust: it adds the typed interface, with each tool as a type".to_owned(),
-            hint: "use --lang rust, or leave --typed out".to_owned(),
-        });
+        return Err(Error::wrong(
+            "--typed is for Rust: it adds the typed interface, with each tool as a type",
+            "use --lang rust, or leave --typed out",
+        ));
     }
     let manifest = options.source.manifest()?;
     let name = options.name.as_deref().or(manifest.name.as_deref()).unwrap_or("Server");
     let wanted = codegen::Options { language: options.language, typed: options.typed };
-    write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source)?;
-    Ok(ExitCode::SUCCESS)
+    done(write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source))
 }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use serde::Deserialize;
 
-use super::error::Error;
+use super::error::{Error, Exit, done};
 use super::look::{Look, LookOptions};
 use super::print::{json_array, json_lines, visible};
 use crate::audit::fields::{Field, Fields, Record};
@@ -28,6 +28,7 @@ use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
+use crate::wire::words::UnknownWord;
 use print::{table, timeline, whole};
 
 /// What to do with the log.
@@ -84,17 +85,17 @@ pub struct Of {
 }
 
 /// A verdict by any of the words that people use.
-fn verdict(word: &str) -> Result<VerdictWord, String> {
+fn verdict(word: &str) -> Result<VerdictWord, UnknownWord> {
     match word {
         "allow" | "allowed" | "approved" => Ok(VerdictWord::Approve),
         "denied" => Ok(VerdictWord::Deny),
-        word => word.parse().map_err(|error| format!("{error}")),
+        word => word.parse(),
     }
 }
 
 /// What decided, as lists name it too.
-fn by(word: &str) -> Result<By, String> {
-    if word == "policy" { Ok(By::Default) } else { word.parse().map_err(|error| format!("{error}")) }
+fn by(word: &str) -> Result<By, UnknownWord> {
+    if word == "policy" { Ok(By::Default) } else { word.parse() }
 }
 
 impl Of {
@@ -182,7 +183,7 @@ impl LogCommand {
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
@@ -193,13 +194,10 @@ pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write)
 }
 
 /// Lists records; none is no error.
-///
-/// # Errors
-/// As [`run`].
-pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
-    // Whoever asks for a kind of record wants records.
+    // A search for a kind of record lists records.
     let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);
     let reader = named::open(db)?;
     let found = match &reader {
@@ -210,7 +208,7 @@ pub fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Writ
         }
         None => Vec::new(),
     };
-    // Whoever names a number knows that there may be more.
+    // With --limit, the reader knows that there may be more.
     let may_be_more = found.len() == LIMIT && options.limit.is_none();
     if may_be_more && (options.json || options.jsonl) {
         progress::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
@@ -312,15 +310,11 @@ fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Shows one record, or all of a ticket.
-///
-/// # Errors
-/// As [`run`].
-pub fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.utc).wide(options.look.wide);
     let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;
     if options.json {
-        json_array(found.iter().map(Record::json), out)?;
-        return Ok(ExitCode::SUCCESS);
+        return done(json_array(found.iter().map(Record::json), out));
     }
     warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;

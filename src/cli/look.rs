@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
-use super::error::Error;
+use super::error::{Error, Exit};
 use super::print::local;
 use super::prose::Prose;
 use crate::audit::moment::Clock;
@@ -196,8 +196,8 @@ pub(super) fn paged(
     options: LookOptions,
     first: First,
     out: &mut dyn Write,
-    print: impl FnOnce(&mut dyn Write) -> Result<ExitCode, Error>,
-) -> Result<ExitCode, Error> {
+    print: impl FnOnce(&mut dyn Write) -> Exit,
+) -> Exit {
     let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager(first) };
     let Some((mut child, mut input)) = pager else { return print(out) };
     let mut prose = Prose::new(&mut input, columns(&io::stdout()).filter(|_| !options.wide));

@@ -18,7 +18,7 @@ pub struct NotTools(String);
 
 impl From<NotTools> for Error {
     fn from(error: NotTools) -> Self {
-        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+        Self::wrong(error.to_string(), "`mcp-approve tools classify --help` shows an example")
     }
 }
 
@@ -30,9 +30,6 @@ pub struct Manifest {
 }
 
 /// The text of a file, `-` for standard input.
-///
-/// # Errors
-/// Why it cannot be read; one that is longer than 64 MiB is no manifest.
 pub fn text(file: &Path) -> Result<String, Error> {
     let unreadable = |cause| Error::Unreadable { path: file.to_path_buf(), cause };
     let mut text = String::new();
@@ -48,10 +45,7 @@ pub fn text(file: &Path) -> Result<String, Error> {
 }
 
 /// The definitions in a JSON-RPC `tools/list` response, an object with `tools`, or an array; and the server's name where the
-/// text tells it.
-///
-/// # Errors
-/// [`NotTools`] when the text is none of these.
+/// text has it.
 pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools> {
     let read = serde_json::from_str(text);
     let mut input: Value = read.map_err(|error| NotTools(format!("this is not JSON: {error}")))?;
@@ -68,26 +62,16 @@ pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools>
 }
 
 impl Manifest {
-    /// Reads a manifest; entries without a name are left out, since no call can name them.
-    ///
-    /// # Errors
-    /// [`NotTools`] when the text is no list of tools.
-    pub fn read(text: &str) -> Result<Self, NotTools> {
-        let (name, definitions) = definitions(text)?;
-        Ok(Self { name, tools: definitions.into_iter().filter_map(Tool::read).collect() })
-    }
-
-    /// Reads the manifest in a file. It is named after the file where it does not say its server's name.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
+    /// Reads the manifest in a file. It is named after the file where it does not say its server's name; entries without a
+    /// name are left out, since no call can name them.
     pub fn of_file(file: &Path) -> Result<Self, Error> {
-        let read = Self::read(&text(file)?);
-        let Self { name, tools } = read.map_err(|error| Error::Wrong {
-            what: format!("{}: {error}", file.display()),
-            hint: "`mcp-approve lattice caps -- CMD` asks a server for its tools".to_owned(),
+        let (name, definitions) = definitions(&text(file)?).map_err(|error| {
+            Error::wrong(
+                format!("{}: {error}", file.display()),
+                "`mcp-approve lattice caps -- CMD` asks a server for its tools",
+            )
         })?;
         let stem = || Some(file.file_stem()?.to_str()?.to_owned());
-        Ok(Self { name: name.or_else(stem), tools })
+        Ok(Self { name: name.or_else(stem), tools: definitions.into_iter().filter_map(Tool::read).collect() })
     }
 }

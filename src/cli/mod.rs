@@ -9,7 +9,6 @@ pub mod help;
 pub mod hosts_home;
 pub mod install;
 pub mod lattice;
-mod lines;
 pub mod log;
 pub mod look;
 mod manifest;
@@ -17,6 +16,7 @@ mod person;
 mod print;
 mod prose;
 pub mod rules;
+mod subprocess;
 pub mod tools;
 mod waiting;
 pub mod wrap;
@@ -24,7 +24,6 @@ pub mod wrap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -35,8 +34,8 @@ use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, Places};
 use crate::home::record::RecordError;
 use crate::policy::reading::nearest;
-use args::{Cli, Command, ToolsCommand};
-use error::Error;
+use args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
+use error::{Error, Exit, done};
 use lattice::LatticeCommand;
 use log::LogCommand;
 use look::{First, Here, Look, paged};
@@ -49,7 +48,7 @@ use wrap::WrapOptions;
 ///
 /// # Errors
 /// Whatever keeps the command from its answer.
-pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let parsed = Cli::command().try_get_matches_from(&args).and_then(|found| {
         let cli = Cli::from_arg_matches(&found)?;
@@ -58,8 +57,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
     let (cli, given) = match parsed {
         Ok(parsed) => parsed,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            write!(out, "{}", error.render())?;
-            return Ok(ExitCode::SUCCESS);
+            return done(write!(out, "{}", error.render()));
         }
         Err(error) => return Err(usage(&error, &args)),
     };
@@ -75,10 +73,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         None => places.map_err(Error::from).and_then(|places| wrap::run(&cli.wrap, &places)),
         Some(command) => {
             if let Some(option) = given {
-                return Err(Error::Wrong {
-                    what: format!("{option} belongs to wrapping a server, not to a command"),
-                    hint: "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD".to_owned(),
-                });
+                return Err(Error::wrong(
+                    format!("{option} belongs to wrapping a server, not to a command"),
+                    "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD",
+                ));
             }
             with_command(command, places, out)
         }
@@ -98,14 +96,14 @@ fn keeps_lines(command: &Command) -> bool {
         | Command::Lattice { command: LatticeCommand::Codegen(_) } => true,
         Command::Log { command: Some(command), .. } => command.look().is_some_and(|look| look.wide),
         Command::Rules { command: Some(RulesCommand::List(options)), .. } => options.look.wide,
-        Command::Tools { command: Some(ToolsCommand::Search(options)), .. } => options.look.wide,
-        Command::Tools { command: Some(ToolsCommand::List(options)), .. } => options.look.wide,
-        Command::Tools { list, command: None } => list.look.wide,
+        Command::Tools { command: Some(ToolsCommand::Search(ToolsSearchOptions { list, .. })), .. }
+        | Command::Tools { command: Some(ToolsCommand::List(list)), .. }
+        | Command::Tools { list, command: None } => list.look.wide,
         _ => false,
     }
 }
 
-/// An error whose hints name `--home`. Of config.toml it says all that is wrong, the console's part too, whoever read it.
+/// An error whose hints name `--home`. Of config.toml it lists every problem, those of the console's part too.
 fn in_full(error: Error, places: &Places) -> Error {
     let error = match error {
         Error::Config(ConfigError::Problems { .. })
@@ -127,7 +125,7 @@ pub fn report(error: &Error) -> String {
 }
 
 /// `mcp-approve` alone.
-fn open_console(places: &Places) -> Result<ExitCode, Error> {
+fn open_console(places: &Places) -> Exit {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(Error::NoTerminal(""));
     }
@@ -137,7 +135,7 @@ fn open_console(places: &Places) -> Result<ExitCode, Error> {
     console::run(places, Process::Own)
 }
 
-fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     match command {
         Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo { auto } => {
@@ -162,25 +160,16 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             // clap_complete panics when its writer fails, so it writes into memory.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "mcp-approve", &mut script);
-            out.write_all(&script)?;
-            Ok(ExitCode::SUCCESS)
+            done(out.write_all(&script))
         }
-        Command::Help { words } => {
-            help::run(&words, out)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Help { words } => done(help::run(&words, out)),
         Command::DemoServer { dir } => demo::serve(&dir),
         Command::DemoAgent(args) => demo::agent(&args),
         Command::DemoConsole => console::run(&places?, Process::Demo),
     }
 }
 
-fn review(
-    command: Option<LogCommand>,
-    named: Option<PathBuf>,
-    places: &Places,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+fn review(command: Option<LogCommand>, named: Option<PathBuf>, places: &Places, out: &mut dyn Write) -> Exit {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
     let run = |out: &mut dyn Write| log::run(&command, &db, Look::here(Here { places, now: now() }), out);

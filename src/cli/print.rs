@@ -5,10 +5,9 @@
 
 use std::io::{self, Write};
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
 use crate::audit::moment::Clock;
 use crate::behavior::hazards::characters::is_hidden;
+use crate::console::row::{Row, Tone};
 
 pub(super) use crate::console::plain::visible;
 
@@ -20,20 +19,7 @@ pub(super) fn local(now: i64) -> Clock {
 
 /// The beginning of a text, so wide at most.
 pub(super) fn clipped(text: &str, widest: usize) -> String {
-    if text.width() <= widest {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut width = 1;
-    for character in text.chars() {
-        width += character.width().unwrap_or(0);
-        if width > widest {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
+    Row::of(Tone::Ours, text).clipped(widest).text()
 }
 
 /// One JSON array, a row a line.

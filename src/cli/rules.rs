@@ -16,9 +16,8 @@ mod suggest;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{First, Here, Look, LookOptions, paged};
 use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
@@ -54,37 +53,21 @@ impl Site<'_> {
 }
 
 /// Runs one command on the policy of `places`, or the one that was named. `now` is milliseconds since 1970, UTC.
-///
-/// # Errors
-/// The policy, the call or the log cannot be read, the policy cannot be written, or the output cannot.
-pub fn run(
-    command: &RulesCommand,
-    named: Named,
-    places: &Places,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(command: &RulesCommand, named: Named, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
     let place = match named.policy {
         Some(path) => PolicyPlace::Named(path),
         None => PolicyPlace::own(places),
     };
-    match command {
-        RulesCommand::Path => {
-            writeln!(out, "{}", place.path().display())?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        RulesCommand::Schema => {
-            write!(out, "{SCHEMA}")?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        _ => places.check_config()?,
+    if !matches!(command, RulesCommand::Path | RulesCommand::Schema) {
+        places.check_config()?;
     }
     let here = Here { places, now };
     let folder = std::env::current_dir().ok();
     let mut layers = Layers::of(places, folder.as_deref(), &place);
     let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
     match command {
-        RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
+        RulesCommand::Path => done(writeln!(out, "{}", site.place.path().display())),
+        RulesCommand::Schema => done(write!(out, "{SCHEMA}")),
         RulesCommand::List(options) => {
             let (policy, look) = (in_effect(&mut layers)?, Look::here(here).whole_in_a_pipe());
             let pages = LookOptions { no_pager: options.look.no_pager || options.json, ..options.look };
@@ -123,9 +106,6 @@ pub fn run(
 }
 
 /// The policy as a wrapper in this folder would have it.
-///
-/// # Errors
-/// The first file that cannot be used.
 fn in_effect(layers: &mut Layers) -> Result<Policy, Error> {
     for file in layers.files() {
         load(&file.place)?;

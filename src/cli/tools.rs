@@ -13,40 +13,30 @@ mod verify;
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::args::{Output, ToolsCommand};
+use super::args::{Output, ToolsCommand, ToolsListOptions};
 use super::look::{First, Here, LookOptions, paged};
 use super::print::{json_array, json_lines};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::home::places::{PlaceError, Places};
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
 
 /// Runs one command. `now` is milliseconds since 1970, UTC.
-///
-/// # Errors
-/// What is remembered, or the log, cannot be read; nothing of that name is known.
-pub(super) fn run(
-    command: &ToolsCommand,
-    places: Result<Places, PlaceError>,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
     if let ToolsCommand::Classify(options) = command {
         return classify::run(options, places, out);
     }
     let here = Here { places: &places?, now };
     match command {
         ToolsCommand::Classify(_) => Ok(ExitCode::SUCCESS),
-        ToolsCommand::List(options) => {
-            paged(pages(options.look, options.output), First::Top, out, |out| list::run(options, here, out))
-        }
+        ToolsCommand::List(options) => paged(pages(options), First::Top, out, |out| list::run(options, here, out)),
         ToolsCommand::Show(options) => show::run(options, here.places, out),
         ToolsCommand::Search(options) => {
-            paged(pages(options.look, options.output), First::Top, out, |out| search::run(options, here, out))
+            paged(pages(&options.list), First::Top, out, |out| search::run(options, here, out))
         }
         ToolsCommand::Review(options) => review::run(options, here, out),
         ToolsCommand::Pin(options) => review::pin(options, here, out),
@@ -54,8 +44,8 @@ pub(super) fn run(
 }
 
 /// What is printed for programs goes through no pager.
-fn pages(look: LookOptions, output: Output) -> LookOptions {
-    LookOptions { no_pager: look.no_pager || output.json || output.jsonl, ..look }
+fn pages(ToolsListOptions { look, output, .. }: &ToolsListOptions) -> LookOptions {
+    LookOptions { no_pager: look.no_pager || output.json || output.jsonl, ..*look }
 }
 
 /// What is remembered; `None` when no server was ever wrapped.
@@ -89,11 +79,10 @@ fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error>
     tools.retain(|known| known.tool.name == *name);
     if tools.is_empty() {
         let of = server.map(|server| format!(" of the server {server}")).unwrap_or_default();
-        return Err(Error::Wrong {
-            what: format!("no tool {name}{of} was ever seen"),
-            hint: "`mcp-approve tools list` shows those that were; a server is seen once it runs under mcp-approve"
-                .to_owned(),
-        });
+        return Err(Error::wrong(
+            format!("no tool {name}{of} was ever seen"),
+            "`mcp-approve tools list` shows those that were; a server is seen once it runs under mcp-approve",
+        ));
     }
     Ok(tools)
 }
@@ -109,7 +98,7 @@ fn answers(places: &Places) -> Result<Tally<Exact>, Error> {
     }
 }
 
-/// Prints rows as JSON, or tells that there are none, or has `table` print them.
+/// Prints rows as JSON, or `none` where there are none, or has `table` print them.
 fn print(
     output: Output,
     rows: &[serde_json::Value],

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::error::Error;
+use super::error::{Error, Exit};
 use super::print::{pretty, visible};
 use crate::audit::moment::rfc3339;
 use crate::console::time;
@@ -15,7 +15,7 @@ use crate::link::message::WaitingCall;
 use crate::link::peek::{Peeked, peek};
 use crate::wire::number::counted;
 
-/// How to tell it.
+/// How it is printed.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct WaitingOptions {
     /// Print one JSON object: how many, and each call with its server, effect and target
@@ -23,16 +23,10 @@ pub struct WaitingOptions {
     pub json: bool,
 }
 
-/// Tells what waits. `now` is milliseconds since 1970, UTC. Exit code 1 when something does.
-///
-/// # Errors
-/// The run folder cannot be read, or a server does not say what waits there.
-pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let peeked = peek(&places.run_dir()).map_err(|error| Error::Failed {
-        what: "what waits could not be read".to_owned(),
-        cause: error.into(),
-        hint: "`mcp-approve doctor` looks at the run folder".to_owned(),
-    })?;
+/// Prints what waits. `now` is milliseconds since 1970, UTC. Exit code 1 when something does.
+pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
+    let hint = "`mcp-approve doctor` looks at the run folder";
+    let peeked = peek(&places.run_dir()).map_err(|error| Error::failed("what waits could not be read", error, hint))?;
     if options.json {
         writeln!(out, "{}", object(&peeked))?;
     } else if let Some(line) = line(&peeked.calls, now) {
@@ -44,11 +38,10 @@ pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut 
     match (peeked.calls.is_empty(), peeked.silent.first()) {
         (false, _) => Ok(ExitCode::FAILURE),
         (true, None) => Ok(ExitCode::SUCCESS),
-        (true, Some(socket)) => Err(Error::Wrong {
-            what: format!("the server behind {} does not say what waits there", socket.display()),
-            hint: "it may be stopped, or run another version of mcp-approve: open the console with `mcp-approve`"
-                .to_owned(),
-        }),
+        (true, Some(socket)) => Err(Error::wrong(
+            format!("the server behind {} does not say what waits there", socket.display()),
+            "it may be stopped, or run another version of mcp-approve: open the console with `mcp-approve`",
+        )),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
@@ -18,7 +17,7 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::store::Reader;
 use crate::behavior::expected::Expected;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::console::run::restore;
 use crate::gate::Unattended;
 use crate::home::config::{self, Drawing, Level};
@@ -113,9 +112,8 @@ impl WrapOptions {
             inline: self.inline.then_some(true),
             observe: self.observe.then_some(true),
             audit_db: self.audit_db.as_ref().map(absolute),
-            trust: None,
             expect: self.expect.clone(),
-            mismatch: None,
+            ..Level::default()
         }
     }
 }
@@ -135,19 +133,16 @@ impl ValueEnum for Unattended {
 }
 
 /// Wraps one server until it or the host ends; the exit code is the server's.
-///
-/// # Errors
-/// The settings are not usable, or the server cannot be run.
-pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     let bridge = bridge(options)?;
     let remote = bridge.is_some();
     let Bridge { command, environment } =
         bridge.unwrap_or_else(|| Bridge { command: options.command.clone(), environment: Vec::new() });
     if command.is_empty() {
-        return Err(Error::Wrong {
-            what: "no server command was given".to_owned(),
-            hint: "put it after `--`: mcp-approve -- npx -y some-server".to_owned(),
-        });
+        return Err(Error::wrong(
+            "no server command was given",
+            "put it after `--`: mcp-approve -- npx -y some-server",
+        ));
     }
     delegation::take_name();
     let core = secrecy::keep_memory_private();
@@ -206,20 +201,17 @@ fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
     let fields = found.iter().filter_map(Record::fields).filter(is_approved);
     let identities: BTreeSet<String> = fields.filter_map(|fields| fields.identity).collect();
     if identities.is_empty() {
-        return Err(Error::Wrong {
-            what: format!("--expect session:{session}: the log {} has no approved call of this session", log.display()),
-            hint: "`mcp-approve log list --verdict approve --json` shows each call with its session".to_owned(),
-        });
+        return Err(Error::wrong(
+            format!("--expect session:{session}: the log {} has no approved call of this session", log.display()),
+            "`mcp-approve log list --verdict approve --json` shows each call with its session",
+        ));
     }
     Ok(identities.into_iter().collect())
 }
 
 /// The bridge to the server's URL, where it has one.
 fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
-    let wrong = |what: &str| Error::Wrong {
-        what: what.to_owned(),
-        hint: "mcp-approve [OPTIONS] [--header 'Name: value'] -- URL".to_owned(),
-    };
+    let wrong = |what: &str| Error::wrong(what, "mcp-approve [OPTIONS] [--header 'Name: value'] -- URL");
     let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));
     let Some(url) = options.url.as_deref().or(first) else {
         return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header is only for a server's URL")) };
@@ -228,15 +220,11 @@ fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
         return Err(wrong("a server's URL must be the last argument"));
     }
     let bridge = Bridge::to(url, &options.header, |name| std::env::var(name).ok());
-    bridge.map(Some).map_err(|error| Error::Wrong { what: error.what, hint: error.hint })
+    bridge.map(Some).map_err(|error| Error::wrong(error.what, error.hint))
 }
 
 fn cannot_start(cause: Box<dyn std::error::Error + Send + Sync>) -> Error {
-    Error::Failed {
-        what: "the wrapper could not start".to_owned(),
-        cause,
-        hint: "look at the limits on processes and open files (ulimit -a)".to_owned(),
-    }
+    Error::failed("the wrapper could not start", cause, "look at the limits on processes and open files (ulimit -a)")
 }
 
 fn server_name(text: &str) -> Result<String, &'static str> {

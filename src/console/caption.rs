@@ -1,6 +1,6 @@
 //! What cards and sheets are put together from: a section's rule, and a label beside what it names.
 
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, border, foreign, quiet, warn};
 
 /// The columns of a label.
 pub const LABEL: usize = 11;
@@ -9,17 +9,13 @@ pub const LABEL: usize = 11;
 #[derive(Debug)]
 pub struct Entries {
     pub rows: Vec<Row>,
-    width: usize,
+    pub width: usize,
 }
 
 impl Entries {
     /// No row yet, at this width.
     pub fn new(width: usize) -> Self {
         Self { rows: Vec::new(), width }
-    }
-
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// A section's rule: `── name · note ─────`.
@@ -30,7 +26,7 @@ impl Entries {
     /// A label and what it names, wrapped beside the label where there is room.
     pub fn entry(&mut self, label: &str, row: Row) {
         let hang = if self.width >= 60 { LABEL + 2 } else { 3 };
-        self.hung(Row::of(Tone::Quiet, format!(" {label:<LABEL$} ")).joined(row), hang);
+        self.hung(quiet(format!(" {label:<LABEL$} ")).joined(row), hang);
     }
 
     /// An entry of our own words.
@@ -46,13 +42,13 @@ impl Entries {
     /// An entry of foreign words; nothing where there are none.
     pub fn foreign(&mut self, label: &str, text: &str) {
         if !text.is_empty() {
-            self.entry(label, Row::default().and_foreign(Tone::Ours, text));
+            self.entry(label, foreign(Tone::Ours, text));
         }
     }
 
     /// A hazard by its name, and what it is about.
     pub fn hazard(&mut self, name: &str, what: &str) {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, name).and(Tone::Quiet, ": ");
+        let row = warn("▲ ").and_foreign(Tone::Warn, name).quiet(": ");
         self.entry("hazard", row.and_foreign(Tone::Ours, what));
     }
 
@@ -75,7 +71,7 @@ impl Entries {
 
 /// A section's rule: `── name · note ─────`.
 pub fn caption(name: &str, note: &str, width: usize) -> Row {
-    let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
+    let mut row = border("── ").ours(name);
     if !note.is_empty() {
         row.push(Tone::Quiet, format!(" · {note}"));
     }

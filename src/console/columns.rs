@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, foreign, ours, quiet};
 
 /// The columns of a list, from the left.
 #[derive(Clone, Debug, Default)]
@@ -27,21 +27,15 @@ enum Fit {
     Rest,
 }
 
-/// How wide a column would be, with the gap before it, and how far it shrinks.
-#[derive(Clone, Copy, Debug)]
-pub struct Want {
-    pub gap: usize,
-    /// As wide as its widest cell; an empty column wants nothing, and is not shown.
-    pub wants: usize,
-    pub least: usize,
-}
-
 /// How wide columns become in so much room: as wide as they want; else the last ones shrink first; and where the least of
 /// each is too much, the columns in `goes` go, in that order.
-pub fn fitted<const N: usize>(room: usize, wants: [Want; N], goes: &[usize]) -> [usize; N] {
-    let mut widths = wants.map(|want| want.wants.min(want.least));
+///
+/// Of each: the gap before it, how wide it would be (as its widest cell; an empty column is not shown), and how far it
+/// shrinks.
+pub fn fitted<const N: usize>(room: usize, wants: [(usize, usize, usize); N], goes: &[usize]) -> [usize; N] {
+    let mut widths = wants.map(|(_, wants, least)| wants.min(least));
     let used = |widths: &[usize; N]| -> usize {
-        wants.iter().zip(widths).filter(|(_, width)| **width > 0).map(|(want, width)| want.gap + width).sum()
+        wants.iter().zip(widths).filter(|(_, width)| **width > 0).map(|((gap, ..), width)| gap + width).sum()
     };
     for gone in goes {
         if used(&widths) <= room {
@@ -52,8 +46,8 @@ pub fn fitted<const N: usize>(room: usize, wants: [Want; N], goes: &[usize]) -> 
         }
     }
     let mut spare = room.saturating_sub(used(&widths));
-    for (width, want) in widths.iter_mut().zip(wants).filter(|(width, _)| **width > 0) {
-        let more = want.wants.saturating_sub(*width).min(spare);
+    for (width, (_, wants, _)) in widths.iter_mut().zip(wants).filter(|(width, _)| **width > 0) {
+        let more = wants.saturating_sub(*width).min(spare);
         *width += more;
         spare -= more;
     }
@@ -84,18 +78,9 @@ impl Columns {
         self
     }
 
-    /// How many columns of the screen all but the last take.
-    pub fn width(&self) -> usize {
-        let width = |column: &Column| match column.fit {
-            Fit::Left(0) | Fit::Right(0) | Fit::Rest => 0,
-            Fit::Left(width) | Fit::Right(width) => column.gap + width,
-        };
-        self.0.iter().map(width).sum()
-    }
-
     /// The names above the list.
     pub fn heading(&self) -> Row {
-        self.row(self.0.iter().map(|column| Row::of(Tone::Quiet, column.name)))
+        self.row(self.0.iter().map(|column| quiet(column.name)))
     }
 
     /// One row of the list, a cell for each column: also for those that are not shown.
@@ -105,23 +90,20 @@ impl Columns {
             let cell = match column.fit {
                 Fit::Left(0) | Fit::Right(0) => continue,
                 Fit::Left(width) => cell.clipped(width).padded(width),
-                Fit::Right(width) => Row::of(Tone::Ours, " ".repeat(width.saturating_sub(cell.width()))).joined(cell),
+                Fit::Right(width) => ours(" ".repeat(width.saturating_sub(cell.width()))).joined(cell),
                 Fit::Rest => cell,
             };
-            row = row.and(Tone::Ours, " ".repeat(column.gap)).joined(cell);
+            row = row.ours(" ".repeat(column.gap)).joined(cell);
         }
         row
     }
 }
 
-/// A cell of foreign text.
-pub fn cell(tone: Tone, text: &str) -> Row {
-    Row::default().and_foreign(tone, text)
-}
+pub use super::row::foreign as cell;
 
 /// The columns that the longest of these foreign texts takes.
 pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
-    texts.map(|text| cell(Tone::Ours, text).width()).max().unwrap_or(0)
+    texts.map(|text| foreign(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
 /// A column of names in which those that differ look different: one that is too long loses its end, or its middle or
@@ -163,7 +145,7 @@ impl NameColumn {
 
     /// One of the names.
     pub fn cell(&self, tone: Tone, name: &str) -> Row {
-        let name = cell(tone, name);
+        let name = foreign(tone, name);
         if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }
     }
 }
@@ -188,22 +170,20 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         && room > ARROW.len() + 4
     {
         let room = room - 3;
-        let (from, to) = (cell(tone, from), cell(tone, to));
+        let (from, to) = (foreign(tone, from), foreign(tone, to));
         // A side that needs less than its half leaves the rest to the other.
         let left = (room / 2).max(room.saturating_sub(to.width()));
         let right = room - left.min(from.width());
         let head = |side: &Row| if side.text().contains('/') { 0 } else { room / 4 };
         let (first, last) = (head(&from), head(&to));
-        return from.elided(left, first).and(Tone::Quiet, ARROW).joined(to.elided(right, last));
+        return from.elided(left, first).quiet(ARROW).joined(to.elided(right, last));
     }
     if let Some(host) = until_host(text) {
-        let row = cell(tone, host);
+        let row = foreign(tone, host);
         // Of a host without room its end stays: who owns it is said there.
         return match row.width() + LEAST_PATH <= room {
-            true => cell(tone, text).elided(room, row.width()),
-            false if host.len() < text.len() => {
-                row.elided(room.saturating_sub(1), 0).and(Tone::Quiet, "…").clipped(room)
-            }
+            true => foreign(tone, text).elided(room, row.width()),
+            false if host.len() < text.len() => row.elided(room.saturating_sub(1), 0).quiet("…").clipped(room),
             false => row.elided(room, 0),
         };
     }
@@ -214,12 +194,12 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         (false, ..32) => room / 2,
         (false, _) => room * 2 / 3,
     };
-    cell(tone, text).elided(room, head)
+    foreign(tone, text).elided(room, head)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NameColumn, Tone, Want, fitted, target};
+    use super::{NameColumn, Tone, fitted, target};
 
     #[test]
     fn names_that_differ_look_different_however_narrow_their_column() {
@@ -238,13 +218,7 @@ mod tests {
 
     #[test]
     fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {
-        let wants = |median| {
-            [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)].map(|(gap, wants, least)| Want {
-                gap,
-                wants,
-                least,
-            })
-        };
+        let wants = |median| [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)];
         let fit = |room, median| fitted(room, wants(median), &[3, 1, 2]);
         assert_eq!(fit(80, 7), [30, 16, 5, 7]);
         assert_eq!(fit(54, 0), [30, 16, 5, 0], "what is empty takes no room");

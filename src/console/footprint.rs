@@ -7,20 +7,11 @@ const MOST: usize = 256;
 
 /// Bytes that are resident of this process and its descendants; `None` where the system does not say.
 pub(super) fn of(pid: u32) -> Option<u64> {
-    let mut open = vec![pid];
-    let mut seen = 0;
-    let mut all = 0_u64;
-    while let Some(pid) = open.pop() {
-        seen += 1;
-        if seen > MOST {
-            break;
-        }
-        // A child may have ended meanwhile; the first one must be there.
-        match resident(pid) {
-            Some(bytes) => all = all.saturating_add(bytes),
-            None if seen == 1 => return None,
-            None => {}
-        }
+    let (mut all, mut open) = (resident(pid)?, children(pid));
+    for _ in 1..MOST {
+        let Some(pid) = open.pop() else { break };
+        // A child may have ended meanwhile.
+        all = all.saturating_add(resident(pid).unwrap_or(0));
         open.extend(children(pid));
     }
     Some(all)

@@ -246,9 +246,7 @@ impl Line {
             who: detail.operator.unwrap_or_default(),
         }
     }
-}
 
-impl Line {
     /// Whether it can be its call's row. One that cannot be read is a row, too.
     pub fn is_row(&self) -> bool {
         self.kind.map_or(self.kind_word.is_empty(), query::is_row)

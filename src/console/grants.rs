@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::card::counted;
 use super::model::Held;
 use super::model::rule::{GrantOffer, Number, Presses};
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::grants::{Reach, holds_argument, holds_every_path, may_be_outside, reach};
@@ -94,25 +94,17 @@ fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
 
 /// What happens, what then passes unseen, and until when. `now` is milliseconds since 1970, `offset` local time's from UTC.
 pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> Vec<Row> {
-    let mut rows = vec![
-        Row::of(Tone::Ours, "Approves ")
-            .and_foreign(Tone::Strong, &snapshot.ticket)
-            .and(Tone::Ours, " now, as a does."),
-    ];
+    let mut rows = vec![ours("Approves ").and_foreign(Tone::Strong, &snapshot.ticket).ours(" now, as a does.")];
     let tool = |row: Row| row.and_foreign(Tone::Strong, &snapshot.tool);
     let passes = match &offer.terms.covers {
-        Covers::ThisCall => {
-            tool(Row::of(Tone::Ours, "Then runs unasked: ")).and(Tone::Ours, " with exactly these arguments.")
-        }
-        Covers::Under { argument, folder } => tool(Row::of(Tone::Ours, "Then runs unasked: every "))
-            .and(Tone::Ours, " whose ")
+        Covers::ThisCall => tool(ours("Then runs unasked: ")).ours(" with exactly these arguments."),
+        Covers::Under { argument, folder } => tool(ours("Then runs unasked: every "))
+            .ours(" whose ")
             .and_foreign(Tone::Strong, argument)
-            .and(Tone::Ours, " lies in ")
+            .ours(" lies in ")
             .and_foreign(Tone::Strong, folder)
-            .and(Tone::Ours, ", links followed, whatever its other arguments."),
-        Covers::Tool => {
-            tool(Row::of(Tone::Ours, "Then runs unasked: every ")).and(Tone::Ours, ", whatever its arguments.")
-        }
+            .ours(", links followed, whatever its other arguments."),
+        Covers::Tool => tool(ours("Then runs unasked: every ")).ours(", whatever its arguments."),
     };
     rows.push(passes);
     let until = match offer.terms.lasts {
@@ -125,10 +117,10 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             format!("Until {} ran this way. Digits change the number.", counted(calls, "such call"))
         }
     };
-    rows.push(Row::of(Tone::Strong, until));
+    rows.push(strong(until));
     let still = match reach(&snapshot.hazards) {
         Some(Reach::Outside) => {
-            rows.push(Row::of(Tone::Warn, "▲ The host did not declare this folder."));
+            rows.push(warn("▲ The host did not declare this folder."));
             "Still asked: a call that also names a path elsewhere, one with another hazard, a dangerous one, or one that a \
              rule asks for."
         }
@@ -139,17 +131,17 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             "Still asked: what is dangerous (replaces a file), has a hazard, or a rule asks for."
         }
     };
-    rows.push(Row::of(Tone::Quiet, format!("{still} A changed definition ends it; so does x under 5 Rules.")));
-    if let Some(danger) = &snapshot.danger {
-        let row = Row::of(Tone::Danger, "◆ dangerous: ").and_foreign(Tone::Danger, danger);
-        rows.push(row.and(Tone::Danger, ", and the next ones run unasked"));
+    rows.push(quiet(format!("{still} A changed definition ends it; so does x under 5 Rules.")));
+    if let Some(why) = &snapshot.danger {
+        let row = danger("◆ dangerous: ").and_foreign(Tone::Danger, why);
+        rows.push(row.danger(", and the next ones run unasked"));
     }
     if offer.waiting > 0 {
         // Of counted ones no more than the number, which is why this is no promise.
         let most = if let Lasts::Calls(calls) = offer.terms.lasts { calls as usize } else { usize::MAX };
         let words =
             format!("▲ running at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));
-        rows.push(Row::of(Tone::Warn, words));
+        rows.push(warn(words));
     }
     rows
 }
@@ -157,11 +149,11 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
 /// What a grant covers, as its line says it; the tool comes before it.
 pub fn covers(card: &GrantCard) -> Row {
     match &card.terms.covers {
-        Covers::ThisCall => Row::of(Tone::Ours, "the same arguments"),
+        Covers::ThisCall => ours("the same arguments"),
         Covers::Under { argument, folder } => {
-            Row::default().and_foreign(Tone::Ours, argument).and(Tone::Quiet, " under ").and_foreign(Tone::Ours, folder)
+            foreign(Tone::Ours, argument).quiet(" under ").and_foreign(Tone::Ours, folder)
         }
-        Covers::Tool => Row::of(Tone::Ours, "any arguments"),
+        Covers::Tool => ours("any arguments"),
     }
 }
 

@@ -4,9 +4,8 @@ mod bound;
 mod table;
 
 use crate::wire::words::words;
-pub use bound::{Conflict, Keys, decides};
-use table::LISTS;
-pub use table::{BINDINGS, SCREENS};
+pub use bound::{Keys, decides};
+pub use table::{Action, BINDINGS, CARD, LISTS, SCREENS};
 
 /// A key that the terminal reports, if the console uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,84 +22,6 @@ pub enum Key {
     Home,
     End,
     Tab,
-}
-
-/// What a key asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Down,
-    Up,
-    PageDown,
-    PageUp,
-    Top,
-    Bottom,
-    /// The first line of what is on screen, the last one.
-    First,
-    Last,
-    HalfDown,
-    HalfUp,
-    Approve,
-    ApproveUnread,
-    Deny,
-    Confirm,
-    Send,
-    /// The tool reads.
-    Reads,
-    /// The tool changes something.
-    Changes,
-    /// Unexplained parameters of the tool are plain text.
-    PlainText,
-    Edit,
-    Open,
-    Back,
-    Sort,
-    NextServer,
-    PreviousServer,
-    Group,
-    Mark,
-    MarkAlike,
-    /// More time for the call.
-    Extend,
-    /// The arguments, to the clipboard.
-    Copy,
-    DenyServer,
-    Earlier,
-    Later,
-    Rule,
-    WriteRule,
-    /// A digit of a number.
-    Number,
-    /// A letter: the rule of that scope.
-    Scope,
-    /// Ends a grant, removes a rule, drops a suggestion.
-    End,
-    /// Refuses a definition.
-    Refuse,
-    Undo,
-    /// The written policy against the log.
-    Replay,
-    /// Switches a rule on or off.
-    Switch,
-    Accept,
-    Find,
-    Seek,
-    NextHit,
-    PreviousHit,
-    Fold,
-    FoldAll,
-    NextFold,
-    Details,
-    Waiting,
-    Activity,
-    Log,
-    Tools,
-    Rules,
-    Servers,
-    Palette,
-    Run,
-    Help,
-    Suspend,
-    Quit,
 }
 
 words! {
@@ -145,6 +66,7 @@ words! {
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
     pub action: Action,
+    pub is: &'static [Is],
     pub keys: &'static [Key],
     /// The keys as they are written.
     pub shown: &'static str,
@@ -155,9 +77,13 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-/// What a key does at a place by the table itself; `None` where it does nothing.
-pub fn action(key: Key, place: Place) -> Option<Action> {
-    Keys::default().action(key, place)
+/// What limits the keys of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    /// It ends in a verdict: its key does nothing else anywhere.
+    Deciding,
+    /// It is for places where other keys are text, so it keeps its own.
+    Fixed,
 }
 
 /// The table for `mcp-approve help keys`.

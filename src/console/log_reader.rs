@@ -10,11 +10,11 @@ mod search;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
-use super::found::{Checked, Counts, Finding, Line, Progress, Task};
+use super::found::{Checked, Counts, Finding, Line, Progress, Task, Unwrapped};
 use super::outside::Sources;
 use super::pin_book::PinReader;
 use super::tried::{Trial, Which};
-use super::{footprint, rule_book, trial, tried_policy, unwrapped};
+use super::{footprint, rule_book, trial};
 use crate::audit::chain::Verifier;
 use crate::audit::fact::Fact;
 use crate::audit::fields::{Fields, Record};
@@ -26,6 +26,8 @@ use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::verified;
 use crate::audit::walk::{SLICE, Walked};
+use crate::home::user;
+use crate::hosts::{self, Listed, Start};
 use crate::policy::past::PastCall;
 use search::Searching;
 use std::ops::ControlFlow;
@@ -172,7 +174,7 @@ impl LogReader {
                 }
             }
             Task::Record { seq } => {
-                let policy = tried_policy::read(&self.sources.places, &Which::Written).ok();
+                let policy = rule_book::tried(&self.sources.places, &Which::Written).ok();
                 self.open()?;
                 if let Some(reader) = &self.reader {
                     let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;
@@ -220,7 +222,7 @@ impl LogReader {
                 let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
                 (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
             }
-            Task::Hosts => (self.tell)(Finding::Hosts(unwrapped::read())),
+            Task::Hosts => (self.tell)(Finding::Hosts(unwrapped())),
             Task::TourSeen => {
                 // Where it cannot be remembered the tour comes again; nothing else is lost.
                 if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
@@ -334,4 +336,16 @@ fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     })?;
     lines.reverse();
     Ok(lines)
+}
+
+/// The servers that hosts start without mcp-approve, for this user and this folder.
+fn unwrapped() -> Vec<Unwrapped> {
+    let Ok(user) = user::current() else { return Vec::new() };
+    let lists = hosts::lists(&hosts::Search::here(user.home).files());
+    let bare = lists.servers.into_iter().filter(|server| matches!(server.start, Start::Unwrapped | Start::Elsewhere));
+    let list = |server: &Listed| match &server.project {
+        Some(project) => format!("{}, for {project}", server.file.display()),
+        None => server.file.display().to_string(),
+    };
+    bare.map(|server| Unwrapped { list: list(&server), host: server.host.to_owned(), server: server.name }).collect()
 }

@@ -110,15 +110,7 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let arguments = past::shown(snapshot.method.as_deref(), arguments);
     let behavior = behavior_of(snapshot);
-    let call = Question {
-        server: &snapshot.server,
-        method: snapshot.method.as_deref(),
-        tool: &snapshot.tool,
-        arguments: &arguments,
-        behavior: &behavior,
-        now: 0,
-        recent: None,
-    };
+    let call = question(snapshot, &behavior, &arguments, 0);
     let roots = roots(snapshot, home);
     let proposals = proposals(&call, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
@@ -202,14 +194,14 @@ fn condition(proposal: &Proposal) -> Option<String> {
     }
 }
 
-/// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".
-fn letter(scope: &Scope, decision: Decision) -> char {
+/// The key that goes to a rule in the panel, and what it chooses.
+fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
     match (decision, scope) {
-        (Decision::Ask | Decision::Deny, _) => 'n',
-        (Decision::Allow, Scope::ThisCall) => 'c',
-        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => 'v',
-        (Decision::Allow, Scope::Under { .. }) => 'f',
-        (Decision::Allow, Scope::ThisTool) => 't',
+        (Decision::Ask | Decision::Deny, _) => ('n', "never"),
+        (Decision::Allow, Scope::ThisCall) => ('c', "this call"),
+        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => ('v', "same values"),
+        (Decision::Allow, Scope::Under { .. }) => ('f', "folder"),
+        (Decision::Allow, Scope::ThisTool) => ('t', "tool"),
     }
 }
 

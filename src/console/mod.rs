@@ -35,7 +35,5 @@ pub mod theme;
 pub mod time;
 pub mod trial;
 pub mod tried;
-mod tried_policy;
-mod unwrapped;
 pub mod update;
 pub mod view;

@@ -5,10 +5,8 @@ mod banners;
 pub mod batch;
 mod browse;
 pub mod figures;
-mod lines;
 pub mod queue;
 mod reading;
-pub mod review;
 pub mod rule;
 mod settings;
 mod word;
@@ -19,8 +17,9 @@ use std::sync::Arc;
 use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
-use super::row::{Row, Tone};
+use super::row::{Row, ours};
 use super::screen::{self, Areas, Arrangement, Heights};
+use super::update::Command;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
@@ -31,9 +30,8 @@ pub use batch::{Batch, Fate, Listed};
 pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
-pub use reading::{Seen, Shown, Unread};
-pub use review::{Change, Review};
-pub use rule::{Choice, Except, Offer, RuleMaker, RuleStage};
+pub use reading::{Seen, Shown};
+pub use rule::{Change, Choice, Except, Offer, Review, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 
@@ -222,6 +220,8 @@ pub enum Reading {
 
 #[derive(Debug, Default)]
 pub struct Model {
+    /// What update has asked for so far, to be done outside once it is over.
+    pub(super) todo: Vec<Command>,
     pub settings: Settings,
     pub size: (u16, u16),
     pub now: i64,
@@ -368,7 +368,7 @@ impl Model {
     /// The note, wrapped to the screen's width.
     pub fn note_rows(&self) -> Vec<Row> {
         let width = usize::from(self.size.0);
-        let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
+        let row = |note: &Row| ours(" ").joined(note.clone()).hung(width, 1);
         self.note.as_ref().map(row).unwrap_or_default()
     }
 

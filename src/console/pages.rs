@@ -12,13 +12,27 @@ use super::caption::{Entries, LABEL};
 use super::card::grouped;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought};
 use super::record_row::badge;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 use super::screen::{self, Sides};
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
 /// From this width on a list has room for everything.
 const WIDE: usize = 100;
+
+/// What the page of the open screen says; nothing where that is no page.
+macro_rules! page {
+    ($model:ident, $says:ident($($argument:ident),*)) => {
+        match $model.screen {
+            Screen::Queue | Screen::Detail => Default::default(),
+            Screen::Activity => activity::$says($($argument),*),
+            Screen::Log => log::$says($($argument),*),
+            Screen::Tools => tools::$says($($argument),*),
+            Screen::Rules => rules::$says($($argument),*),
+            Screen::Servers => servers::$says($($argument),*),
+        }
+    };
+}
 
 /// How many lines the screen's list has.
 pub fn count(model: &Model) -> usize {
@@ -34,35 +48,21 @@ pub fn count(model: &Model) -> usize {
 
 /// The lines of the list in this range.
 pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    match model.screen {
-        Screen::Queue | Screen::Detail => Vec::new(),
-        Screen::Activity => activity::lines(model, range, width),
-        Screen::Log => log::lines(model, range, width),
-        Screen::Tools => tools::lines(model, range, width),
-        Screen::Rules => rules::lines(model, range, width),
-        Screen::Servers => servers::lines(model, range, width),
-    }
+    page!(model, lines(model, range, width))
 }
 
 /// What is above the list: its name and how many, and at the right end what was searched for.
 pub fn title(model: &Model) -> (Row, Row) {
-    let left = match model.screen {
-        Screen::Queue | Screen::Detail => Row::default(),
-        Screen::Activity => activity::title(model),
-        Screen::Log => log::title(model),
-        Screen::Tools => tools::title(model),
-        Screen::Rules => rules::title(model),
-        Screen::Servers => servers::title(model),
-    };
+    let left: Row = page!(model, title(model));
     let list = model.browse.list(model.screen);
     let find = list.filter(|list| !list.find.is_empty());
     let right = find.map(|list| {
         let find = if list.sought == Sought::Led { short(&list.find) } else { list.find.clone() };
         let row = match &list.problem {
-            Some(_) => Row::of(Tone::Danger, "not applied: /").and_foreign(Tone::Danger, &find),
-            None => Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find),
+            Some(_) => danger("not applied: /").and_foreign(Tone::Danger, &find),
+            None => key("/").and_foreign(Tone::Strong, &find),
         };
-        row.and(Tone::Ours, " ")
+        row.ours(" ")
     });
     (left, right.unwrap_or_default())
 }
@@ -80,14 +80,7 @@ fn short(find: &str) -> String {
 
 /// The second line: figures, or what the columns are.
 pub fn heading(model: &Model, width: usize) -> Row {
-    match model.screen {
-        Screen::Queue | Screen::Detail => Row::default(),
-        Screen::Activity => activity::heading(model, width),
-        Screen::Log => log::heading(model, width),
-        Screen::Tools => tools::heading(model, width),
-        Screen::Rules => rules::heading(model),
-        Screen::Servers => servers::heading(width),
-    }
+    page!(model, heading(model, width))
 }
 
 /// The last line.
@@ -106,38 +99,29 @@ pub fn empty(model: &Model) -> Vec<Row> {
     if let Some(trouble) = &model.browse.trouble
         && model.screen != Screen::Activity
     {
-        return vec![
-            Row::of(Tone::Danger, "The audit log cannot be read."),
-            Row::default().and_foreign(Tone::Ours, trouble),
-        ];
+        return vec![danger("The audit log cannot be read."), foreign(Tone::Ours, trouble)];
     }
     if list.is_some_and(|list| !list.find.is_empty()) && model.browse.window.awaits.is_none() {
-        return vec![Row::of(Tone::Strong, "No matches."), Row::of(Tone::Ours, "Esc drops the search, / changes it.")];
+        return vec![strong("No matches."), ours("Esc drops the search, / changes it.")];
     }
-    match model.screen {
-        Screen::Queue | Screen::Detail => Vec::new(),
-        Screen::Activity => activity::empty(),
-        Screen::Log => log::empty(model),
-        Screen::Tools => tools::empty(model),
-        Screen::Rules => rules::empty(model),
-        Screen::Servers => servers::empty(model),
-    }
+    page!(model, empty(model))
 }
 
 /// Where the list and the sheet of the selected line stand.
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;
-    match model.screen {
-        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers if count(model) > 0 => screen::sides(body),
-        Screen::Queue | Screen::Detail | Screen::Activity => Sides::One(body),
-        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Sides::One(body),
-    }
+    let has_sheets = !matches!(model.screen, Screen::Queue | Screen::Detail | Screen::Activity);
+    screen::sides(body, has_sheets && count(model) > 0)
+}
+
+/// Whether the sheet of the selected line is on screen beside its list.
+pub fn is_beside(model: &Model) -> bool {
+    sides(model).divider.is_some()
 }
 
 /// The rows of the sheet that is open, or is beside the list; none where there is no such thing.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
-    let beside = matches!(sides(model), Sides::Both { .. });
-    let Some(list) = model.browse.list(model.screen).filter(|list| beside || list.sheet.is_some()) else {
+    let Some(list) = model.browse.list(model.screen).filter(|list| is_beside(model) || list.sheet.is_some()) else {
         return Vec::new();
     };
     match model.screen {
@@ -162,5 +146,5 @@ fn place(model: &Model) -> Row {
     if count == 0 {
         return Row::default();
     }
-    Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
+    quiet(format!(" {} of {count}", at + 1))
 }

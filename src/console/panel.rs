@@ -3,9 +3,9 @@
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
 use super::card::counted;
-use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Tour, Unread};
+use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
 pub fn rows(model: &Model) -> Vec<Row> {
@@ -20,26 +20,21 @@ pub fn rows(model: &Model) -> Vec<Row> {
         }
         Some(Overlay::Reason { members, text, .. }) => reason(model, members, text, width),
         Some(Overlay::Find { text }) => {
-            vec![Row::of(Tone::Key, " / ").and_foreign(Tone::Strong, text).and(Tone::Key, "▏"), find_hint(model)]
+            vec![key(" / ").and_foreign(Tone::Strong, text).key("▏"), find_hint(model)]
         }
         Some(Overlay::Unreadable { armed, problem, .. }) => vec![
             heading(Tone::Warn, "The edited arguments cannot be sent", armed),
-            Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
-            Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
+            ours(" ").and_foreign(Tone::Danger, problem),
+            quiet(" Nothing was sent; the call still waits as it was."),
         ],
         Some(Overlay::Leave) => vec![
-            Row::of(Tone::Warn, format!(" {} for you. Leave the console?", waits(model.waiting()))),
-            Row::of(
-                Tone::Quiet,
-                match model.settings.process {
-                    Process::Demo => {
-                        " The demo ends with its console: its agent withdraws them, and none of them runs."
-                    }
-                    Process::Own | Process::Shared => {
-                        " They stay held until their deadline, or until another console decides them."
-                    }
-                },
-            ),
+            warn(format!(" {} for you. Leave the console?", waits(model.waiting()))),
+            quiet(match model.settings.process {
+                Process::Demo => " The demo ends with its console: its agent withdraws them, and none of them runs.",
+                Process::Own | Process::Shared => {
+                    " They stay held until their deadline, or until another console decides them."
+                }
+            }),
         ],
         Some(Overlay::Search { text, .. }) => search(model, text, width),
         Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
@@ -57,70 +52,68 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     let Some(held) = model.still(armed) else {
         return vec![over(armed)];
     };
-    let danger = held.snapshot.danger.as_deref().unwrap_or_default();
-    let question = match (reading, held.unread()) {
-        (Reading::Unread, _) | (_, Some(Unread::End)) => "Approve this dangerous call UNREAD?".to_owned(),
-        (Reading::Read, Some(Unread::Skipped(rows))) => {
+    let why = held.snapshot.danger.as_deref().unwrap_or_default();
+    let question = match (reading, held.seen) {
+        (Reading::Unread, _) | (_, Seen::Partly) => "Approve this dangerous call UNREAD?".to_owned(),
+        (Reading::Read, Seen::Skipping(rows)) => {
             format!("Approve this dangerous call? {} skipped.", counted(rows, "row"))
         }
-        (Reading::Read, None) => "Approve this dangerous call?".to_owned(),
+        (Reading::Read, Seen::Whole) => "Approve this dangerous call?".to_owned(),
     };
     vec![
         heading(Tone::Danger, &question, armed),
-        Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, model.effect_of(held)),
-        Row::of(Tone::Danger, " ◆ ").and_foreign(Tone::Danger, danger),
+        ours(" ").and_foreign(Tone::Strong, model.effect_of(held)),
+        danger(" ◆ ").and_foreign(Tone::Danger, why),
     ]
 }
 
 /// What was typed of the word, and whether it goes on right.
 fn typing(word: &str, text: &str) -> Row {
-    let row = Row::of(Tone::Ours, " Type ").and(Tone::Key, word).and(Tone::Ours, " to approve it: ");
+    let row = ours(" Type ").key(word).ours(" to approve it: ");
     let tone = if word.starts_with(text) { Tone::Strong } else { Tone::Danger };
-    row.and_foreign(tone, text).and(Tone::Key, "▏").and(Tone::Quiet, " its last letter sends it")
+    row.and_foreign(tone, text).key("▏").quiet(" its last letter sends it")
 }
 
 fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row> {
     let heading = match members {
         [armed] if model.waits(armed).is_none() => return vec![over(armed)],
         [armed] => heading(Tone::Ours, "Deny, because", armed),
-        many => Row::of(Tone::Ours, format!(" Deny {} calls, because", many.len()))
-            .and(Tone::Quiet, "  · each is listed before anything is sent"),
+        many => {
+            ours(format!(" Deny {} calls, because", many.len())).quiet("  · each is listed before anything is sent")
+        }
     };
     let last = match model.reasons.front() {
         Some(reason) if text.is_empty() => {
-            let told = Row::of(Tone::Quiet, " The agent reads the reason. ").and(Tone::Key, "↑");
-            told.and(Tone::Quiet, " takes the last: ").and_foreign(Tone::Ours, reason).clipped(width)
+            let told = quiet(" The agent reads the reason. ").key("↑");
+            told.quiet(" takes the last: ").and_foreign(Tone::Ours, reason).clipped(width)
         }
-        _ => Row::of(Tone::Quiet, " The agent reads the reason. It may stay empty."),
+        _ => quiet(" The agent reads the reason. It may stay empty."),
     };
     vec![heading, written((" › ", " … "), text, width), last]
 }
 
 fn find_hint(model: &Model) -> Row {
     match model.sought.as_str() {
-        "" => Row::of(
-            Tone::Quiet,
-            " Words anywhere on the card, whatever their case; n goes to the next match, N to the one before.",
-        ),
-        last => Row::of(Tone::Quiet, " Enter alone looks again for ").and_foreign(Tone::Ours, last),
+        "" => quiet(" Words anywhere on the card, whatever their case; n goes to the next match, N to the one before."),
+        last => quiet(" Enter alone looks again for ").and_foreign(Tone::Ours, last),
     }
 }
 
 /// What is being written, with the cursor: it stays in sight, so a long one is shown from its end, behind another mark.
 fn written((mark, mark_of_end): (&str, &str), text: &str, width: usize) -> Row {
-    let shown = Row::default().and_foreign(Tone::Strong, text);
+    let shown = foreign(Tone::Strong, text);
     let mut rows = shown.wrapped(width.saturating_sub(4).max(1));
     let line = rows.pop().unwrap_or_default();
-    Row::of(Tone::Key, if rows.is_empty() { mark } else { mark_of_end }).joined(line).and(Tone::Key, "▏")
+    key(if rows.is_empty() { mark } else { mark_of_end }).joined(line).key("▏")
 }
 
 fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
     let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_deref());
     let hint = match problem {
-        Some(problem) => Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
+        Some(problem) => ours(" ").and_foreign(Tone::Danger, problem),
         None => {
             let words = " words, tool: server: verdict: by: rule: badge: kind: since:1d until: -not";
-            Row::of(Tone::Quiet, words).clipped(width)
+            quiet(words).clipped(width)
         }
     };
     vec![written((" / ", " / "), text, width), hint]
@@ -134,13 +127,13 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
     let mut rows = vec![written((" : ", " : "), text, width)];
     for (place, entry) in entries.iter().enumerate().skip(top).take(room) {
         let chosen = place == at;
-        let row = Row::of(Tone::Key, if chosen { " ▸ " } else { "   " });
-        let name = Row::default().and_foreign(if chosen { Tone::Strong } else { Tone::Ours }, &entry.name);
-        let row = row.joined(name.padded(20)).and(Tone::Key, format!(" {:<6}", entry.keys));
-        rows.push(row.and(Tone::Ours, " ").and_foreign(Tone::Quiet, &entry.help).clipped(width));
+        let row = key(if chosen { " ▸ " } else { "   " });
+        let name = foreign(if chosen { Tone::Strong } else { Tone::Ours }, &entry.name);
+        let row = row.joined(name.padded(20)).key(format!(" {:<6}", entry.keys));
+        rows.push(row.ours(" ").and_foreign(Tone::Quiet, &entry.help).clipped(width));
     }
     if entries.is_empty() {
-        rows.push(Row::of(Tone::Warn, "   No matches."));
+        rows.push(warn("   No matches."));
     }
     rows
 }
@@ -157,30 +150,26 @@ fn tour(model: &Model) -> Vec<Row> {
     }
     if !model.calls.is_empty() && model.size.1 < 36 {
         // A call that waits needs the room.
-        let hint = |row: Row, key: &str, words: &str| row.and(Tone::Key, format!(" {key}")).and(Tone::Ours, words);
-        let row = hint(Row::default(), "a", " approve ·");
-        let row = hint(hint(row, "d", " deny ·"), "2", " what passes ·");
-        return vec![hint(hint(hint(row, "3", " log ·"), "?", " keys ·"), "Esc", " hides this for good")];
+        let row = key(" a").ours(" approve ·").key(" d").ours(" deny ·").key(" 2").ours(" what passes ·");
+        let row = row.key(" 3").ours(" log ·").key(" ?").ours(" keys ·");
+        return vec![row.key(" Esc").ours(" hides this for good")];
     }
-    let line = |key: &str, words: &str| Row::of(Tone::Key, format!(" {key:<6}")).and(Tone::Ours, words);
+    let line = |keys: &str, words: &str| key(format!(" {keys:<6}")).ours(words);
     vec![
         line("a d", "approve or deny the call on screen; a dangerous one takes a, then y"),
         line("1 2", "what waits for you, and everything that passes by policy"),
         line("3", "who decided what, and when: every call is in the log"),
         line("4 5 6", "the tools, the rules and the servers that are known"),
-        line("? :", "every key, every command")
-            .and(Tone::Quiet, " · ")
-            .and(Tone::Key, "Esc")
-            .and(Tone::Quiet, " dismisses these lines for good"),
+        line("? :", "every key, every command").quiet(" · ").key("Esc").quiet(" dismisses these lines for good"),
     ]
 }
 
 fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {
     let row = Row::of(tone, format!(" {words} "));
-    row.and(Tone::Quiet, " ").and_foreign(Tone::Quiet, &armed.key().ticket)
+    row.quiet(" ").and_foreign(Tone::Quiet, &armed.key().ticket)
 }
 
 fn over(armed: &Armed) -> Row {
-    let row = Row::of(Tone::Warn, " Too late: ").and_foreign(Tone::Ours, &armed.key().ticket);
-    row.and(Tone::Ours, " no longer waits as it was shown. Nothing will be sent.")
+    let row = warn(" Too late: ").and_foreign(Tone::Ours, &armed.key().ticket);
+    row.ours(" no longer waits as it was shown. Nothing will be sent.")
 }

@@ -7,6 +7,7 @@ use crate::capability::types;
 use crate::home::config;
 use crate::home::places::Places;
 use crate::home::policy_file;
+use crate::link::message::KnownTool;
 use crate::pins::reading::{Known, Server};
 use crate::pins::{Memory, PinsError};
 use crate::policy::rule::{Decision, Rule};
@@ -56,10 +57,10 @@ impl PinReader {
             names.map(|rule| rule.id.clone()).collect::<Vec<_>>()
         };
         for tool in &mut book.tools {
-            tool.rules = if tool.waits() { named(&tool.server, Some(&tool.tool)) } else { Vec::new() };
+            tool.rules = if tool.waits() { named(&tool.server, Some(&tool.known.tool)) } else { Vec::new() };
         }
         for program in &mut book.programs {
-            program.rules = named(&program.server, None);
+            program.rules = named(&program.server.name, None);
         }
         if self.last.as_ref() == Some(&book) {
             return Ok(None);
@@ -86,9 +87,10 @@ fn names(rule: &Rule, server: &str, tool: Option<&str>) -> bool {
 fn of_memory(memory: &Memory) -> Result<PinBook, PinsError> {
     let tools = memory.tools()?;
     let programs = memory.servers()?;
+    let program = |server: Server| Some(PinnedProgram { why: server.change()?, server, rules: Vec::new() });
     Ok(PinBook {
         tools: tools.iter().map(|known| tool(memory, known)).collect::<Result<_, _>>()?,
-        programs: programs.iter().filter_map(program).collect(),
+        programs: programs.into_iter().filter_map(program).collect(),
     })
 }
 
@@ -98,37 +100,25 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
     Ok(PinnedTool {
         server: known.server.name.clone(),
         fingerprint: known.server.fingerprint.clone(),
-        tool: tool.name.clone(),
-        signature: types::signature(tool),
+        known: KnownTool {
+            tool: tool.name.clone(),
+            signature: types::signature(tool),
+            identity: behavior.identity,
+            confidence: behavior.confidence,
+            evidence: behavior.evidence.clone(),
+            disputed: behavior.disputed,
+            hazards: behavior.hazards.clone(),
+            digest: known.pin.latest,
+            pin: known.pin_state,
+        },
         tags: tags::of(behavior, &tool.name),
         effects: format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()),
-        identity: behavior.identity,
-        confidence: behavior.confidence,
         was: known.pin.identity,
-        evidence: behavior.evidence.clone(),
-        disputed: behavior.disputed,
-        hazards: behavior.hazards.clone(),
-        pin: known.pin_state,
         version: known.pin.version,
-        latest: known.pin.latest,
         definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),
         changes: memory.changes(known)?,
         grown: memory.grown(known)?,
         rules: Vec::new(),
         last_seen: known.last_seen,
-    })
-}
-
-fn program(server: &Server) -> Option<PinnedProgram> {
-    Some(PinnedProgram {
-        why: server.change()?,
-        server: server.name.clone(),
-        fingerprint: server.fingerprint.clone(),
-        command: server.command.clone(),
-        arguments: server.arguments(),
-        program: server.program.clone(),
-        trusted: server.trusted.clone(),
-        rules: Vec::new(),
-        last_seen: server.last_seen,
     })
 }

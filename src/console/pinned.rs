@@ -1,14 +1,12 @@
 //! What is remembered of servers' tools and programs between sessions, and what an operator settles of it: plain data
 //! between the Tools screen and whoever keeps the pins. Every text in it is foreign.
 
-use crate::behavior::confidence::Confidence;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
-use crate::link::message::PinState;
-use crate::pins::diff::{Argument, Change, Grown};
+use crate::link::message::{KnownTool, PinState};
+use crate::pins::diff::{Change, Grown};
+use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it is now.
@@ -25,26 +23,15 @@ pub struct PinnedTool {
     pub server: String,
     /// Of the server's command line, 64 hex characters.
     pub fingerprint: String,
-    pub tool: String,
-    /// Rust notation.
-    pub signature: String,
+    pub known: KnownTool,
     /// `documents:read`, as a role would name it.
     pub tags: Vec<String>,
     /// Side effects and idempotence, in our words.
     pub effects: String,
-    pub identity: Identity,
-    /// How sure it is that a PURE one only reads.
-    pub confidence: Confidence,
     /// What the trusted definition was concluded to be.
     pub was: Option<Identity>,
-    pub evidence: Vec<Evidence>,
-    pub disputed: bool,
-    pub hazards: Vec<Hazard>,
-    pub pin: PinState,
     /// From 1, one more with every change of the definition.
     pub version: u64,
-    /// Of the canonical definition.
-    pub latest: Digest,
     /// The definition as indented JSON.
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
@@ -60,23 +47,11 @@ pub struct PinnedTool {
 /// A server whose program or command line is not the one that is trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PinnedProgram {
-    pub server: String,
-    /// Of the command line, 64 hex characters.
-    pub fingerprint: String,
-    /// The program and what it runs.
-    pub command: String,
-    /// The whole command line beside the one that was trusted before.
-    pub arguments: Vec<Argument>,
+    pub server: Server,
     /// What changed.
     pub why: String,
-    /// The files that ran last, one a line, with their digests.
-    pub program: String,
-    /// The files that are trusted; `None`: this command line was never accepted.
-    pub trusted: Option<String>,
     /// Allow rules that name this server or one of its tools, by id: they are suspended.
     pub rules: Vec<String>,
-    /// Milliseconds since 1970, UTC.
-    pub last_seen: i64,
 }
 
 /// A definition as it was on show, so that what changed since is not settled with it.
@@ -128,18 +103,14 @@ pub struct Settled {
 impl PinnedTool {
     /// Its name and definition as they are on show.
     pub fn shown(&self) -> Shown {
-        Shown { fingerprint: self.fingerprint.clone(), tool: self.tool.clone(), latest: self.latest }
-    }
-
-    /// Its badge, whatever it is called with.
-    pub fn badge(&self) -> Badge {
-        Badge::of(self.identity.mutability, self.confidence)
+        Shown { fingerprint: self.fingerprint.clone(), tool: self.known.tool.clone(), latest: self.known.digest }
     }
 
     /// Whether the operator's word on what it is would spare questions: it looks like a read, or it is new.
     pub fn wants_word(&self) -> bool {
-        match self.pin {
-            PinState::Trusted => self.badge() == Badge::Likely,
+        let KnownTool { identity, confidence, pin, .. } = self.known;
+        match pin {
+            PinState::Trusted => Badge::of(identity.mutability, confidence) == Badge::Likely,
             PinState::New => true,
             PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
         }
@@ -147,6 +118,6 @@ impl PinnedTool {
 
     /// Whether it is not the trusted definition: no allow rule covers it until somebody has looked.
     pub fn waits(&self) -> bool {
-        self.pin != PinState::Trusted
+        self.known.pin != PinState::Trusted
     }
 }

@@ -1,9 +1,9 @@
 //! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
 //! command line. Where there is little room every other column gives way before the target does.
 
-use super::columns::{Columns, NameColumn, cell, target, widest};
+use super::columns::{Columns, NameColumn, target, widest};
 use super::found::Line;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, foreign, good, ours, quiet, warn};
 use super::time;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
@@ -96,7 +96,7 @@ impl RecordColumns {
 
     /// Whether nothing of these records' cells is cut.
     pub fn hold(&self, lines: &[Line]) -> bool {
-        let width = |text: &str| cell(Tone::Ours, text).width();
+        let width = |text: &str| foreign(Tone::Ours, text).width();
         lines.iter().all(|line| {
             width(who(line).unwrap_or_default()) <= self.who
                 && width(tool_of(line)) <= self.tool.width
@@ -111,8 +111,7 @@ impl RecordColumns {
 
     /// The columns' names.
     pub fn heading(&self) -> Row {
-        self.columns()
-            .row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(|name| Row::of(Tone::Quiet, name)))
+        self.columns().row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(quiet))
     }
 
     fn columns(&self) -> Columns {
@@ -128,22 +127,22 @@ impl RecordColumns {
             None => (Tone::Quiet, &line.server),
         };
         let mut upon = match &line.target {
-            None if self.tool.width == 0 => cell(tool.0, tool.1).clipped(self.rest),
+            None if self.tool.width == 0 => foreign(tool.0, tool.1).clipped(self.rest),
             _ => self.target(line),
         };
         // How a read was explained fills a sheet, not a row.
         let note = if line.by == Some(By::Default) { "" } else { note(line) };
         if !note.is_empty() && upon.width() + 12 < self.rest {
             let gap = if upon.runs.is_empty() { "" } else { "  " };
-            upon = upon.and(Tone::Ours, gap).and_foreign(Tone::Quiet, note).clipped(self.rest);
+            upon = upon.ours(gap).and_foreign(Tone::Quiet, note).clipped(self.rest);
         }
         self.columns().row([
-            Row::of(Tone::Quiet, line.seq.to_string()),
-            Row::of(Tone::Quiet, when),
+            quiet(line.seq.to_string()),
+            quiet(when),
             badge(line.badge),
             happened(line),
             self.ticket.cell(Tone::Quiet, ticket(line)),
-            cell(Tone::Ours, who(line).unwrap_or_default()),
+            foreign(Tone::Ours, who(line).unwrap_or_default()),
             self.tool.cell(tool.0, tool.1),
             upon,
         ])
@@ -153,9 +152,9 @@ impl RecordColumns {
 /// The badge of what passed or was recorded, by its shape.
 pub fn badge(badge: Option<Badge>) -> Row {
     match badge {
-        Some(Badge::Pure) => Row::of(Tone::Good, "○"),
-        Some(Badge::Likely) => Row::of(Tone::Ours, "◌"),
-        Some(Badge::Mutates) => Row::of(Tone::Warn, "●"),
+        Some(Badge::Pure) => good("○"),
+        Some(Badge::Likely) => ours("◌"),
+        Some(Badge::Mutates) => warn("●"),
         None => Row::default(),
     }
 }
@@ -200,7 +199,7 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Passed) => (Tone::Ours, "passed"),
         Some(Kind::Session) => (Tone::Ours, "session"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
-        None => return cell(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
+        None => return foreign(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
     };
     Row::of(tone, word)
 }
@@ -221,11 +220,11 @@ pub fn sentence(line: &Line) -> Row {
     let mut row = happened(line);
     match (&line.rule, who(line)) {
         (_, Some(_)) if !line.who.is_empty() => {
-            row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
+            row = row.quiet(" by ").and_foreign(Tone::Ours, &line.who);
         }
         (Some(rule), Some(_)) => {
             let by = if rule.starts_with("grant:") { " by " } else { " by rule " };
-            row = row.and(Tone::Quiet, by).and_foreign(Tone::Ours, rule);
+            row = row.quiet(by).and_foreign(Tone::Ours, rule);
         }
         (None, Some(by)) => row.push(Tone::Quiet, format!(" by {by}")),
         (_, None) => {}
@@ -236,7 +235,7 @@ pub fn sentence(line: &Line) -> Row {
     }
     match note(line) {
         "" => row,
-        note => row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, note),
+        note => row.quiet(": ").and_foreign(Tone::Foreign, note),
     }
 }
 

@@ -26,16 +26,9 @@ pub enum Degree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Risk {
     pub degree: Degree,
-    pub flag: Flag,
+    /// `▲`: a hazard, or evidence that contradicts itself, asks for a look; else nothing.
+    pub flag: &'static str,
     pub word: &'static str,
-}
-
-/// Whether something beside the action asks for a look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Flag {
-    Plain,
-    /// A hazard, or evidence that contradicts itself.
-    Raised,
 }
 
 /// The widest mark, in columns.
@@ -45,12 +38,12 @@ impl Risk {
     /// The risk of a held call.
     pub fn of(snapshot: &Snapshot) -> Self {
         let identity = snapshot.identity;
-        let flag = if snapshot.hazards.is_empty() && !snapshot.disputed { Flag::Plain } else { Flag::Raised };
+        let flag = if snapshot.hazards.is_empty() && !snapshot.disputed { "" } else { "▲" };
         let (degree, word) = match (identity.mutability, identity.output_domain) {
             (Mutability::Pure, _) => {
                 let badge = snapshot.badge();
                 let degree = match badge {
-                    _ if snapshot.danger.is_some() || flag == Flag::Raised => Degree::Hazard,
+                    _ if snapshot.danger.is_some() || !flag.is_empty() => Degree::Hazard,
                     Badge::Pure => Degree::Reads,
                     Badge::Likely | Badge::Mutates => Degree::Likely,
                 };
@@ -75,8 +68,7 @@ impl Risk {
             Degree::Replaces => ("◈", Tone::Danger),
             Degree::Severe => ("◆", Tone::Danger),
         };
-        let flag = if self.flag == Flag::Raised { "▲" } else { "" };
-        Run { text: format!("{shape} {}{flag}", self.word), tone }
+        Run { text: format!("{shape} {}{}", self.word, self.flag), tone }
     }
 }
 

@@ -184,6 +184,29 @@ impl Row {
     }
 }
 
+/// A row of foreign text, made visible on one line.
+pub fn foreign(tone: Tone, text: &str) -> Row {
+    Row::default().and_foreign(tone, text)
+}
+
+/// For each of these tones, how a row of our own words begins, `quiet("at ")`, and how it goes on, `.quiet("at ")`.
+macro_rules! tones {
+    ($($name:ident $tone:ident),*) => {
+        $(pub fn $name(text: impl Into<String>) -> Row {
+            Row::of(Tone::$tone, text)
+        })*
+
+        impl Row {
+            $(#[must_use]
+            pub fn $name(self, text: impl Into<String>) -> Self {
+                self.and(Tone::$tone, text)
+            })*
+        }
+    };
+}
+
+tones! { ours Ours, strong Strong, quiet Quiet, border Border, key Key, good Good, warn Warn, danger Danger }
+
 /// The first place of words in a text; `words` is in small letters.
 fn place(text: &str, words: &[char]) -> Option<(usize, usize)> {
     let starts = text.char_indices().map(|(at, _)| at);

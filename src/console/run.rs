@@ -3,6 +3,7 @@
 mod keyboard;
 mod terminal;
 
+use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -113,12 +114,6 @@ struct Loop<'a> {
     focus: Focus,
 }
 
-/// Whether the loop goes on.
-enum Next {
-    GoOn,
-    Leave,
-}
-
 impl Loop<'_> {
     fn run(mut self) -> Result<(), RunError> {
         let mut stale = true;
@@ -143,7 +138,7 @@ impl Loop<'_> {
             };
             if let Some(msg) = msg {
                 stale = true;
-                if let Next::Leave = self.take(msg)? {
+                if self.take(msg)?.is_break() {
                     return Ok(());
                 }
             }
@@ -192,7 +187,7 @@ impl Loop<'_> {
     }
 
     /// Updates, and does what is asked. Keys are read one at a time, so the keyboard waits until this is over.
-    fn take(&mut self, msg: Msg) -> Result<Next, RunError> {
+    fn take(&mut self, msg: Msg) -> Result<ControlFlow<()>, RunError> {
         let from_keyboard =
             matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Click(..) | Msg::Wheel(..));
         let mut todo: Vec<Command> = self.update(msg);
@@ -200,7 +195,7 @@ impl Loop<'_> {
             let mut more = Vec::new();
             for command in todo {
                 match command {
-                    Command::Quit => return Ok(Next::Leave),
+                    Command::Quit => return Ok(ControlFlow::Break(())),
                     Command::Bell => self.call()?,
                     Command::Look(task) => {
                         // A log reader that has ended with a panic looks nothing up: the screens stay as they are.
@@ -237,8 +232,7 @@ impl Loop<'_> {
                         more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
                     }
                     Command::Settle(settling) => {
-                        let places = &self.outside.places;
-                        let settlement = Settlement { places, now: self.now() };
+                        let settlement = Settlement { places: &self.outside.places, now: self.now() };
                         more.push(Msg::ToolSettled(settlement.of(&settling).map_err(|error| error.to_string())));
                     }
                     Command::OpenEditor { armed, text } => {
@@ -247,15 +241,12 @@ impl Loop<'_> {
                     }
                 }
             }
-            todo = Vec::new();
-            for msg in more {
-                todo.extend(self.update(msg));
-            }
+            todo = more.into_iter().flat_map(|msg| self.update(msg)).collect();
         }
         if from_keyboard {
             self.keyboard.go_on();
         }
-        Ok(Next::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// What the operator's editor leaves of a text.

@@ -78,44 +78,27 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
     areas
 }
 
-/// How a screen beside Waiting shows its list and the sheet of the selected line.
+/// Where a screen beside Waiting shows its list and the sheet of the selected line: side by side, or without a divider one
+/// after the other, each on all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sides {
-    /// One after the other, each on all of it.
-    One(Rect),
-    Both {
-        list: Rect,
-        divider: Rect,
-        sheet: Rect,
-    },
+pub struct Sides {
+    pub list: Rect,
+    pub divider: Option<Rect>,
+    pub sheet: Rect,
 }
 
 /// From this width on a sheet is beside its list, and neither loses a column it needs.
 const BOTH: u16 = 120;
 
-pub fn sides(body: Rect) -> Sides {
-    if body.width < BOTH {
-        return Sides::One(body);
+pub fn sides(body: Rect, has_sheet: bool) -> Sides {
+    if body.width < BOTH || !has_sheet {
+        return Sides { list: body, divider: None, sheet: body };
     }
     let left = (body.width * 8 / 15).min(104);
-    Sides::Both {
+    Sides {
         list: Rect { width: left, ..body },
-        divider: Rect { x: left, width: 1, ..body },
+        divider: Some(Rect { x: left, width: 1, ..body }),
         sheet: Rect { x: left + 2, width: body.width - left - 2, ..body },
-    }
-}
-
-impl Sides {
-    pub fn list(self) -> Rect {
-        match self {
-            Self::One(body) | Self::Both { list: body, .. } => body,
-        }
-    }
-
-    pub fn sheet(self) -> Rect {
-        match self {
-            Self::One(body) | Self::Both { sheet: body, .. } => body,
-        }
     }
 }
 

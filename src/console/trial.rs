@@ -3,7 +3,6 @@
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
 //! same kind; whoever looks at a panel comes before suggestions.
 
-mod calls;
 mod suggestions;
 
 use std::collections::VecDeque;
@@ -13,11 +12,17 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::found::Finding;
 use super::outside::Sources;
+use super::rule_book;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
-use super::tried_policy;
+use memchr::memmem;
+
+use crate::audit::chain::Row;
+use crate::audit::fields::Field;
 use crate::audit::index::{Index, SEGMENT};
-use crate::audit::store::{Reader, StoreError};
-use crate::audit::walk::Walked;
+use crate::audit::past::Gathering;
+use crate::audit::search::Search;
+use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
 use crate::policy::parse;
 use crate::policy::past::{Ended, PastCall};
@@ -25,7 +30,7 @@ use crate::policy::question::rules_name;
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
-use calls::Calls;
+use crate::policy::under::Roots;
 
 /// Calls that are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
@@ -52,13 +57,6 @@ struct TrialRunner {
     queue: VecDeque<Trial>,
 }
 
-/// How a trial ended.
-enum Ending {
-    Over,
-    /// Something else is wanted first.
-    Interrupted,
-}
-
 impl TrialRunner {
     fn run(mut self) {
         loop {
@@ -73,8 +71,8 @@ impl TrialRunner {
             let looked_at = self.queue.iter().position(|trial| !matches!(trial, Trial::Suggestions { .. }));
             let Some(trial) = self.queue.remove(looked_at.unwrap_or(0)) else { continue };
             match self.attempt(&trial) {
-                Ok(Ending::Over) => {}
-                Ok(Ending::Interrupted) => {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => {
                     if !self.queue.iter().any(|newer| newer.is_like(&trial)) {
                         self.queue.push_back(trial);
                     }
@@ -105,13 +103,10 @@ impl TrialRunner {
         if gives_way { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn attempt(&mut self, trial: &Trial) -> Result<Ending, String> {
+    /// Tries it; breaks off where something else is wanted first.
+    fn attempt(&mut self, trial: &Trial) -> Result<ControlFlow<()>, String> {
         match trial {
-            Trial::Rules { id, server, tool, roots, rules } => {
-                let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
-                let policies: Vec<Option<Policy>> = rules.iter().map(read).collect();
-                self.rules(trial, *id, (server, tool), &policies)
-            }
+            Trial::Rules { id, server, tool, roots, rules } => self.rules(trial, *id, (server, tool), (roots, rules)),
             Trial::Policy { id, which } => self.policy(trial, *id, which),
             Trial::Suggestions { id } => self.suggestions(trial, *id),
         }
@@ -123,15 +118,17 @@ impl TrialRunner {
         trial: &Trial,
         id: u64,
         (server, tool): (&str, &str),
-        policies: &[Option<Policy>],
-    ) -> Result<Ending, String> {
+        (roots, rules): (&Roots, &[String]),
+    ) -> Result<ControlFlow<()>, String> {
+        let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
+        let policies: Vec<Option<Policy>> = rules.iter().map(read).collect();
         let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
         let recent = Recent::default();
         let mut calls = 0;
         let wanted = |of: &str, one: &str| one == tool && rules_name(of) == rules_name(server);
         self.each_slice(trial, &wanted, Some(tool), |runner, slice, walked| {
             calls += slice.len();
-            for (matches, policy) in found.iter_mut().zip(policies) {
+            for (matches, policy) in found.iter_mut().zip(&policies) {
                 if let Some(policy) = policy {
                     slice.iter().for_each(|call| matches.take(call, &answer(policy, call, &recent)));
                 }
@@ -143,8 +140,8 @@ impl TrialRunner {
         })
     }
 
-    fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<Ending, String> {
-        let policy = tried_policy::read(&self.sources.places, which)?;
+    fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<ControlFlow<()>, String> {
+        let policy = rule_book::tried(&self.sources.places, which)?;
         let server = match which {
             Which::Accepted { server: Some(server), .. } => Some(rules_name(server).to_owned()),
             Which::Written | Which::Accepted { server: None, .. } => None,
@@ -154,10 +151,10 @@ impl TrialRunner {
         let finding = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
         let report =
             |runner: &Self, calls| (runner.tell)(finding(Reach { calls, progress: Progress::Counting }, empty()));
-        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(Ending::Interrupted) };
+        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
         (self.tell)(finding(Reach { calls: calls.len(), progress }, replayed));
-        Ok(Ending::Over)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The calls of the last weeks, the oldest first; `None` where something else is wanted first.
@@ -180,43 +177,47 @@ impl TrialRunner {
         })?;
         calls.truncate(MOST);
         calls.sort_by_key(|call| call.seq);
-        Ok(matches!(ending, Ending::Over).then_some((calls, reached)))
+        Ok(ending.is_continue().then_some((calls, reached)))
     }
 
     /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted first.
+    /// `wanted` tells whose calls are wanted, by server and tool; `tool` finds them sooner.
     fn each_slice(
         &mut self,
         trial: &Trial,
         wanted: &dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
         mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Progress,
-    ) -> Result<Ending, String> {
-        let Some(mut walk) = self.walk(wanted, tool).map_err(|error| said(&error))? else {
+    ) -> Result<ControlFlow<()>, String> {
+        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else {
             take(self, Vec::new(), Walked::ToTheEnd);
-            return Ok(Ending::Over);
+            return Ok(ControlFlow::Continue(()));
         };
+        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
+        let newest = reader.newest().map_err(|error| said(&error))?;
+        let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
+        // JSON may write another name in another way; of those everything is read.
+        let tool = tool.filter(|tool| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b)));
+        let field = tool.map(|tool| format!("\"tool\":\"{tool}\""));
+        let finder = field.as_deref().map(memmem::Finder::new);
+        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), Order::NewestFirst, newest);
+        let mut gathering = Gathering::new(Order::NewestFirst);
         loop {
-            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
+            let mut slice = Vec::new();
+            let visit = &mut |row: Row<'_>| {
+                if finder.as_ref().is_none_or(|finder| finder.find(row.body).is_some()) {
+                    slice.extend(gathering.take(&row, Some(wanted)));
+                }
+                ControlFlow::Continue(())
+            };
+            let walked = walk.step(&reader, index.as_ref(), visit).map_err(|error| said(&error))?;
             if take(self, slice, walked) != Progress::Counting {
-                return Ok(Ending::Over);
+                return Ok(ControlFlow::Continue(()));
             }
             if self.goes_on(trial).is_break() {
-                return Ok(Ending::Interrupted);
+                return Ok(ControlFlow::Break(()));
             }
         }
-    }
-
-    /// A way through the log; `None` where there is none yet.
-    fn walk<'w>(
-        &self,
-        wanted: &'w dyn Fn(&str, &str) -> bool,
-        tool: Option<&str>,
-    ) -> Result<Option<Calls<'w>>, StoreError> {
-        let Some(reader) = Reader::open(&self.sources.log)? else { return Ok(None) };
-        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
-        let newest = reader.newest()?;
-        let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
-        Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign};
 use crate::policy::maker::Scope;
 use crate::policy::past::Ended;
 use crate::policy::rule::{Decision, Layer};
@@ -130,8 +130,6 @@ pub struct Replayed {
 #[derive(Clone, Debug, Default)]
 pub struct Suggested {
     pub calls: usize,
-    /// How many questions were answered with yes and would come again.
-    pub questions: usize,
     pub rules: Vec<Arc<SuggestedRule>>,
 }
 
@@ -167,9 +165,9 @@ impl Trial {
 impl SuggestedRule {
     /// The tool that it covers, and which of its calls.
     pub fn covers(&self) -> Row {
-        let row = Row::default().and_foreign(Tone::Strong, &self.tool);
+        let row = foreign(Tone::Strong, &self.tool);
         match self.scope.narrowed() {
-            Some(narrowed) => row.and(Tone::Ours, " with ").and_foreign(Tone::Ours, &narrowed),
+            Some(narrowed) => row.ours(" with ").and_foreign(Tone::Ours, &narrowed),
             None => row,
         }
     }

@@ -8,13 +8,11 @@ mod find;
 mod findings;
 mod fold;
 mod moves;
-mod past;
 mod pin;
 mod pointer;
 mod review;
 mod rule;
 mod tool;
-mod tried;
 mod typing;
 mod wrappers;
 
@@ -22,13 +20,13 @@ use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Screen};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
 use super::pinned::{Settled, Settling};
-use super::row::{Row, Tone};
+use super::row::{ours, warn};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
-use crate::link::message::FromConsole;
+use crate::link::message::{FromConsole, ToolWord};
 use crate::policy::edit::Switch;
 use crate::wire::digest::Digest;
 
@@ -148,109 +146,82 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         model.note = None;
         model.note_until = None;
     }
-    let mut commands = match msg {
+    match msg {
         Msg::Key(key) => pressed(model, key),
         Msg::Paste(text) => pasted(model, &text),
-        Msg::Resize(width, height) => {
-            model.size = (width, height);
-            Vec::new()
-        }
+        Msg::Resize(width, height) => model.size = (width, height),
         Msg::Tick => moves::refresh(model),
         Msg::Drawn(width, height) => {
             model.drew((width, height));
             return Vec::new();
         }
         Msg::Link(event) => wrappers::heard(model, event),
-        Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
-        Msg::Found(finding) => {
-            findings::take(model, finding);
-            Vec::new()
-        }
+        Msg::Found(finding) => findings::take(model, finding),
         Msg::Click(x, y) => {
             model.picked = Picked::ByOperator;
             pointer::click(model, x, y);
-            Vec::new()
         }
-        Msg::Wheel(turn, x, y) => {
-            pointer::wheel(model, turn, x, y);
-            Vec::new()
-        }
+        Msg::Wheel(turn, x, y) => pointer::wheel(model, turn, x, y),
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
         Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
         Msg::ToolSettled(outcome) => tool::settled(model, outcome),
-    };
+    }
     moves::settle(model);
     if !is_news {
         model.keep_rows();
         moves::show_selection(model);
     }
     browse::settle(model);
-    commands.extend(browse::wants(model));
-    commands
+    browse::wants(model);
+    std::mem::take(&mut model.todo)
 }
 
-fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
+fn pressed(model: &mut Model, key: Key) {
     model.note = None;
     model.note_until = None;
     if key == Key::Ctrl('c') {
-        return vec![Command::Quit];
+        return model.todo.push(Command::Quit);
     }
     let place = model.place();
     model.picked = Picked::ByOperator;
     let twice = model.half_typed.take() == Some(key);
     match model.settings.keys.action(key, place) {
         // A key of its own goes there at once.
-        Some(Action::First) if key == Key::Char('g') && !twice => {
-            model.half_typed = Some(key);
-            Vec::new()
-        }
-        Some(Action::Number) => {
-            rule::number(model, key);
-            Vec::new()
-        }
-        Some(Action::Scope) => {
-            rule::scope(model, key);
-            Vec::new()
-        }
+        Some(Action::First) if key == Key::Char('g') && !twice => model.half_typed = Some(key),
+        Some(Action::Number) => rule::number(model, key),
+        Some(Action::Scope) => rule::scope(model, key),
         Some(action) => act(model, action),
         None => typing::typed(model, key),
     }
 }
 
-fn act(model: &mut Model, action: Action) -> Vec<Command> {
+fn act(model: &mut Model, action: Action) {
     match action {
-        Action::Approve => return decide::approve(model),
-        Action::ApproveUnread => return decide::approve_unread(model),
-        Action::Deny => return decide::deny(model),
-        Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => return decide::confirm(model),
-        Action::Send => return decide::send_denial(model),
-        Action::Edit if model.screen == Screen::Rules => return review::edit(model),
-        Action::Edit => return edit::open(model),
+        Action::Approve => decide::approve(model, Reading::Read),
+        Action::ApproveUnread => decide::approve(model, Reading::Unread),
+        Action::Deny => decide::deny(model),
+        Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => decide::confirm(model),
+        Action::Send => decide::send_denial(model),
+        Action::Edit if model.screen == Screen::Rules => review::edit(model),
+        Action::Edit => edit::open(model),
         Action::Quit if model.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {
             model.overlay = Some(Overlay::Leave);
         }
-        Action::Confirm => return vec![Command::Quit],
-        Action::Quit => return vec![Command::Quit],
-        Action::Suspend => return vec![Command::Suspend],
+        Action::Confirm | Action::Quit => model.todo.push(Command::Quit),
+        Action::Suspend => model.todo.push(Command::Suspend),
         Action::MarkAlike => batch::mark_alike(model),
-        Action::Copy => return edit::copy(model),
-        Action::Extend => return moves::extend(model),
+        Action::Copy => edit::copy(model),
+        Action::Extend => moves::extend(model),
         Action::First | Action::Last if model.place() == Place::Queue => moves::leap(model, action),
         Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => moves::leap(model, action),
         Action::First => moves::go(model, Action::Top),
         Action::Last => moves::go(model, Action::Bottom),
-        Action::Down
-        | Action::Up
-        | Action::PageDown
-        | Action::PageUp
-        | Action::HalfDown
-        | Action::HalfUp
-        | Action::Top
-        | Action::Bottom => moves::go(model, action),
-        Action::Open => return moves::open(model),
-        Action::Back => return moves::back(model),
+        Action::Down | Action::Up | Action::PageDown | Action::PageUp => moves::go(model, action),
+        Action::HalfDown | Action::HalfUp | Action::Top | Action::Bottom => moves::go(model, action),
+        Action::Open => moves::open(model),
+        Action::Back => moves::back(model),
         Action::Sort => moves::sort(model),
         Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
@@ -259,26 +230,26 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
-        Action::Rule if model.screen == Screen::Log => return past::ask(model),
-        Action::Rule => return rule::open(model),
-        Action::Replay => return review::replay(model),
-        Action::Switch => return review::switch(model),
-        Action::WriteRule => return rule::enter(model),
+        Action::Rule if model.screen == Screen::Log => rule::of_record(model),
+        Action::Rule => rule::open(model),
+        Action::Replay => review::replay(model),
+        Action::Switch => review::switch(model),
+        Action::WriteRule => rule::enter(model),
         Action::Number | Action::Scope => {}
-        Action::Accept => return review::enter(model),
-        Action::Reads if model.screen == Screen::Tools => return tool::say(model, Mutability::Pure),
-        Action::Reads => return pin::reads(model),
-        Action::Changes if model.screen == Screen::Tools => return tool::say(model, Mutability::Mutates),
-        Action::Changes => return pin::changes(model),
-        Action::PlainText => return pin::plain_text(model),
-        Action::End => return review::end(model),
-        Action::Refuse => return tool::refuse(model),
-        Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
+        Action::Accept => review::enter(model),
+        Action::Reads if model.screen == Screen::Tools => tool::say(model, Mutability::Pure),
+        Action::Reads => pin::say(model, ToolWord::Reads),
+        Action::Changes if model.screen == Screen::Tools => tool::say(model, Mutability::Mutates),
+        Action::Changes => pin::say(model, ToolWord::Changes),
+        Action::PlainText => pin::say(model, ToolWord::PlainText),
+        Action::End => review::end(model),
+        Action::Refuse => tool::refuse(model),
+        Action::Undo if model.screen == Screen::Tools => tool::take_back(model),
         Action::Undo if model.screen != Screen::Rules => {
             browse::visit(model, Screen::Rules);
-            note(model, Tone::Ours, "u takes back the last change of your policy file: press it again, here.");
+            model.say("u takes back the last change of your policy file: press it again, here.");
         }
-        Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
+        Action::Undo => model.todo.push(Command::ChangeRules(RuleChange::Undo)),
         Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
@@ -294,7 +265,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Rules => browse::visit(model, Screen::Rules),
         Action::Servers => browse::visit(model, Screen::Servers),
         Action::Palette => typing::palette(model),
-        Action::Run => return typing::run(model),
+        Action::Run => typing::run(model),
         Action::Help => {
             model.overlay = match model.overlay {
                 Some(Overlay::Help { .. }) => None,
@@ -302,43 +273,41 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
             };
         }
     }
-    Vec::new()
 }
 
 /// A paste decides nothing; where text is written it is text.
-fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
+fn pasted(model: &mut Model, text: &str) {
     // The word that approves is typed.
     let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
     let Some(written) = open.and_then(Overlay::text_mut) else {
-        return answer(model, Tone::Warn, "A paste decides nothing; press the key itself.");
+        return model.warn("A paste decides nothing; press the key itself.");
     };
     written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
     typing::changed(model, Key::Char(' '));
-    Vec::new()
 }
 
-/// A message to its wrapper about the call that was armed, with the bytes that were shown.
-fn send(armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) -> Command {
+/// Sends its wrapper a message about the call that was armed, with the bytes that were shown.
+fn send(model: &mut Model, armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) {
     let CallKey { session, ticket } = armed.key().clone();
-    Command::Send { session, message: message(ticket, armed.digest()) }
+    model.todo.push(Command::Send { session, message: message(ticket, armed.digest()) });
 }
 
-/// Says one thing to the operator, until the next key.
-fn note(model: &mut Model, tone: Tone, words: impl Into<String>) {
-    model.note_until = None;
-    model.note = Some(Row::of(tone, words));
-}
+impl Model {
+    /// Says one thing to the operator, until the next key.
+    fn say(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(ours(words)), None);
+    }
 
-/// Answers a key with one sentence, and nothing else.
-fn answer(model: &mut Model, tone: Tone, words: impl Into<String>) -> Vec<Command> {
-    note(model, tone, words);
-    Vec::new()
-}
+    /// The same, of what the operator did not expect.
+    fn warn(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(warn(words)), None);
+    }
 
-/// Says one thing to the operator for a few seconds: it is about a moment that passes.
-fn passing_note(model: &mut Model, tone: Tone, words: impl Into<String>) {
-    note(model, tone, words);
-    model.note_until = Some(model.now + 4_000);
+    /// The same for a few seconds: it is about a moment that passes.
+    fn warn_briefly(&mut self, words: impl Into<String>) {
+        self.warn(words);
+        self.note_until = Some(self.now + 4_000);
+    }
 }
 
 fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {

@@ -4,7 +4,6 @@ mod calls;
 mod card;
 mod empty;
 mod footer;
-mod header;
 pub mod help;
 mod list;
 pub mod maker;
@@ -16,14 +15,14 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::card::counted;
+use super::card::{counted, grouped};
 use super::model::{Model, Overlay, Screen};
 use super::panel;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, border, danger, quiet, strong, warn};
 use super::screen::content_rows;
 use super::theme::Palette;
+use crate::audit::record::Assurance;
 pub(in crate::console) use card::by;
-pub(in crate::console) use header::promise;
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -31,7 +30,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     let palette = model.settings.palette;
     let bounds = frame.area();
     let mut paint = Paint { palette, bounds, buffer: frame.buffer_mut() };
-    paint.rows(areas.header, [header::row(model, areas.header.width)]);
+    paint.rows(areas.header, [header(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
@@ -95,7 +94,7 @@ impl Paint<'_> {
     }
 
     fn divider(&mut self, area: Rect) {
-        self.rows(area, vec![Row::of(Tone::Border, "│"); usize::from(area.height)]);
+        self.rows(area, vec![border("│"); usize::from(area.height)]);
     }
 
     /// Turns a line over: the selected one.
@@ -108,23 +107,21 @@ impl Paint<'_> {
     /// The question at the bottom, if any.
     fn panel(&mut self, area: Rect, mut rows: Vec<Row>) {
         if !rows.is_empty() {
-            rows.insert(0, Row::of(Tone::Border, "━".repeat(usize::from(area.width))));
+            rows.insert(0, border("━".repeat(usize::from(area.width))));
         }
-        let room = usize::from(area.height);
-        if rows.len() > room && room > 0 {
-            rows.truncate(room - 1);
-            rows.push(Row::of(Tone::Danger, " … more: enlarge the window"));
-        }
-        self.rows(area, rows);
+        self.cut(area, rows, |_| " … more: enlarge the window".to_owned());
     }
 
-    fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {
+    fn banners(&mut self, area: Rect, rows: Vec<Row>) {
+        self.cut(area, rows, |hidden| format!(" ▲ … {hidden} more lines of warnings: enlarge the window"));
+    }
+
+    /// As many rows as fit; where some do not, the last line says so.
+    fn cut(&mut self, area: Rect, mut rows: Vec<Row>, words: impl Fn(usize) -> String) {
         let room = usize::from(area.height);
-        let hidden = rows.len().saturating_sub(room);
-        if hidden > 0 && room > 0 {
-            rows.truncate(room - 1);
-            let words = format!(" ▲ … {} more lines of warnings: enlarge the window", hidden + 1);
-            rows.push(Row::of(Tone::Danger, words));
+        if rows.len() > room && room > 0 {
+            let hidden = rows.drain(room - 1..).count();
+            rows.push(danger(words(hidden)));
         }
         self.rows(area, rows);
     }
@@ -134,7 +131,7 @@ impl Paint<'_> {
 fn below(rows: usize) -> Row {
     match rows {
         0 => Row::default(),
-        _ => Row::of(Tone::Warn, format!(" … {} below", counted(rows, "more line"))).and(Tone::Quiet, " · j PgDn"),
+        _ => warn(format!(" … {} below", counted(rows, "more line"))).quiet(" · j PgDn"),
     }
 }
 
@@ -144,5 +141,48 @@ pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
     if used + 1 > width {
         return left.clipped(width);
     }
-    left.and(Tone::Ours, " ".repeat(width - used)).joined(right)
+    left.ours(" ".repeat(width - used)).joined(right)
+}
+
+/// The first line: the product, what waits, and how much the assurance level promises.
+fn header(model: &Model, width: u16) -> Row {
+    let width = usize::from(width);
+    let waiting = model.waiting();
+    let mut name = strong(" mcp-approve");
+    if waiting > 0 {
+        name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));
+    } else {
+        name.push(Tone::Quiet, "  none waiting");
+    }
+    let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
+    // The weakest of all wrappers; with none there is nothing to promise.
+    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
+    let level = levels.min().unwrap_or(Assurance::L0);
+    let promise = quiet(format!("{}: {}", level.word(), promise(level)));
+    let level = quiet(level.word());
+    let counted = name.clone().quiet(servers);
+    // What the level promises matters more than the number of servers.
+    let choices =
+        [(counted.clone(), promise.clone()), (name.clone(), promise), (counted, level.clone()), (name, level)];
+    choices
+        .into_iter()
+        .map(|(left, right)| (left, right.ours(" ")))
+        .find(|(left, right)| left.width() + right.width() < width)
+        .map(|(left, right)| ends(left, right, width))
+        .unwrap_or_else(|| strong(" mcp-approve"))
+}
+
+/// The levels of the threat model, and what each does and does not do.
+const LEVELS: [(&str, &str); 4] = [
+    ("L0", "stops mistakes, not an agent with a shell"),
+    ("L1", "a verdict needs your key"),
+    ("L2", "agent and log are apart"),
+    ("L3", "credentials are on another machine"),
+];
+
+/// What a level that wrappers have does and does not do.
+pub(in crate::console) fn promise(level: Assurance) -> &'static str {
+    match level {
+        Assurance::L0 => LEVELS[0].1,
+    }
 }

@@ -22,17 +22,9 @@ pub const RETURN: u64 = 60 * SECOND;
 /// How long an `input_required` answer may be continued.
 pub const CONTINUE: u64 = 600 * SECOND;
 
-/// A host's patience with one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// Microseconds until it gives up; `None` for never.
-    pub limit: Option<u64>,
-    /// Whether progress notifications start the limit anew.
-    pub progress_extends: bool,
-}
-
-/// What a host does, by the name it gives itself (measured; the specification leaves it open).
-pub fn patience(host: Option<&str>) -> Patience {
+/// After how many microseconds a host gives up on a call (`None`: never), and whether progress notifications start that anew, by
+/// the name it gives itself (measured; the specification leaves it open).
+fn patience(host: Option<&str>) -> (Option<u64>, bool) {
     let name = host.unwrap_or_default().to_ascii_lowercase();
     let (seconds, progress_extends) = match name.as_str() {
         "claude-code" => (1800, true),
@@ -42,12 +34,10 @@ pub fn patience(host: Option<&str>) -> Patience {
         "claude-ai" => (240, false),
         _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => (600, false),
         _ if name.starts_with("goose") => (300, false),
-        _ if name.starts_with("visual studio code") => {
-            return Patience { limit: None, progress_extends: false };
-        }
+        _ if name.starts_with("visual studio code") => return (None, false),
         _ => (60, false),
     };
-    Patience { limit: Some(seconds * SECOND), progress_extends }
+    (Some(seconds * SECOND), progress_extends)
 }
 
 /// What a host does while its call waits that the operator cannot see, by the name it gives itself (measured).
@@ -68,11 +58,11 @@ pub fn silence(host: &str) -> Option<&'static str> {
 /// `host_limit` overrides the table; `has_token` tells whether heartbeats can keep this request alive. The margin is a tenth of
 /// the host's limit, at least five seconds, at most half of it.
 pub fn hold(host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> Option<u64> {
-    let known = patience(host);
+    let (known, progress_extends) = patience(host);
     let limit = match host_limit {
         Some(limit) => limit,
-        None if known.progress_extends && has_token => return None,
-        None => known.limit?,
+        None if progress_extends && has_token => return None,
+        None => known?,
     };
     Some(limit - (limit / 10).max(5 * SECOND).min(limit / 2))
 }

@@ -224,15 +224,9 @@ impl Gate {
     fn on_started(&mut self, server: Arc<str>, command: &[String], pid: u32) {
         self.config.server = server;
         let mut entry = self.entry(Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
-        if self.config.mode == Mode::Observe {
-            entry = entry.with("mode", "observe");
-        }
-        if let Some(scope) = self.config.scope.words() {
-            entry = entry.with("scope", scope);
-        }
-        if !self.config.above.is_empty() {
-            entry = entry.with("above", self.config.above.clone());
-        }
+        entry.add("mode", (self.config.mode == Mode::Observe).then_some("observe"));
+        entry.add("scope", self.config.scope.words());
+        entry.add("above", Some(self.config.above.clone()).filter(|above| !above.is_empty()));
         self.record(entry);
     }
 

@@ -14,9 +14,7 @@ impl Gate {
     pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
         self.rules.replace(policy);
         let mut entry = self.entry(Kind::Policy).with("what", "the policy was read again");
-        if let Some(banner) = &self.rules.policy.banner {
-            entry = entry.with("banner", banner.as_str());
-        }
+        entry.add("banner", self.rules.policy.banner.as_deref());
         self.record(entry);
         self.rejudge();
         self.recall(None);

@@ -142,7 +142,7 @@ impl<'p> RuleFile<'p> {
     /// Works out an edit of the policy, holding the lock from now on.
     ///
     /// # Errors
-    /// The file cannot be read or trusted, is being changed by somebody else, or has no such rule.
+    /// The file cannot be read or trusted, is being changed by another process, or has no such rule.
     pub fn draft(self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<Drafted<'p>, ChangeError> {
         let lock = lock(self.places)?;
         let before = self.text()?;
@@ -154,7 +154,7 @@ impl<'p> RuleFile<'p> {
         })
     }
 
-    /// Makes an edit at once. `what` says what was done, for whoever takes it back; `now` is milliseconds since 1970, UTC.
+    /// Makes an edit at once. `what` names the change for `rules undo`; `now` is milliseconds since 1970, UTC.
     ///
     /// # Errors
     /// As [`Self::draft`] and [`Draft::write`], or the policy would be broken.
@@ -218,7 +218,7 @@ impl<'p> RuleFile<'p> {
 }
 
 impl Draft<'_> {
-    /// Writes the change, after noting how to take it back, and recording it. `what` says what was done, for whoever does.
+    /// Writes the change, after noting how to take it back, and recording it. `what` names the change for `rules undo`.
     ///
     /// # Errors
     /// The file was changed meanwhile, or the change cannot be recorded or written.

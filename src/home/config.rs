@@ -280,7 +280,7 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
 }
 
-/// Reads one level; `besides` are keys that somebody else reads.
+/// Reads one level; `besides` are keys that are read elsewhere.
 fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides: &[&str]) -> Level {
     let mut level = Level::default();
     for (key, value) in table {

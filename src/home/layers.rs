@@ -216,7 +216,7 @@ impl Layers {
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
-            // Whoever removes the copies while nothing runs makes no text the first.
+            // A copy that is gone was removed: the text found now is not the first.
             (None, Layer::User) if self.accepted.is_expected() => Some(nothing(&self.roots)),
             (None, _) => None,
         };

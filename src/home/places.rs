@@ -137,46 +137,6 @@ impl Places {
         }
     }
 
-    /// `accepted/`: the policies as the operator has last accepted them.
-    pub fn accepted_dir(&self) -> PathBuf {
-        self.state.join("accepted")
-    }
-
-    /// `audit.db`: the log of decisions.
-    pub fn audit_db(&self) -> PathBuf {
-        self.state.join("audit.db")
-    }
-
-    /// `pins.db`: what is remembered of servers and tools.
-    pub fn pins_db(&self) -> PathBuf {
-        self.state.join("pins.db")
-    }
-
-    /// `installed/`: what hosts' files were before servers in them were wrapped.
-    pub fn installed_dir(&self) -> PathBuf {
-        self.state.join("installed")
-    }
-
-    /// `redaction.key`: what redacted values are hashed with.
-    pub fn redaction_key(&self) -> PathBuf {
-        self.state.join("redaction.key")
-    }
-
-    /// `tour-seen`: there once the operator has dismissed the console's tour.
-    pub fn tour_seen(&self) -> PathBuf {
-        self.state.join("tour-seen")
-    }
-
-    /// `log/`: our own diagnostics.
-    pub fn log_dir(&self) -> PathBuf {
-        self.state.join("log")
-    }
-
-    /// `run/`: the sockets of running wrappers.
-    pub fn run_dir(&self) -> PathBuf {
-        self.state.join("run")
-    }
-
     /// Checks owner and mode of the configuration folder, where there is one.
     ///
     /// # Errors
@@ -226,6 +186,34 @@ impl Places {
     fn state_dirs(&self) -> [PathBuf; 3] {
         [self.state.clone(), self.log_dir(), self.run_dir()]
     }
+}
+
+/// A method for each file or folder in the state folder.
+macro_rules! in_state {
+    ($($(#[$doc:meta])* $method:ident: $name:literal,)*) => {
+        impl Places {
+            $($(#[$doc])* pub fn $method(&self) -> PathBuf { self.state.join($name) })*
+        }
+    };
+}
+
+in_state! {
+    /// `accepted/`: the policies as the operator has last accepted them.
+    accepted_dir: "accepted",
+    /// `audit.db`: the log of decisions.
+    audit_db: "audit.db",
+    /// `pins.db`: what is remembered of servers and tools.
+    pins_db: "pins.db",
+    /// `installed/`: what hosts' files were before servers in them were wrapped.
+    installed_dir: "installed",
+    /// `redaction.key`: what redacted values are hashed with.
+    redaction_key: "redaction.key",
+    /// `tour-seen`: there once the operator has dismissed the console's tour.
+    tour_seen: "tour-seen",
+    /// `log/`: our own diagnostics.
+    log_dir: "log",
+    /// `run/`: the sockets of running wrappers.
+    run_dir: "run",
 }
 
 /// Checks that only the user (or root) can change a file or folder.

@@ -74,16 +74,13 @@ impl Broken {
     /// One line for the operator: file, line and hint.
     pub fn banner(&self) -> String {
         match &self.why {
-            Why::Problems(problems) => match problems.first() {
-                Some(first) => {
-                    let more = match problems.len() - 1 {
-                        0 => String::new(),
-                        more => format!(" ({more} more: mcp-approve rules check)"),
-                    };
-                    format!("{}:{}: {}; {}{more}", self.path.display(), first.line, first.what, first.hint)
-                }
-                None => format!("{self}; {}", self.hint()),
-            },
+            Why::Problems(problems) if let [first, rest @ ..] = problems.as_slice() => {
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" ({more} more: mcp-approve rules check)"),
+                };
+                format!("{}:{}: {}; {}{more}", self.path.display(), first.line, first.what, first.hint)
+            }
             _ => format!("{self}; {}", self.hint()),
         }
     }
@@ -111,7 +108,13 @@ pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
 /// The file is not to be read or trusted.
 pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
-        Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(None),
+        // A link to nowhere is a policy that got lost, not one that never was.
+        Err(Why::Unreadable(error))
+            if error.kind() == io::ErrorKind::NotFound
+                && matches!(place, PolicyPlace::Usual(path) if path.symlink_metadata().is_err()) =>
+        {
+            Ok(None)
+        }
         read => read.map(Some).map_err(|why| Broken { path: place.path().into(), why }),
     }
 }
@@ -163,10 +166,4 @@ pub fn roots() -> Roots {
         folder: std::env::current_dir().ok().and_then(text),
         ..Roots::default()
     }
-}
-
-pub(super) fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
-    // A link to nowhere is a policy that got lost, not one that never was.
-    matches!(place, PolicyPlace::Usual(path) if path.symlink_metadata().is_err())
-        && error.kind() == io::ErrorKind::NotFound
 }

@@ -1,6 +1,7 @@
 //! An entry for a server that is reached over the network, as one that starts our wrapper with its address. An entry with
 //! anything that the bridge would not know of, such as headers, is left alone.
 
+use super::Refusal;
 use super::edit::{Splice, quoted, without_field};
 use super::entry::{Entry, begins_with_ours};
 use super::tree::{Field, Node, Value};
@@ -24,22 +25,22 @@ pub(super) fn field<'a>(entry: &Entry<'a>) -> Option<&'a Field> {
 pub(super) type Line<'a> = (Vec<(String, Vec<String>)>, Option<(&'a Node, &'static str)>);
 
 /// The command line that reaches an entry's server.
-pub(super) fn command<'a>(entry: &Entry<'a>, program: &str, options: &[String]) -> Result<Line<'a>, String> {
+pub(super) fn command<'a>(entry: &Entry<'a>, program: &str, options: &[String]) -> Result<Line<'a>, Refusal> {
     let other = entry
         .node
         .fields()
         .iter()
         .find(|field| !KEPT.contains(&field.key.as_str()) && !ADDRESSES.contains(&field.key.as_str()));
     if let Some(other) = other {
-        return Err(format!(
-            "it has {:?}, which mcp-remote would not know of: wrap it by hand (mcp-approve help hosts)",
-            other.key
-        ));
+        let key = &other.key;
+        let why =
+            format!("it has {key:?}, which mcp-remote would not know of: wrap it by hand (mcp-approve help hosts)");
+        return Err(why.into());
     }
     let address = entry.address().unwrap_or_default();
     let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"].iter().any(|here| address.starts_with(here));
     if !(local || address.starts_with("https://")) || address.contains(['$', '{', '@']) {
-        return Err("its address is not plain https://: wrap it by hand (mcp-approve help hosts)".to_owned());
+        return Err("its address is not plain https://: wrap it by hand (mcp-approve help hosts)".into());
     }
     let words = options.iter().cloned().chain([address.to_owned()]);
     let whole = entry.host.word == "opencode";
@@ -62,9 +63,9 @@ pub(super) fn written(words: &[String]) -> String {
 }
 
 /// What gives an entry the address back that it had before, where the entry was changed since.
-pub(super) fn restored(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)) -> Result<Vec<Splice>, String> {
+pub(super) fn restored(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)) -> Result<Vec<Splice>, Refusal> {
     let (old, before) = before;
-    let by_hand = || "give its entry the address back by hand".to_owned();
+    let by_hand = || Refusal::from("give its entry the address back by hand");
     if !entry.words().is_some_and(|words| begins_with_ours(&words) && words.last() == before.address().as_ref()) {
         return Err(by_hand());
     }

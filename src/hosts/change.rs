@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::REMOTE;
 use super::bridge::{self, ADDRESSES};
 use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Splice, Wrap, apply};
 use super::entry::{Entry, Start, entries, inmost};
 use super::table::{Host, Unit};
 use super::tree::{Node, Syntax, Value, parse};
+use super::{REMOTE, Refusal};
 use crate::wire::digest::Digest;
 
 /// What is remembered of a file in which servers were wrapped.
@@ -97,7 +97,7 @@ impl File<'_> {
     ///
     /// # Errors
     /// The file cannot be read, or its new text is not what was meant; nothing is changed then.
-    pub fn wrap(&self, chosen: Chosen<'_>, how: &Wrap) -> Result<Changed, String> {
+    pub fn wrap(&self, chosen: Chosen<'_>, how: &Wrap) -> Result<Changed, Refusal> {
         let root = parse(self.syntax, self.text)?;
         let all = entries(self.host, &root)?;
         let (mut splices, mut servers, mut done) = (Vec::new(), Vec::new(), Vec::new());
@@ -112,7 +112,7 @@ impl File<'_> {
                 Start::Wrapped | Start::Observed => Done::Already,
                 Start::Remote if how.remote == Remote::Leave => Done::Left(match bridge::command(entry, "", &[]) {
                     Ok(_) => REMOTE.to_owned(),
-                    Err(why) => format!("{REMOTE}; {why}"),
+                    Err(Refusal(why)) => format!("{REMOTE}; {why}"),
                 }),
                 Start::Remote | Start::Unwrapped | Start::Elsewhere => {
                     match edit::wrap(self.text, self.syntax, entry, how) {
@@ -121,7 +121,7 @@ impl File<'_> {
                             done.push(entry.clone());
                             Done::Wrapped(notes)
                         }
-                        Err(why) => Done::Left(why),
+                        Err(Refusal(why)) => Done::Left(why),
                     }
                 }
             };
@@ -131,7 +131,7 @@ impl File<'_> {
             return Ok(Changed { text: self.text.to_owned(), record: self.record.clone(), servers });
         }
         let text = apply(self.text, splices);
-        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {why}"))?;
+        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {}", why.0))?;
         proven(&root, &new, &done)?;
         let now = entries(self.host, &new)?;
         for entry in &done {
@@ -166,7 +166,7 @@ impl File<'_> {
     ///
     /// # Errors
     /// As [`File::wrap`].
-    pub fn unwrap(&self, chosen: Chosen<'_>) -> Result<Changed, String> {
+    pub fn unwrap(&self, chosen: Chosen<'_>) -> Result<Changed, Refusal> {
         let root = parse(self.syntax, self.text)?;
         let all = entries(self.host, &root)?;
         let record = self.record.as_ref();
@@ -191,12 +191,12 @@ impl File<'_> {
                     }
                     Done::Unwrapped(notes)
                 }
-                Err(why) => Done::Left(why),
+                Err(Refusal(why)) => Done::Left(why),
             };
             servers.push(Outcome::of(entry, outcome));
         }
         let mut text = apply(self.text, splices);
-        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {why}"))?;
+        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {}", why.0))?;
         proven(&root, &new, &done)?;
         let now = entries(self.host, &new)?;
         let bare = |entry: &Entry<'_>| {
@@ -230,8 +230,8 @@ impl File<'_> {
     }
 }
 
-fn not_meant() -> String {
-    "its new text would not be what is meant, so it was left as it is: edit it by hand".to_owned()
+fn not_meant() -> Refusal {
+    "its new text would not be what is meant, so it was left as it is: edit it by hand".into()
 }
 
 fn find<'e, 'a>(all: &'e [Entry<'a>], project: Option<&str>, name: &str) -> Option<&'e Entry<'a>> {
@@ -251,7 +251,7 @@ fn fields<'t>(text: &'t str, node: &Node) -> Option<&'t str> {
 }
 
 /// What gives an entry its old text: what we remember, where the entry is as we left it; else its own command line.
-fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, String> {
+fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, Refusal> {
     let Some((record, before)) = before else { return edit::unwrap(text, entry) };
     let left = record.servers.iter().find(|one| one.is(entry.project, entry.name));
     if let (Some(left), Some(at), Some(old)) = (left, edit::own(entry.node), fields(&record.before, before.node))
@@ -277,7 +277,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
                 Some(splice) => splices.push(splice),
                 // A longer limit does no harm.
                 None if key != APPROVAL => {}
-                None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it")),
+                None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it").into()),
             },
             (Some(now), Some(old)) => {
                 let old = record.before.get(old.span.clone()).unwrap_or(&ours);
@@ -298,7 +298,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
 }
 
 /// Checks that two texts differ in nothing but how the entries are started.
-fn proven(old: &Node, new: &Node, done: &[Entry<'_>]) -> Result<(), String> {
+fn proven(old: &Node, new: &Node, done: &[Entry<'_>]) -> Result<(), Refusal> {
     if alike(old, new, done) { Ok(()) } else { Err(not_meant()) }
 }
 

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::bridge;
 use super::entry::{Command, Entry, begins_with_ours, inmost};
 use super::table::Unit;
 use super::tree::{Field, Node, Syntax, Value};
+use super::{Refusal, bridge};
 
 /// Text that replaces what is at a place.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ pub(super) fn wrap(
     syntax: Syntax,
     entry: &Entry<'_>,
     how: &Wrap,
-) -> Result<(Vec<Splice>, Vec<String>), String> {
+) -> Result<(Vec<Splice>, Vec<String>), Refusal> {
     let remote = bridge::field(entry).filter(|_| entry.command().is_none());
     if remote.is_none() {
         entry.command().ok_or("it has no command of its own that could be wrapped")?;
@@ -143,12 +143,12 @@ pub(super) fn wrap(
             match words {
                 Some(list) => match &list.value {
                     Value::List(words) => splices.push(at_head(text, list, words, &ours)?),
-                    _ => return Err("its `args` is not a list: write [] there, or take the key out".to_owned()),
+                    _ => return Err("its `args` is not a list: write [] there, or take the key out".into()),
                 },
                 None if std::ptr::eq(within, entry.node) => {
                     fields.push(("args".to_owned(), format!("[{}]", ours.join(", "))));
                 }
-                None => return Err("its `command` has no `args`: write \"args\": [] into it".to_owned()),
+                None => return Err("its `command` has no `args`: write \"args\": [] into it".into()),
             }
         }
     }
@@ -194,15 +194,15 @@ fn span(milliseconds: u64) -> String {
 }
 
 /// What takes the wrapper out again, by the command line alone.
-pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, String> {
+pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Refusal> {
     let words = entry.words().ok_or("its command line is not a list of words")?;
     let dashes = words.iter().position(|word| *word == "--").filter(|at| at + 1 < words.len());
     let dashes = dashes.ok_or("its command line names no server after `--`: edit it by hand")?;
     if words.get(dashes + 1).is_some_and(|word| word.starts_with("http://") || word.starts_with("https://")) {
-        return Err("it reaches a server over the network: give its entry the address back by hand".to_owned());
+        return Err("it reaches a server over the network: give its entry the address back by hand".into());
     }
     if !begins_with_ours(&words) {
-        return Err("mcp-approve is not the first word of its command line: edit it by hand".to_owned());
+        return Err("mcp-approve is not the first word of its command line: edit it by hand".into());
     }
     match entry.command() {
         Some(Command::Whole(items)) => {
@@ -210,11 +210,11 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Strin
             Ok(vec![without(text, list, items, dashes + 1)?])
         }
         Some(Command::Parted { program, words: Some(list), .. }) => {
-            let Value::List(items) = &list.value else { return Err("its `args` is not a list".to_owned()) };
+            let Value::List(items) = &list.value else { return Err("its `args` is not a list".into()) };
             let server = items.get(dashes).and_then(|item| text.get(item.span.clone())).ok_or("its command is gone")?;
             Ok(vec![Splice::of(program.node.span.clone(), server), without(text, list, items, dashes + 1)?])
         }
-        Some(Command::Parted { words: None, .. }) | None => Err("its command line has no arguments".to_owned()),
+        Some(Command::Parted { words: None, .. }) | None => Err("its command line has no arguments".into()),
     }
 }
 
@@ -266,7 +266,7 @@ fn before(
     within: &Node,
     field: &Field,
     put: &[(String, String)],
-) -> Result<String, String> {
+) -> Result<String, Refusal> {
     let line = line_before(text, field.key_span.start);
     let inline = text.get(within.span.clone()).is_some_and(|text| text.starts_with('{'));
     let own_line = format!("{}{line}", newline(text));
@@ -276,7 +276,7 @@ fn before(
         Syntax::Json | Syntax::Toml => ", ".to_owned(),
         Syntax::Yaml if inline => ", ".to_owned(),
         Syntax::Yaml if line.chars().all(|c| c == ' ' || c == '-') => own_line.replace('-', " "),
-        Syntax::Yaml => return Err("its fields are written in a way that mcp-approve does not edit".to_owned()),
+        Syntax::Yaml => return Err("its fields are written in a way that mcp-approve does not edit".into()),
     };
     let field = |(key, value): &(String, String)| one_field(syntax, key, value) + &between;
     Ok(put.iter().map(field).collect())
@@ -292,7 +292,7 @@ fn one_field(syntax: Syntax, key: &str, value: &str) -> String {
 }
 
 /// Where an item of a list begins: at its dash, where it has one.
-fn begins(text: &str, list: &Node, item: &Node) -> Result<usize, String> {
+fn begins(text: &str, list: &Node, item: &Node) -> Result<usize, Refusal> {
     if text.get(list.span.clone()).is_some_and(|text| text.starts_with('[')) {
         return Ok(item.span.start);
     }
@@ -303,15 +303,11 @@ fn begins(text: &str, list: &Node, item: &Node) -> Result<usize, String> {
 }
 
 /// Words to be put at the head of a list, in the way it is written.
-fn at_head(text: &str, list: &Node, items: &[Node], words: &[String]) -> Result<Splice, String> {
+fn at_head(text: &str, list: &Node, items: &[Node], words: &[String]) -> Result<Splice, Refusal> {
     let inline = text.get(list.span.clone()).is_some_and(|text| text.starts_with('['));
     let Some(first) = items.first() else {
         let inside = list.span.start + 1;
-        return if inline {
-            Ok(Splice::of(inside..inside, words.join(", ")))
-        } else {
-            Err("its list is empty".to_owned())
-        };
+        return if inline { Ok(Splice::of(inside..inside, words.join(", "))) } else { Err("its list is empty".into()) };
     };
     let at = begins(text, list, first)?;
     let line = line_before(text, at);
@@ -327,7 +323,7 @@ fn at_head(text: &str, list: &Node, items: &[Node], words: &[String]) -> Result<
 }
 
 /// A list without its first words.
-fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Splice, String> {
+fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Splice, Refusal> {
     let first = items.first().ok_or("its list of words is empty")?;
     let start = begins(text, list, first)?;
     if let Some(next) = items.get(count) {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::bridge;
 use super::table::{Host, Unit};
 use super::tree::{Field, Node, Value};
+use super::{Refusal, bridge};
 
 /// How a host starts a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) enum Command<'a> {
 ///
 /// # Errors
 /// A list is written in a way that hides its servers from us.
-pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>, String> {
+pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>, Refusal> {
     let mut found: Vec<Entry<'a>> = Vec::new();
     for path in host.lists {
         let mut lists = vec![(None, root)];
@@ -82,7 +82,7 @@ pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>
                     let name = |item: &'a Node| (item.get("name").and_then(Node::text).unwrap_or_default(), item);
                     items.iter().map(name).collect()
                 }
-                Value::Shared(_) => return Err(format!("`{}` is written with anchors or tags", path.join("."))),
+                Value::Shared(_) => return Err(format!("`{}` is written with anchors or tags", path.join(".")).into()),
                 Value::Text(_) | Value::Other(_) => Vec::new(),
             };
             let entries =

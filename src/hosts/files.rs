@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
+use super::Refusal;
 use super::change::{Changed, Record};
 use super::table::{HOSTS, Host, Place};
 use super::tree::Syntax;
@@ -117,21 +118,21 @@ fn matching(below: &Path, path: &str) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// Why it cannot be read.
-pub fn text(file: &Path) -> Result<Option<String>, String> {
+pub fn text(file: &Path) -> Result<Option<String>, Refusal> {
     // Not waiting for the writer of a pipe.
     let opened = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file) {
         Ok(opened) => opened,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(error.into()),
     };
     if !opened.metadata().is_ok_and(|found| found.is_file()) {
-        return Err("it is not a plain file".to_owned());
+        return Err("it is not a plain file".into());
     }
     let mut text = String::new();
     match opened.take(LONGEST + 1).read_to_string(&mut text) {
-        Ok(_) if text.len() as u64 > LONGEST => Err("it is too long".to_owned()),
+        Ok(_) if text.len() as u64 > LONGEST => Err("it is too long".into()),
         Ok(_) => Ok(Some(text)),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -149,8 +150,8 @@ pub struct Edited {
     pub changed: Changed,
 }
 
-/// Gives a file a new text, made from its text and what is remembered of it under `records`. Whoever else writes it
-/// meanwhile is not overwritten: the work is done anew with their text.
+/// Gives a file a new text, made from its text and what is remembered of it under `records`. Where another
+/// program writes it meanwhile, nothing is overwritten: the work is done anew with the new text.
 ///
 /// # Errors
 /// Why it is left as it is.
@@ -158,9 +159,9 @@ pub fn edit(
     found: &Found,
     records: &Path,
     write: Write,
-    work: &dyn Fn(super::change::File<'_>) -> Result<Changed, String>,
-) -> Result<Edited, String> {
-    let path = fs::canonicalize(&found.file).map_err(|error| error.to_string())?;
+    work: &dyn Fn(super::change::File<'_>) -> Result<Changed, Refusal>,
+) -> Result<Edited, Refusal> {
+    let path = fs::canonicalize(&found.file)?;
     let place = record_place(records, &path);
     for _ in 0..TRIES {
         let before = text(&path)?.ok_or("it is gone")?;
@@ -185,12 +186,11 @@ pub fn edit(
         }
         return Ok(Edited { before, changed });
     }
-    Err("another program keeps changing it: close the host, and try again".to_owned())
+    Err("another program keeps changing it: close the host, and try again".into())
 }
 
-/// The files that are remembered under `records`; one may be gone. A record that cannot be read is reported when its
-/// file is
-/// edited.
+/// The files that are remembered under `records`; one may be gone. A record that cannot be read is reported when its file
+/// is edited.
 pub fn remembered(records: &Path) -> Vec<Found> {
     let entries = fs::read_dir(records).into_iter().flatten().flatten();
     let record = |entry: fs::DirEntry| read_record(&entry.path()).ok().flatten();
@@ -207,7 +207,7 @@ pub fn remembered(records: &Path) -> Vec<Found> {
 ///
 /// # Errors
 /// What is remembered cannot be removed.
-pub fn forget_file(records: &Path, file: &Path) -> Result<(), String> {
+pub fn forget_file(records: &Path, file: &Path) -> Result<(), Refusal> {
     forget(&record_place(records, file))
 }
 
@@ -215,21 +215,21 @@ fn record_place(records: &Path, file: &Path) -> PathBuf {
     records.join(format!("{}.json", Digest::of(file.as_os_str().as_encoded_bytes()).short()))
 }
 
-fn read_record(place: &Path) -> Result<Option<Record>, String> {
-    let Some(text) = text(place).map_err(|why| about(place, &why))? else { return Ok(None) };
+fn read_record(place: &Path) -> Result<Option<Record>, Refusal> {
+    let Some(text) = text(place).map_err(|why| about(place, &why.0))? else { return Ok(None) };
     serde_json::from_str(&text).map(Some).map_err(|error| about(place, &error.to_string()))
 }
 
-fn about(place: &Path, why: &str) -> String {
-    format!("what is remembered of it cannot be used ({}: {why})", place.display())
+fn about(place: &Path, why: &str) -> Refusal {
+    format!("what is remembered of it cannot be used ({}: {why})", place.display()).into()
 }
 
-fn write_record(place: &Path, record: &Record) -> Result<(), String> {
-    let text = serde_json::to_string(record).map_err(|error| error.to_string())?;
+fn write_record(place: &Path, record: &Record) -> Result<(), Refusal> {
+    let text = serde_json::to_string(record)?;
     replace(place, &text).map_err(|error| about(place, &error.to_string()))
 }
 
-fn forget(place: &Path) -> Result<(), String> {
+fn forget(place: &Path) -> Result<(), Refusal> {
     match fs::remove_file(place) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(about(place, &error.to_string())),
         Ok(()) | Err(_) => {}
@@ -242,26 +242,24 @@ fn forget(place: &Path) -> Result<(), String> {
 }
 
 /// Whether a file may be replaced without losing what is not its text.
-fn may_replace(path: &Path) -> Result<(), String> {
-    let found = fs::metadata(path).map_err(|error| error.to_string())?;
+fn may_replace(path: &Path) -> Result<(), Refusal> {
+    let found = fs::metadata(path)?;
     let writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     if found.mode() & 0o200 == 0 || !writable(path) {
-        return Err("it is read-only: make it writable (chmod u+w), and try again".to_owned());
+        return Err("it is read-only: make it writable (chmod u+w), and try again".into());
     }
     if found.nlink() > 1 {
-        return Err(format!(
-            "it has {} names (hard links), and only one of them would get the new text",
-            found.nlink()
-        ));
+        let names = found.nlink();
+        return Err(format!("it has {names} names (hard links), and only one of them would get the new text").into());
     }
     match path.parent() {
         Some(folder) if writable(folder) => Ok(()),
-        _ => Err("its folder is read-only: a new text is written beside the old one first".to_owned()),
+        _ => Err("its folder is read-only: a new text is written beside the old one first".into()),
     }
 }
 
 /// Puts a new text in a file's place; `false` if the file is no longer as it was read.
-fn replace_same(path: &Path, before: &str, after: &str) -> Result<bool, String> {
+fn replace_same(path: &Path, before: &str, after: &str) -> Result<bool, Refusal> {
     let prepare = |new: &File| {
         let (old, made) = (fs::metadata(path)?, new.metadata()?);
         if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
@@ -270,5 +268,5 @@ fn replace_same(path: &Path, before: &str, after: &str) -> Result<bool, String> 
         new.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
     };
     replace_if(path, after, prepare, || Ok(fs::read(path)? == before.as_bytes()))
-        .map_err(|error| format!("its new text could not be written: {error}"))
+        .map_err(|error| format!("its new text could not be written: {error}").into())
 }

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::Refusal;
 use super::edit::APPROVAL;
 use super::entry::{Entry, entries, inmost};
 use super::table::Host;
@@ -23,7 +24,7 @@ type Parts = Vec<(Range<usize>, bool)>;
 ///
 /// # Errors
 /// The text cannot be read.
-pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, String> {
+pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, Refusal> {
     let root = parse(syntax, text)?;
     let mut parts = Vec::new();
     plain(text, &root, &mut parts);

@@ -49,6 +49,17 @@ pub struct Lists {
     pub files: usize,
 }
 
+/// Why a file is not read, or is left as it is, or a server in it: in words for the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+/// It has no `Display` of its own, so whatever has one can become it.
+impl<T: ToString> From<T> for Refusal {
+    fn from(why: T) -> Self {
+        Self(why.to_string())
+    }
+}
+
 /// Why a server is left alone that is reached over the network.
 pub const REMOTE: &str = "it is reached over the network";
 
@@ -59,14 +70,14 @@ pub fn lists(files: &[Found]) -> Lists {
         match files::text(&found.file).and_then(|text| text.map(|text| servers(found, &text)).transpose()) {
             Ok(None) => continue,
             Ok(Some(servers)) => lists.servers.extend(servers),
-            Err(why) => lists.unread.push(Unread { host: found.host.name, file: found.file.clone(), why }),
+            Err(Refusal(why)) => lists.unread.push(Unread { host: found.host.name, file: found.file.clone(), why }),
         }
         lists.files += 1;
     }
     lists
 }
 
-fn servers(found: &Found, text: &str) -> Result<Vec<Listed>, String> {
+fn servers(found: &Found, text: &str) -> Result<Vec<Listed>, Refusal> {
     let root = tree::parse(found.syntax, text)?;
     let listed = entry::entries(found.host, &root)?.into_iter().filter(|one| one.on).map(|one| Listed {
         host: found.host.name,

@@ -7,7 +7,7 @@ use jsonc_parser::ast;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml_edit::{Document, Item, TableLike};
 
-use super::yaml;
+use super::{Refusal, yaml};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Node {
 ///
 /// # Errors
 /// Why it cannot be read, in words without anything from the text but keys.
-pub fn parse(syntax: Syntax, text: &str) -> Result<Node, String> {
+pub fn parse(syntax: Syntax, text: &str) -> Result<Node, Refusal> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = match syntax {
         Syntax::Json => json(body)?,
@@ -109,16 +109,16 @@ pub fn parse(syntax: Syntax, text: &str) -> Result<Node, String> {
 }
 
 /// Takes the fields of a table, if no key is there twice.
-pub(super) fn table(fields: Vec<Field>) -> Result<Value, String> {
+pub(super) fn table(fields: Vec<Field>) -> Result<Value, Refusal> {
     let mut keys: Vec<&str> = fields.iter().map(|field| field.key.as_str()).collect();
     keys.sort_unstable();
     match keys.windows(2).find(|two| two[0] == two[1]) {
-        Some(two) => Err(format!("the key {:?} is there twice in one object", two[0])),
+        Some(two) => Err(format!("the key {:?} is there twice in one object", two[0]).into()),
         None => Ok(Value::Table(fields)),
     }
 }
 
-fn json(text: &str) -> Result<Option<Node>, String> {
+fn json(text: &str) -> Result<Option<Node>, Refusal> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -136,7 +136,7 @@ fn json(text: &str) -> Result<Option<Node>, String> {
     read.value.map(of_json).transpose()
 }
 
-fn of_json(value: ast::Value<'_>) -> Result<Node, String> {
+fn of_json(value: ast::Value<'_>) -> Result<Node, Refusal> {
     let (range, value) = match value {
         ast::Value::StringLit(one) => (one.range, Value::Text(one.value.into_owned())),
         ast::Value::NumberLit(one) => (one.range, Value::Other(one.value.to_owned())),
@@ -154,13 +154,13 @@ fn of_json(value: ast::Value<'_>) -> Result<Node, String> {
                 let (key, key_span) = (field.name.into_string(), range.start..range.end);
                 Ok(Field { key, key_span, node: of_json(field.value)?, own: true })
             };
-            (one.range, table(one.properties.into_iter().map(field).collect::<Result<_, String>>()?)?)
+            (one.range, table(one.properties.into_iter().map(field).collect::<Result<_, Refusal>>()?)?)
         }
     };
     Ok(Node { span: range.start..range.end, value })
 }
 
-fn toml(text: &str) -> Result<Option<Node>, String> {
+fn toml(text: &str) -> Result<Option<Node>, Refusal> {
     let read = Document::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         format!("line {line}: {}", error.message().replace('\n', ", "))
@@ -169,7 +169,7 @@ fn toml(text: &str) -> Result<Option<Node>, String> {
     Ok(Some(Node { span: 0..text.len(), value: table(fields)? }))
 }
 
-fn fields(of: &dyn TableLike) -> Result<Vec<Field>, String> {
+fn fields(of: &dyn TableLike) -> Result<Vec<Field>, Refusal> {
     let mut fields = Vec::new();
     for (name, item) in of.iter() {
         let key_span = of.key(name).and_then(toml_edit::Key::span).unwrap_or_default();
@@ -179,7 +179,7 @@ fn fields(of: &dyn TableLike) -> Result<Vec<Field>, String> {
     Ok(fields)
 }
 
-fn of_toml(item: &Item) -> Result<Node, String> {
+fn of_toml(item: &Item) -> Result<Node, Refusal> {
     let span = item.span().unwrap_or_default();
     let value = match item {
         Item::None => Value::Other(String::new()),
@@ -187,12 +187,12 @@ fn of_toml(item: &Item) -> Result<Node, String> {
         Item::ArrayOfTables(all) => {
             let one =
                 |one: &toml_edit::Table| Ok(Node { span: one.span().unwrap_or_default(), value: table(fields(one)?)? });
-            Value::List(all.iter().map(one).collect::<Result<_, String>>()?)
+            Value::List(all.iter().map(one).collect::<Result<_, Refusal>>()?)
         }
         Item::Value(toml_edit::Value::String(text)) => Value::Text(text.value().clone()),
         Item::Value(toml_edit::Value::Array(all)) => {
             let one = |one: &toml_edit::Value| of_toml(&Item::Value(one.clone()));
-            Value::List(all.iter().map(one).collect::<Result<_, String>>()?)
+            Value::List(all.iter().map(one).collect::<Result<_, Refusal>>()?)
         }
         Item::Value(toml_edit::Value::InlineTable(one)) => table(fields(one)?)?,
         Item::Value(other) => Value::Other(other.to_string().trim().to_owned()),

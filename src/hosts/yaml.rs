@@ -5,19 +5,20 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 
+use super::Refusal;
 use super::tree::{Field, Node, Value, table};
 
 /// How deep values may be nested.
 const DEEPEST: usize = 200;
 
 /// Reads a text of at most one document; `None` where it has none.
-pub(super) fn parse(text: &str) -> Result<Option<Node>, String> {
+pub(super) fn parse(text: &str) -> Result<Option<Node>, Refusal> {
     let mut reader = Reader { events: Parser::new_from_str(text), places: places(text), text };
     let mut read = None;
     loop {
         match reader.next()? {
             (Event::StreamEnd, _) => return Ok(read),
-            (Event::DocumentStart(_), _) if read.is_some() => return Err("it holds several documents".to_owned()),
+            (Event::DocumentStart(_), _) if read.is_some() => return Err("it holds several documents".into()),
             (Event::Nothing | Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd, _) => {}
             (event, span) => read = Some(reader.node(event, span, 0)?),
         }
@@ -36,7 +37,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), String> {
+    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), Refusal> {
         let why = |error: ScanError| format!("line {}: {}", error.marker().line(), error.info());
         let (event, span) = self.events.next_event().ok_or("it ends too early")?.map_err(why)?;
         Ok((event, self.bytes(span)))
@@ -51,7 +52,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A scalar's own bytes: the parser takes what follows on its line for a part of it.
-    fn scalar(&self, span: Range<usize>, style: ScalarStyle) -> Result<Range<usize>, String> {
+    fn scalar(&self, span: Range<usize>, style: ScalarStyle) -> Result<Range<usize>, Refusal> {
         let written = self.text.get(span.start..).unwrap_or_default();
         let length = match style {
             ScalarStyle::Plain => self.text.get(span.clone()).unwrap_or_default().trim_end().len(),
@@ -77,16 +78,16 @@ impl<'a> Reader<'a> {
             ScalarStyle::DoubleQuoted => length > 1 && written.starts_with('"'),
             _ => true,
         };
-        if ends { Ok(whole) } else { Err("a text between quotes is not where it was read".to_owned()) }
+        if ends { Ok(whole) } else { Err("a text between quotes is not where it was read".into()) }
     }
 
     fn shared(&self, span: &Range<usize>) -> Value {
         Value::Shared(self.text.get(span.clone()).unwrap_or_default().to_owned())
     }
 
-    fn node(&mut self, event: Event<'a>, span: Range<usize>, depth: usize) -> Result<Node, String> {
+    fn node(&mut self, event: Event<'a>, span: Range<usize>, depth: usize) -> Result<Node, Refusal> {
         if depth > DEEPEST {
-            return Err("its values are nested too deeply".to_owned());
+            return Err("its values are nested too deeply".into());
         }
         let start = span.start;
         Ok(match event {
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
                     }
                     let name = self.node(event, span, depth + 1)?;
                     let (Value::Text(key) | Value::Other(key)) = name.value else {
-                        return Err("a key is neither a text nor a number".to_owned());
+                        return Err("a key is neither a text nor a number".into());
                     };
                     let (event, span) = self.next()?;
                     let node = self.node(event, span, depth + 1)?;
@@ -135,7 +136,7 @@ impl<'a> Reader<'a> {
                 Node { span: start..end, value: if shared { self.shared(&(start..end)) } else { table(fields)? } }
             }
             Event::Alias(_) => Node { value: self.shared(&span), span },
-            _ => return Err("its structure is broken".to_owned()),
+            _ => return Err("its structure is broken".into()),
         })
     }
 }

@@ -6,10 +6,10 @@ use std::time::Instant;
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::threads::{FromThreads, ToLoop};
 use crate::gate::data::event::Event;
 use crate::gate::data::opinion::Opinion;
 use crate::home::config::approver::{Callback, PATH};
@@ -28,13 +28,13 @@ struct Answer {
     reason: String,
 }
 
-/// Asks all approvers of these names at once; what they say comes through `tell`. Must be called within a runtime.
+/// Asks all approvers of these names at once; what they say goes to the loop. Must be called within a runtime.
 pub fn consult(
     callbacks: &[Callback],
     names: &[String],
     (ticket, consult): (String, u64),
     call: &str,
-    tell: UnboundedSender<Event>,
+    to_loop: ToLoop,
 ) {
     let mut asked = JoinSet::new();
     for callback in callbacks.iter().filter(|known| names.contains(&known.name)) {
@@ -54,8 +54,7 @@ pub fn consult(
                 opinions.push(Opinion { name, decision: Decision::Ask, reason, failed: true, latency_us: 0 });
             }
         }
-        // The loop is gone, and so is the call.
-        let _ = tell.send(Event::Consulted { ticket, consult, opinions });
+        to_loop.tell(FromThreads::Event(Event::Consulted { ticket, consult, opinions }));
     });
 }
 

@@ -88,18 +88,12 @@ impl Child {
     }
 
     /// The end to write to the server; once.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn input(&mut self) -> io::Result<AsyncOut> {
         let pipe = self.child.stdin.take().ok_or_else(|| io::Error::other("the server's stdin is taken"))?;
         AsyncOut::new(pipe.into_owned_fd()?)
     }
 
     /// The end to read the server from; once.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn output(&mut self) -> io::Result<AsyncIn> {
         let pipe = self.child.stdout.take().ok_or_else(|| io::Error::other("the server's stdout is taken"))?;
         let pipe = pipe.into_owned_fd()?;

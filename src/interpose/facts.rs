@@ -13,8 +13,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::UnboundedSender;
-
+use super::threads::{FromThreads, ToLoop};
 use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::{Digest, Hasher};
@@ -31,19 +30,13 @@ const ENTRIES: u64 = 10_000;
 /// How many threads may hang on a disk that does not answer before no more are started.
 const STUCK: usize = 4;
 
-/// What a thread has found, by the number of the look.
-pub struct Looked {
-    look: u64,
-    found: Findings,
-}
-
 type Job = (u64, Look, Instant);
 
 /// The loop's side.
 pub struct FactReader {
     ground: Ground,
     jobs: Option<Sender<Job>>,
-    to_loop: UnboundedSender<Looked>,
+    to_loop: ToLoop,
     /// Looks without an answer, with the time at which the loop waits no longer (monotonic microseconds).
     pending: BTreeMap<u64, (u64, String, Look)>,
     stuck: usize,
@@ -51,7 +44,7 @@ pub struct FactReader {
 
 impl FactReader {
     /// Nothing is started before the first look. What is found goes to the loop.
-    pub fn new(home: Option<PathBuf>, to_loop: UnboundedSender<Looked>) -> Self {
+    pub fn new(home: Option<PathBuf>, to_loop: ToLoop) -> Self {
         Self { ground: Ground::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
     }
 
@@ -66,13 +59,13 @@ impl FactReader {
     }
 
     /// An answer came; `None` when it was given up already.
-    pub fn came(&mut self, looked: Looked) -> Option<Event> {
-        let Some((_, ticket, _)) = self.pending.remove(&looked.look) else {
+    pub fn came(&mut self, look: u64, found: Findings) -> Option<Event> {
+        let Some((_, ticket, _)) = self.pending.remove(&look) else {
             // A thread that hung has come back.
             self.stuck = self.stuck.saturating_sub(1);
             return None;
         };
-        Some(Event::Facts { ticket, look: looked.look, found: looked.found })
+        Some(Event::Facts { ticket, look, found })
     }
 
     /// Looks that took too long: answered with what is true of them, that nothing was seen.
@@ -101,8 +94,7 @@ impl FactReader {
             let (ground, to_loop) = (self.ground.clone(), self.to_loop.clone());
             let started = Builder::new().name("facts".to_owned()).spawn(move || {
                 while let Ok((look, wanted, until)) = inbox.recv() {
-                    // The loop outlives the thread.
-                    let _ = to_loop.send(Looked { look, found: found(&ground, &wanted, until) });
+                    to_loop.tell(FromThreads::Looked { look, found: found(&ground, &wanted, until) });
                 }
             });
             match started {

@@ -101,13 +101,8 @@ impl LongLine {
     /// What the host is still to see of a line that never came to its end.
     pub fn tail(self, judge: impl Fn(&Gist) -> Way) -> Vec<u8> {
         match self.state {
-            State::Held { line, .. } => {
-                if judge(&message::peek(&line)) == Way::ToHost {
-                    line
-                } else {
-                    Vec::new()
-                }
-            }
+            State::Held { line, .. } if judge(&message::peek(&line)) == Way::ToHost => line,
+            State::Held { .. } => Vec::new(),
             State::Streamed(streamed) => streamed.spoiler(judge).into(),
         }
     }

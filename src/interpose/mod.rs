@@ -23,6 +23,7 @@ pub mod stall;
 pub mod start;
 pub mod stdio;
 pub mod stopping;
+pub mod threads;
 pub mod trace;
 pub mod watch;
 pub mod wrapper;

@@ -108,10 +108,6 @@ impl Outbox {
     fn give_up(&mut self) {
         self.broken = true;
         self.pipe = None;
-        self.drop_queue();
-    }
-
-    fn drop_queue(&mut self) {
         self.queue.clear();
         self.written = 0;
         self.queued = 0;

@@ -6,13 +6,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use super::clock;
 use super::notice;
-use super::watch::{Added, Watcher};
+use super::threads::{FromThreads, ToLoop};
+use super::watch::Watcher;
 use crate::behavior::conclude::Trust;
-use crate::gate::data::event::ConsoleId;
+use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::pin::{Pins, Sighting};
 use crate::gate::data::pinning::Pinning;
 use crate::pins::review::Settled;
@@ -26,17 +25,6 @@ const AGAIN: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// What comes of the pins.
-#[derive(Debug)]
-pub enum Reviewed {
-    /// This is what is remembered now.
-    Pins(Box<Pins>),
-    /// What an operator said of a tool was not kept, for this reason.
-    Refused { console: ConsoleId, why: String },
-    /// These files were looked at.
-    Watched(Added),
-}
 
 /// What is to be kept.
 enum Order {
@@ -57,13 +45,7 @@ impl PinWriter {
     /// pins once they are read and, when it has the thread look, after an operator has reviewed them.
     ///
     /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
-    pub fn start(
-        path: PathBuf,
-        launch: Launch,
-        trust: Trust,
-        watcher: Watcher,
-        to_loop: UnboundedSender<Reviewed>,
-    ) -> (Pins, Self) {
+    pub fn start(path: PathBuf, launch: Launch, trust: Trust, watcher: Watcher, to_loop: ToLoop) -> (Pins, Self) {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
@@ -71,7 +53,7 @@ impl PinWriter {
             loop {
                 match patiently(|| read(&path, &launch)) {
                     Ok((memory, pins, program)) => {
-                        tell(&to_loop, Reviewed::Pins(Box::new(pins)));
+                        to_loop.tell(remembered(pins));
                         let generation = memory.generation().ok();
                         let writer = Writer { path, memory, generation, launch, program, trust, watcher, to_loop };
                         break writer.work(&inbox);
@@ -79,7 +61,7 @@ impl PinWriter {
                     // Until the others are done every call asks; then what is remembered counts after all.
                     Err(PinsError::Busy { .. }) if is_said => {}
                     Err(error) => {
-                        tell(&to_loop, Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint()))));
+                        to_loop.tell(remembered(untrusted(&error.to_string(), &error.hint())));
                         if !matches!(error, PinsError::Busy { .. }) {
                             break;
                         }
@@ -140,6 +122,11 @@ fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsErr
     Ok((memory, pins, program))
 }
 
+/// That this is remembered now.
+fn remembered(pins: Pins) -> FromThreads {
+    FromThreads::Event(Event::Reviewed(Box::new(pins)))
+}
+
 /// Does it again while others write, within a bound.
 fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, PinsError> {
     let until = Instant::now() + BUSY;
@@ -168,12 +155,7 @@ struct Writer {
     program: Program,
     trust: Trust,
     watcher: Watcher,
-    to_loop: UnboundedSender<Reviewed>,
-}
-
-fn tell(to_loop: &UnboundedSender<Reviewed>, what: Reviewed) {
-    // The loop outlives the thread.
-    let _ = to_loop.send(what);
+    to_loop: ToLoop,
 }
 
 impl Writer {
@@ -205,10 +187,10 @@ impl Writer {
                     }
                 }
                 Order::Pin(pinning, console) => match self.pin(&pinning) {
-                    Ok(pins) => tell(&self.to_loop, Reviewed::Pins(Box::new(pins))),
+                    Ok(pins) => self.to_loop.tell(remembered(pins)),
                     Err(why) => {
                         let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
-                        tell(&self.to_loop, Reviewed::Refused { console, why });
+                        self.to_loop.tell(FromThreads::Refused { console, why });
                     }
                 },
                 Order::NoteServer => self.note_server(),
@@ -230,16 +212,16 @@ impl Writer {
             && let Ok(pins) = self.memory.load(&self.launch, &self.program)
         {
             self.generation = now;
-            tell(&self.to_loop, Reviewed::Pins(Box::new(pins)));
+            self.to_loop.tell(remembered(pins));
         }
-        tell(&self.to_loop, Reviewed::Watched(added));
+        self.to_loop.tell(FromThreads::Watched(added));
     }
 
     fn note_server(&mut self) {
         let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
         match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
             // Another command line may have been first under this name.
-            Ok(pins) => tell(&self.to_loop, Reviewed::Pins(Box::new(pins))),
+            Ok(pins) => self.to_loop.tell(remembered(pins)),
             Err(error) => {
                 notice::say(&format!("how this server was started is not remembered: {error}; {}", error.hint()));
             }

@@ -5,12 +5,10 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 
-use tokio::sync::mpsc::UnboundedSender;
-
-use super::watch::{Added, Watcher};
+use super::threads::{FromThreads, ToLoop};
+use super::watch::Watcher;
 use crate::gate::data::event::ConsoleId;
-use crate::home::layers::{AcceptError, Layers};
-use crate::policy::rule::Policy;
+use crate::home::layers::Layers;
 use crate::wire::digest::Digest;
 
 /// What is to be accepted: the text of this file, if it still has this digest.
@@ -19,17 +17,6 @@ pub struct Accept {
     pub file: String,
     pub digest: Digest,
     pub console: ConsoleId,
-}
-
-/// What came of a look or an acceptance.
-#[derive(Debug)]
-pub enum Reloaded {
-    /// This policy applies from now on.
-    Policy(Box<Policy>),
-    /// Nothing was accepted, for this reason.
-    Refused { console: ConsoleId, why: AcceptError },
-    /// These files were looked at.
-    Watched(Added),
 }
 
 /// What the thread is to do.
@@ -49,12 +36,12 @@ pub struct Reload {
 struct Reader {
     layers: Layers,
     watcher: Watcher,
-    to_loop: UnboundedSender<Reloaded>,
+    to_loop: ToLoop,
 }
 
 impl Reload {
     /// What is found of these files goes to the loop.
-    pub fn new(layers: Layers, watcher: Watcher, to_loop: UnboundedSender<Reloaded>) -> Self {
+    pub fn new(layers: Layers, watcher: Watcher, to_loop: ToLoop) -> Self {
         Self { reader: Some(Reader { layers, watcher, to_loop }), jobs: None }
     }
 
@@ -97,7 +84,7 @@ impl Reader {
         if let Job::Accept(Accept { file, digest, console }) = job
             && let Err(why) = self.layers.accept(Path::new(&file), digest)
         {
-            self.tell(Reloaded::Refused { console, why });
+            self.to_loop.tell(FromThreads::Refused { console, why: why.to_string() });
         }
         self.look();
     }
@@ -106,13 +93,8 @@ impl Reader {
         // Watched before they are read: a change in between is reported.
         let added = self.watcher.add(&self.layers.paths());
         if let Some(policy) = self.layers.changed() {
-            self.tell(Reloaded::Policy(Box::new(policy)));
+            self.to_loop.tell(FromThreads::Policy(Box::new(policy)));
         }
-        self.tell(Reloaded::Watched(added));
-    }
-
-    fn tell(&self, what: Reloaded) {
-        // The loop outlives the thread.
-        let _ = self.to_loop.send(what);
+        self.to_loop.tell(FromThreads::Watched(added));
     }
 }

@@ -12,9 +12,6 @@ pub struct Signals(mpsc::UnboundedReceiver<&'static str>);
 
 impl Signals {
     /// Catches them. To be called before the server starts, so that no signal ends the wrapper without its last words.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn catch() -> io::Result<Self> {
         let (tell, told) = mpsc::unbounded_channel();
         let signals = [

@@ -27,6 +27,7 @@ use super::server::Server;
 use super::signals::Signals;
 use super::stall::Stall;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
+use super::threads::ToLoop;
 use super::trace;
 use super::watch::{Files, Watch};
 use super::wrapper::{Incoming, Wrapper};
@@ -74,14 +75,12 @@ pub enum StartError {
 /// How many descriptors a wrapper takes with its server, its log and a console or two.
 const NEEDED: usize = 32;
 
-/// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
-pub type Beside = Box<dyn FnOnce() + Send>;
-
-/// Wraps a server until it or the host ends; gives the exit code.
+/// Wraps a server until it or the host ends; gives the exit code. `beside` runs on a thread of its own: the console of
+/// `--inline`.
 ///
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
-pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
+pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + 'static>) -> Result<u8, StartError> {
     there_is_room()?;
     memory::share_heap();
     // Forked before anything here has a thread.
@@ -142,11 +141,13 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     if settings.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
-    let (to_us, reviews) = unbounded_channel();
+    let (to_loop, threads) = unbounded_channel();
+    let to_loop = ToLoop(to_loop);
     let (pins, pin_writer) = if has_state {
         let launch = name::launch(&settings.name, &command);
         let pins_watcher = watch.watcher(Files::Pins);
-        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, to_us);
+        let (pins, pin_writer) =
+            PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, to_loop.clone());
         (pins, Some(pin_writer))
     } else {
         // Without a state folder no call runs, whatever its tool.
@@ -173,11 +174,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         expected: settings.expect,
         mismatch: settings.mismatch,
     };
-    let (to_us, looked) = unbounded_channel();
-    let facts = FactReader::new(user::current().ok().map(|user| user.home), to_us);
-    let (to_us, reloaded) = unbounded_channel();
-    let reload = Reload::new(layers, watcher, to_us);
-    let (opinions, said) = unbounded_channel();
+    let facts = FactReader::new(user::current().ok().map(|user| user.home), to_loop.clone());
+    let reload = Reload::new(layers, watcher, to_loop.clone());
     let (to_us, consoles) = unbounded_channel();
     let registration = Registration {
         run_dir: places.run_dir(),
@@ -196,10 +194,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         signals,
         consoles,
         done,
-        reviews,
-        looked,
-        reloaded,
-        opinions: said,
+        threads,
     };
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
@@ -215,7 +210,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         watch,
         reload,
         callbacks,
-        opinions,
+        to_loop,
         wake: None,
         stopping: None,
         stall: Stall::default(),

@@ -83,17 +83,11 @@ enum End {
 
 impl AsyncIn {
     /// Any readable descriptor.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
         Ok(Self(End::new(fd, Interest::READABLE)?))
     }
 
     /// Reads what is there, waiting for it if need be; 0 at the end.
-    ///
-    /// # Errors
-    /// The system's.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let fd = match &self.0 {
             End::Polled(fd) => fd,
@@ -126,9 +120,6 @@ impl AsyncIn {
 
 impl AsyncOut {
     /// Any writable descriptor.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
         Ok(Self(End::new(fd, Interest::WRITABLE)?))
     }
@@ -145,9 +136,6 @@ impl AsyncOut {
     }
 
     /// Waits until something fits.
-    ///
-    /// # Errors
-    /// The system's.
     pub async fn writable(&self) -> io::Result<()> {
         let End::Polled(fd) = &self.0 else { return Ok(()) };
         loop {

@@ -6,26 +6,27 @@ mod heard;
 
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::consoles::Consoles;
-use super::facts::{FactReader, Looked};
+use super::facts::FactReader;
 use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
-use super::pin_writer::{PinWriter, Reviewed};
-use super::reload::{Accept, Reload, Reloaded};
+use super::pin_writer::PinWriter;
+use super::reload::{Accept, Reload};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
 use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
+use super::threads::{FromThreads, ToLoop};
 use super::watch::Watch;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
@@ -71,7 +72,7 @@ pub struct Wrapper {
     pub reload: Reload,
     pub callbacks: Vec<Callback>,
     /// Where approvers' opinions go.
-    pub opinions: UnboundedSender<Event>,
+    pub to_loop: ToLoop,
     pub wake: Option<u64>,
     pub stopping: Option<Stopping>,
     pub stall: Stall,
@@ -84,11 +85,7 @@ pub struct Incoming {
     pub signals: Signals,
     pub consoles: UnboundedReceiver<FromConsoles>,
     pub done: UnboundedReceiver<Done>,
-    /// What was reviewed elsewhere of what is remembered.
-    pub reviews: UnboundedReceiver<Reviewed>,
-    pub looked: UnboundedReceiver<Looked>,
-    pub reloaded: UnboundedReceiver<Reloaded>,
-    pub opinions: UnboundedReceiver<Event>,
+    pub threads: UnboundedReceiver<FromThreads>,
 }
 
 impl Wrapper {
@@ -122,10 +119,7 @@ impl Wrapper {
                 },
                 Some(done) = from.done.recv() => self.recorded(done),
                 Some(said) = from.consoles.recv() => self.console(said),
-                Some(found) = from.looked.recv() => self.looked(found),
-                Some(what) = from.reloaded.recv() => self.reloaded(what),
-                Some(event) = from.opinions.recv() => self.step(self.clock.now(), event),
-                Some(pins) = from.reviews.recv() => self.reviewed(pins),
+                Some(what) = from.threads.recv() => self.hear(what),
                 () = self.watch.reported() => self.watch.take(self.clock.now().mono),
                 () = self.server.writable() => {}
                 () = self.host.writable() => {}
@@ -275,7 +269,7 @@ impl Wrapper {
             Effect::Show(activity) => self.consoles.broadcast(&FromWrapper::Activity(*activity)),
             Effect::LookUp { ticket, look, wanted } => self.facts.look(now.mono, ticket, look, wanted),
             Effect::Consult { ticket, consult, names, call } => {
-                approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
+                approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
             Effect::Remember(sighting) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*sighting))),
             Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),

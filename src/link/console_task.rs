@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
 use super::outbox::{Line, Outbox, Put, Then};
 use super::peer;
-use super::server::{FromConsoles, Rejection, line};
+use super::server::{FromConsoles, Rejection, said};
 use crate::gate::data::event::ConsoleId;
 
 /// A person opens one console or two; more are a mistake or an attack.
@@ -27,19 +27,11 @@ const GREETING: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(100);
 
 /// What the handle asks of the task.
-#[derive(Debug)]
 pub(super) enum Order {
-    Send(ConsoleId, Line),
-    /// As `Send`, and [`FromConsoles::Shown`] once it is written.
-    Show(ConsoleId, Line),
+    /// A line for a console; with [`Then::Tell`], [`FromConsoles::Shown`] comes once it is written.
+    Put(ConsoleId, Line, Then),
     /// Nothing that descends from this process may attach.
     Forbid(u32),
-}
-
-impl std::fmt::Debug for Line {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Line({} bytes)", self.bytes.len())
-    }
 }
 
 /// What a console's reader received.
@@ -76,7 +68,7 @@ pub(super) struct ConsoleTask {
     consoles: BTreeMap<ConsoleId, Console>,
     last: u64,
     server: Option<u32>,
-    /// Consoles to which a line of [`Order::Show`] was written: at most one such line each.
+    /// Consoles to which a line with [`Then::Tell`] was written: at most one such line each.
     written: mpsc::UnboundedSender<ConsoleId>,
     shown: mpsc::UnboundedReceiver<ConsoleId>,
 }
@@ -119,8 +111,7 @@ impl ConsoleTask {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Send(console, line) => self.put(console, &line, Then::Nothing),
-            Order::Show(console, line) => self.put(console, &line, Then::Tell),
+            Order::Put(console, line, then) => self.put(console, &line, then),
             Order::Forbid(server) => self.forbid(server),
         }
     }
@@ -164,7 +155,7 @@ impl ConsoleTask {
 
     /// Sends a new connection the reason, if the socket takes it at once, and closes it.
     fn turn_away(&self, stream: &UnixStream, why: Rejection) {
-        if let Ok(line) = refusal(String::new(), why.to_string()) {
+        if let Some(line) = said(&FromWrapper::Refused { ticket: String::new(), why: why.to_string() }) {
             let _ = stream.try_write(&line.bytes);
         }
         self.say(FromConsoles::Rejected { why });
@@ -234,9 +225,8 @@ impl ConsoleTask {
     }
 
     fn refuse(&mut self, id: ConsoleId, ticket: String, why: String) {
-        match refusal(ticket, why) {
-            Ok(line) => self.put(id, &line, Then::Nothing),
-            Err(error) => tracing::error!(%error, "a refusal was not sent"),
+        if let Some(line) = said(&FromWrapper::Refused { ticket, why }) {
+            self.put(id, &line, Then::Nothing);
         }
     }
 
@@ -287,10 +277,6 @@ impl Drop for ConsoleTask {
             console.writer.abort();
         }
     }
-}
-
-fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
-    line(&FromWrapper::Refused { ticket, why })
 }
 
 /// Reads one console's lines until it ends, it breaks the rules, or this task disconnects it.

@@ -131,12 +131,14 @@ async fn tell(listener: UnixListener, record: String) {
     }
 }
 
-/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none. `run_of` is the
-/// runtime folder below what `--home` names, or that of the user.
+/// The runtime folder below what `--home` names, or that of the user.
+pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
+
+/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none.
 ///
 /// # Errors
 /// Why it is not known, where there is one: then nothing may be used.
-pub async fn handed_down(run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Result<Option<Record>, String> {
+pub async fn handed_down(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     let us = std::process::id();
     // An ancestor may end while they are followed; whoever it leaves behind has another parent then.
     for _ in 0..ATTEMPTS {
@@ -148,7 +150,7 @@ pub async fn handed_down(run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> R
 }
 
 /// Follows the ancestors once; `None` where one of them has just ended.
-async fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<Result<Option<Record>, String>> {
+async fn follow(us: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, String>> {
     let (mut below, mut at) = (us, peer::kin(us)?.parent);
     let mut nearest: Option<Record> = None;
     for _ in 0..DEPTH {
@@ -175,11 +177,7 @@ async fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> O
 }
 
 /// The record of one ancestor; `None` where it is no wrapper.
-async fn record_of(
-    pid: u32,
-    kin: &Kin,
-    run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>,
-) -> Result<Option<Record>, String> {
+async fn record_of(pid: u32, kin: &Kin, run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     let words = peer::command(pid);
     let home = home_of(&words);
     let why = match run_of(home.as_deref()).map(|run| place(&run, pid)) {

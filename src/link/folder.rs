@@ -56,10 +56,7 @@ fn check_parent(run: &Path) -> Result<(), LinkError> {
 
 fn check_itself(run: &Path) -> Result<(), LinkError> {
     let path = run.to_owned();
-    let found = match fs::symlink_metadata(run) {
-        Ok(found) => found,
-        Err(source) => return Err(LinkError::Unusable { path, source }),
-    };
+    let found = fs::symlink_metadata(run).map_err(|source| LinkError::Unusable { path: path.clone(), source })?;
     let mode = found.mode() & 0o7777;
     if found.file_type().is_symlink() {
         Err(LinkError::Linked { path })

@@ -17,7 +17,7 @@ use super::console_task::{ConsoleTask, Order};
 use super::error::LinkError;
 use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::outbox::{Line, Weight};
+use super::outbox::{Line, Then, Weight};
 use crate::gate::data::event::ConsoleId;
 
 /// What the consoles bring.
@@ -116,38 +116,25 @@ impl Server {
     }
 
     /// Says something to one console. A console that is gone hears nothing.
-    ///
-    /// # Errors
-    /// The message cannot be written as JSON.
-    pub fn send(&self, console: ConsoleId, message: &FromWrapper) -> Result<(), LinkError> {
-        self.order(Order::Send(console, line(message)?));
-        Ok(())
+    pub fn send(&self, console: ConsoleId, message: &FromWrapper) {
+        self.tell(std::iter::once(console), message);
     }
 
     /// Says the same to several consoles. Those that are gone hear nothing.
-    ///
-    /// # Errors
-    /// The message cannot be written as JSON.
-    pub fn tell(
-        &self,
-        consoles: impl ExactSizeIterator<Item = ConsoleId>,
-        message: &FromWrapper,
-    ) -> Result<(), LinkError> {
-        if consoles.len() > 0 {
-            let line = line(message)?;
-            consoles.for_each(|console| self.order(Order::Send(console, line.clone())));
+    pub fn tell(&self, consoles: impl ExactSizeIterator<Item = ConsoleId>, message: &FromWrapper) {
+        if consoles.len() > 0
+            && let Some(line) = said(message)
+        {
+            consoles.for_each(|console| self.order(Order::Put(console, line.clone(), Then::Nothing)));
         }
-        Ok(())
     }
 
     /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the console has been written to: for whatever is
     /// large or much, so that only one of it waits at a time.
-    ///
-    /// # Errors
-    /// The message cannot be written as JSON.
-    pub fn show(&self, console: ConsoleId, message: &FromWrapper) -> Result<(), LinkError> {
-        self.order(Order::Show(console, line(message)?));
-        Ok(())
+    pub fn show(&self, console: ConsoleId, message: &FromWrapper) {
+        if let Some(line) = said(message) {
+            self.order(Order::Put(console, line, Then::Tell));
+        }
     }
 
     /// How many consoles have a say now.
@@ -182,8 +169,12 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Writes a message down as one line.
-pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
+/// A message as one line; `None` where it cannot be written as JSON, which is a defect of ours.
+pub(super) fn said(message: &FromWrapper) -> Option<Line> {
+    line(message).inspect_err(|error| tracing::error!(%error, "a message did not reach the consoles")).ok()
+}
+
+fn line(message: &FromWrapper) -> Result<Line, LinkError> {
     let mut bytes = serde_json::to_vec(message)?;
     bytes.push(b'\n');
     let weight = match message {

@@ -173,11 +173,8 @@ impl Watcher {
         let path = key.path.clone();
         match self.start(&key, &stream) {
             Ok(()) => {
-                let session = None;
-                let state = State::Open { stream, session };
-                let before = self.sockets.insert(path, KnownSocket { key, state });
                 // A new wrapper has the name; the old one's connection is of no use.
-                if let Some(before) = before {
+                if let Some(before) = self.set(key, State::Open { stream, session: None }) {
                     before.hang_up();
                 }
             }
@@ -198,8 +195,11 @@ impl Watcher {
 
     fn shun(&mut self, key: Key, what: String) {
         (self.on)(ClientEvent::Trouble(what));
-        let state = State::Shun(None);
-        self.sockets.insert(key.path.clone(), KnownSocket { key, state });
+        self.set(key, State::Shun(None));
+    }
+
+    fn set(&mut self, key: Key, state: State) -> Option<KnownSocket> {
+        self.sockets.insert(key.path.clone(), KnownSocket { key, state })
     }
 
     /// A session belongs to the first that names it: another that claims it could only confuse the operator.
@@ -229,11 +229,7 @@ impl Watcher {
         if self.sockets.get(&key.path).is_some_and(|found| found.key == *key) {
             match parting {
                 Parting::Later => drop(self.sockets.remove(&key.path)),
-                Parting::AtTheDoor => {
-                    let key = key.clone();
-                    let state = State::Shun(Some(Instant::now() + SHUNNED));
-                    self.sockets.insert(key.path.clone(), KnownSocket { key, state });
-                }
+                Parting::AtTheDoor => drop(self.set(key.clone(), State::Shun(Some(Instant::now() + SHUNNED)))),
             }
         }
     }

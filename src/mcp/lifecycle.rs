@@ -1,27 +1,70 @@
-//! Moves the session by the lines that pass. Owns the legacy handshake as it runs; the states are `session`'s.
+//! The session of host and server, known from the lines that pass: the legacy handshake, and when a call is legal. Owns the
+//! proof that one is.
 
 use serde_json::Value;
 
 use super::revision::Revision;
-pub use super::session::{Active, Closed, InSession, Initializing, NotLegal, Opening, Phase, Session};
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
+use crate::wire::words::words;
 
-/// A session in whichever state it is, known from the lines that pass.
-#[derive(Debug)]
+/// A session: `initialize`, its successful answer and `notifications/initialized` each take it one phase further.
+#[derive(Debug, Default)]
 pub struct Lifecycle {
-    stage: Stage,
+    phase: Phase,
+    /// What the handshake agreed on, until the session is closed.
+    revision: Option<Revision>,
     asked: Option<Asked>,
     host: Option<(String, String)>,
 }
 
-#[derive(Debug)]
-enum Stage {
-    Opening(Session<Opening>),
-    Initializing(Session<Initializing>),
-    Active(Session<Active>),
-    Closed(Session<Closed>),
+words! {
+    /// How far a session has come.
+    #[derive(Default)]
+    Phase {
+        /// Before a successful answer to `initialize`.
+        #[default]
+        Opening = "Opening",
+        /// After it, before `notifications/initialized`.
+        Initializing = "Initializing",
+        /// The handshake is done: calls are legal.
+        Active = "Active",
+        /// The pipe to one side is gone.
+        Closed = "Closed",
+    }
+}
+
+/// Why a call is not legal now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotLegal {
+    #[error("the session is still opening: the server has not answered `initialize`")]
+    Opening,
+    #[error("the session is initializing: the host has not sent `notifications/initialized`")]
+    Initializing,
+    #[error("the session is closed")]
+    Closed,
+}
+
+/// Proof that one call is legal in its session's phase. Only [`Lifecycle::call`] makes one.
+///
+/// ```compile_fail,E0451
+/// use mcp_approve::mcp::lifecycle::InSession;
+/// let forged = InSession { call: mcp_approve::wire::digest::Digest::of(b"") };
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a call is legal only with its proof"]
+pub struct InSession {
+    /// The call it was made for.
+    call: Digest,
+}
+
+impl InSession {
+    /// Whether it was made for exactly these bytes.
+    pub fn is_for(&self, call: &Call) -> bool {
+        self.call == call.digest()
+    }
 }
 
 /// An `initialize` that was not answered yet.
@@ -37,13 +80,6 @@ struct Asked {
 enum Confirmed {
     NotYet,
     Early,
-}
-
-impl Default for Lifecycle {
-    /// A session before its first line.
-    fn default() -> Self {
-        Self { stage: Stage::Opening(Session::open()), asked: None, host: None }
-    }
 }
 
 impl Lifecycle {
@@ -75,52 +111,36 @@ impl Lifecycle {
 
     /// One side is gone: no call is legal any more.
     pub fn close(&mut self) {
-        self.step(|stage| match stage {
-            Stage::Opening(session) => Stage::Closed(session.close()),
-            Stage::Initializing(session) => Stage::Closed(session.close()),
-            Stage::Active(session) => Stage::Closed(session.close()),
-            Stage::Closed(session) => Stage::Closed(session),
-        });
+        (self.phase, self.revision, self.asked) = (Phase::Closed, None, None);
     }
 
     /// The proof that this call is legal now.
     ///
     /// # Errors
-    /// The phase that forbids it. A stateless request is legal until the session is closed.
+    /// The phase that forbids it. A request of the stateless era carries its own protocol version and needs no handshake: it
+    /// is legal until the session is closed.
     pub fn call(&self, call: &Call) -> Result<InSession, NotLegal> {
-        let phase = match &self.stage {
-            Stage::Closed(_) => return Err(NotLegal::Closed),
-            Stage::Opening(_) => NotLegal::Opening,
-            Stage::Initializing(_) => NotLegal::Initializing,
-            Stage::Active(session) => {
-                return Ok(InSession::stateless(call).unwrap_or_else(|| session.call(call)));
-            }
-        };
-        InSession::stateless(call).ok_or(phase)
+        match self.phase {
+            Phase::Closed => Err(NotLegal::Closed),
+            Phase::Opening if !call.is_modern() => Err(NotLegal::Opening),
+            Phase::Initializing if !call.is_modern() => Err(NotLegal::Initializing),
+            Phase::Opening | Phase::Initializing | Phase::Active => Ok(InSession { call: call.digest() }),
+        }
     }
 
     /// Whether the server still owes the answer to an `initialize`: a call may be legal in a moment.
     pub fn is_pending(&self) -> bool {
-        self.asked.is_some() && !matches!(self.stage, Stage::Closed(_))
+        self.asked.is_some() && self.phase != Phase::Closed
     }
 
     /// How far the session has come.
     pub fn phase(&self) -> Phase {
-        match self.stage {
-            Stage::Opening(_) => Phase::Opening,
-            Stage::Initializing(_) => Phase::Initializing,
-            Stage::Active(_) => Phase::Active,
-            Stage::Closed(_) => Phase::Closed,
-        }
+        self.phase
     }
 
     /// The revision that the handshake agreed on; `None` before it, and where there is none.
     pub fn revision(&self) -> Option<Revision> {
-        match &self.stage {
-            Stage::Initializing(session) => Some(session.revision()),
-            Stage::Active(session) => Some(session.revision()),
-            Stage::Opening(_) | Stage::Closed(_) => None,
-        }
+        self.revision
     }
 
     /// Name and version of the host, as `initialize` said them: foreign text.
@@ -143,12 +163,9 @@ impl Lifecycle {
 
     /// The server agreed. A second handshake renews the revision and leaves an active session active.
     fn agree(&mut self, revision: Revision, confirmed: Confirmed) {
-        self.step(|stage| match stage {
-            Stage::Opening(session) => Stage::Initializing(session.answered(revision)),
-            Stage::Initializing(_) => Stage::Initializing(Session::open().answered(revision)),
-            Stage::Active(_) => Stage::Active(Session::open().answered(revision).initialized()),
-            Stage::Closed(session) => Stage::Closed(session),
-        });
+        if self.phase != Phase::Closed {
+            (self.phase, self.revision) = (self.phase.max(Phase::Initializing), Some(revision));
+        }
         if let Confirmed::Early = confirmed {
             self.confirm();
         }
@@ -158,15 +175,9 @@ impl Lifecycle {
         if let Some(asked) = &mut self.asked {
             asked.confirmed = Confirmed::Early;
         }
-        self.step(|stage| match stage {
-            Stage::Initializing(session) => Stage::Active(session.initialized()),
-            Stage::Opening(_) | Stage::Active(_) | Stage::Closed(_) => stage,
-        });
-    }
-
-    fn step(&mut self, next: impl FnOnce(Stage) -> Stage) {
-        let stage = std::mem::replace(&mut self.stage, Stage::Closed(Session::open().close()));
-        self.stage = next(stage);
+        if self.phase == Phase::Initializing {
+            self.phase = Phase::Active;
+        }
     }
 }
 

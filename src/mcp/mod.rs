@@ -6,5 +6,4 @@ pub mod page;
 pub mod request;
 pub mod result;
 pub mod revision;
-pub mod session;
 pub mod tool;

@@ -1,8 +1,8 @@
 //! A tool as its server describes it, and pages of them. Everything in it is the server's word: untrusted.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::wire::digest::Digest;
 
@@ -105,9 +105,7 @@ impl Tool {
     /// Canonical is compact JSON with every object's keys in byte order and every number as its text, so that a server
     /// may write the same definition in another order or spacing without a change.
     pub fn digest(&self) -> Digest {
-        let mut text = String::new();
-        write_canonical(&self.definition, &mut text);
-        Digest::of(text.as_bytes())
+        canonical(self.definition.clone())
     }
 
     /// The digest of what the definition says: two that differ only by the order of a list whose order means nothing, or by a
@@ -115,9 +113,7 @@ impl Tool {
     pub fn sense(&self) -> Digest {
         let mut sense = self.definition.clone();
         settle(&mut sense);
-        let mut text = String::new();
-        write_canonical(&sense, &mut text);
-        Digest::of(text.as_bytes())
+        canonical(sense)
     }
 }
 
@@ -211,38 +207,10 @@ fn text_of(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-fn write_canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_canonical(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(members) => write_members(members, out),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            out.push_str(&value.to_string());
-        }
-    }
-}
-
-fn write_members(members: &Map<String, Value>, out: &mut String) {
-    let mut members: Vec<(&String, &Value)> = members.iter().collect();
-    members.sort_unstable_by_key(|(key, _)| *key);
-    out.push('{');
-    for (i, (key, value)) in members.into_iter().enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        out.push_str(&Value::from(key.as_str()).to_string());
-        out.push(':');
-        write_canonical(value, out);
-    }
-    out.push('}');
+/// The digest of a value as [`Tool::digest`] writes it.
+fn canonical(mut value: Value) -> Digest {
+    value.sort_all_objects();
+    Digest::of(value.to_string().as_bytes())
 }
 
 #[cfg(test)]

@@ -63,18 +63,12 @@ impl Grown {
 
 impl Memory {
     /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
         let before = self.trusted(known)?;
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
     }
 
     /// What a server has more of since the definition of this tool was trusted; `None` where that is nothing.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn grown(&self, known: &Known) -> Result<Option<Grown>, PinsError> {
         let gives = |tool: &Tool| types::result(tool).unwrap_or_else(|| "anything".to_owned());
         if known.pin_state == PinState::New {
@@ -92,9 +86,6 @@ impl Memory {
     }
 
     /// The definition of a tool that is trusted, where it is not the one seen last.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn trusted(&self, known: &Known) -> Result<Option<Tool>, PinsError> {
         let before = match known.pin.trusted {
             Some(digest) if digest != known.pin.latest => self.definition(digest)?,

@@ -68,9 +68,6 @@ impl Server {
 
 impl Memory {
     /// Every server, the one seen last first.
-    ///
-    /// # Errors
-    /// Why they could not be read.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
         self.read(|db| {
             let mut rows = db.prepare(&format!("SELECT {} FROM server ORDER BY last_seen DESC, name", columns()))?;
@@ -79,9 +76,6 @@ impl Memory {
     }
 
     /// Every tool, by server and name.
-    ///
-    /// # Errors
-    /// Why they could not be read.
     pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
         let rows: Vec<(i64, Server, Pin, i64, String)> = self.read(|db| {
             let columns = columns();
@@ -117,9 +111,6 @@ impl Memory {
     }
 
     /// The text of a definition that was seen once.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn definition(&self, digest: Digest) -> Result<Option<String>, PinsError> {
         use rusqlite::OptionalExtension as _;
         let sql = "SELECT text FROM definition WHERE digest = ?1";
@@ -127,9 +118,6 @@ impl Memory {
     }
 
     /// The tools whose words a query names, with how well they fit: the more, the better. Any of the words will do.
-    ///
-    /// # Errors
-    /// Why they could not be read.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
         let words: std::collections::BTreeSet<String> = profile::asked(query).into_iter().collect();
         self.read(|db| {

@@ -34,9 +34,6 @@ pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operat
 
 impl Memory {
     /// Trusts the definition that was shown. What was said of another one is not said of it.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn accept(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
             plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
@@ -50,27 +47,18 @@ impl Memory {
     }
 
     /// Refuses the definition that was shown: its calls are denied. What was trusted before stays so.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn refuse(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET refused = ?2, trusted = nullif(trusted, ?2) WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
     /// Trusts the command and the files that were shown.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn accept_server(&mut self, server: &Server) -> Result<Settled, PinsError> {
         let sql = "UPDATE server SET trusted = program WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program))
     }
 
     /// Puts a tool's pin back to what it was before it was settled, while its definition is still the same.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn put_back(&mut self, known: &Known, former: &Pin) -> Result<Settled, PinsError> {
         let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
         let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5, plain = ?6
@@ -82,9 +70,6 @@ impl Memory {
     }
 
     /// Puts a server's trusted files back to what they were, while the same ones run.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn put_back_server(&mut self, server: &Server, trusted: Option<&str>) -> Result<Settled, PinsError> {
         let sql = "UPDATE server SET trusted = ?4 WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
@@ -92,9 +77,6 @@ impl Memory {
 
     /// Keeps what the operator says of the definition that was shown. Whoever says what a definition is has looked at it,
     /// and trusts it.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn pin(&mut self, known: &Known, says: PinWord) -> Result<Settled, PinsError> {
         let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
         let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
@@ -102,9 +84,6 @@ impl Memory {
     }
 
     /// The same, for a tool of the server with this fingerprint.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn pin_tool(&mut self, fingerprint: &str, pinning: &Pinning) -> Result<Settled, PinsError> {
         let Pinning { tool, definition, is, says } = pinning;
         let definition = definition.to_string();
@@ -131,18 +110,12 @@ impl Memory {
     }
 
     /// Takes back what the operator said of a tool.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn unpin(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
     /// Keeps what an outside classifier says of a definition, where it is not what we say; forgets an older view of it.
-    ///
-    /// # Errors
-    /// Why it could not be kept.
     pub fn keep_view(&mut self, definition: &Digest, says: Identity, ours: Identity) -> Result<(), PinsError> {
         let definition = definition.to_string();
         let kept = || {
@@ -156,9 +129,6 @@ impl Memory {
     }
 
     /// What outside classifiers say otherwise than we, by definition.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn views(&self) -> Result<HashMap<Digest, Identity>, PinsError> {
         self.read(|db| {
             // Made by the first view that is kept.

@@ -81,9 +81,6 @@ pub struct Memory {
 
 impl Memory {
     /// Opens the pins, and makes them where there are none.
-    ///
-    /// # Errors
-    /// Why this file cannot hold them.
     pub fn open(path: &Path) -> Result<Self, PinsError> {
         if !path.exists() {
             // Made with the right mode before SQLite writes into it.
@@ -98,9 +95,6 @@ impl Memory {
     }
 
     /// Opens the pins, where there are any.
-    ///
-    /// # Errors
-    /// Why this file does not hold them.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, PinsError> {
         if path.symlink_metadata().is_err() { Ok(None) } else { Self::connect(path).map(Some) }
     }
@@ -160,9 +154,6 @@ impl Memory {
     }
 
     /// A server is being started: gives what is remembered of it. `now` is milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    /// Why nothing could be read.
     pub fn greet(&mut self, launch: &Launch, now: i64) -> Result<(Pins, Program), PinsError> {
         let first = self.db.query_row(
             "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
@@ -180,44 +171,36 @@ impl Memory {
     /// The server has answered: notes how it was started, and with what program. One that never answers is not remembered.
     ///
     /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
-    ///
-    /// # Errors
-    /// Why it was not kept.
     pub fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> Result<(), PinsError> {
-        self.insert(launch, program, trust, now).map_err(|error| self.fault(&error))
-    }
-
-    fn insert(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> rusqlite::Result<()> {
-        let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let is_first = change
-            .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
-            .optional()?
-            .is_none();
-        let trusted = is_first.then_some(&program.files);
-        change.execute(
-            "INSERT INTO server
-                 (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen, words)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
-             ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8, words = ?9",
-            (
-                launch.fingerprint.to_string(),
-                &launch.name,
-                &launch.shown,
-                &launch.package,
-                trust.word(),
-                &program.files,
-                trusted,
-                now,
-                serde_json::Value::from(launch.words.as_slice()).to_string(),
-            ),
-        )?;
-        change.commit()
+        self.write(|change| {
+            let is_first = change
+                .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
+                .optional()?
+                .is_none();
+            let trusted = is_first.then_some(&program.files);
+            change
+                .execute(
+                    "INSERT INTO server
+                     (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen, words)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
+                 ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8, words = ?9",
+                    (
+                        launch.fingerprint.to_string(),
+                        &launch.name,
+                        &launch.shown,
+                        &launch.package,
+                        trust.word(),
+                        &program.files,
+                        trusted,
+                        now,
+                        serde_json::Value::from(launch.words.as_slice()).to_string(),
+                    ),
+                )
+                .map(drop)
+        })
     }
 
     /// What is remembered of a server that runs this program.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn load(&self, launch: &Launch, program: &Program) -> Result<Pins, PinsError> {
         self.read(|db| {
             let fingerprint = launch.fingerprint.to_string();
@@ -281,18 +264,14 @@ impl Memory {
 
     /// Keeps a definition that is new or changed. What is trusted stays as it is, for a review, or comes to be the same in
     /// other words.
-    ///
-    /// # Errors
-    /// Why it was not kept.
     pub fn keep(&mut self, launch: &Launch, seen: &Sighting, now: i64) -> Result<(), PinsError> {
-        let mut kept = || -> rusqlite::Result<()> {
+        self.write(|change| {
             let (tool, pin) = (&seen.tool, &seen.pin);
             let former = match seen.news {
                 News::Replaces(former) => Some(former),
                 News::Seen => None,
             };
             let fingerprint = launch.fingerprint.to_string();
-            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             change.execute(
                 "INSERT INTO tool
                      (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
@@ -321,16 +300,11 @@ impl Memory {
                 (&fingerprint, &tool.name),
                 |row| row.get(0),
             )?;
-            index(&change, id, &launch.name, tool)?;
-            change.commit()
-        };
-        kept().map_err(|error| self.fault(&error))
+            index(change, id, &launch.name, tool)
+        })
     }
 
     /// A number that rises when another process has written.
-    ///
-    /// # Errors
-    /// Why it could not be read.
     pub fn generation(&self) -> Result<i64, PinsError> {
         self.read(|db| db.query_row("PRAGMA data_version", [], |row| row.get(0)))
     }
@@ -365,6 +339,16 @@ impl Memory {
     /// Reads, with an error of this file's own.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, PinsError> {
         read(&self.db).map_err(|error| self.fault(&error))
+    }
+
+    /// Writes in one transaction, with an error of this file's own.
+    fn write(&mut self, write: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), PinsError> {
+        let written = || {
+            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            write(&change)?;
+            change.commit()
+        };
+        written().map_err(|error| self.fault(&error))
     }
 
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {

@@ -57,20 +57,17 @@ fn failed(id: &Id, text: &str, modern: bool, meta: &str) -> Line {
     ))
 }
 
-/// A result that asks the host to send the same request once more, with this state (2026-07-28, multi-round-trip requests).
-pub fn come_back(id: &Id, state: &str) -> Line {
-    let (id, state) = (id.raw(), quoted(state));
-    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":{state}}}}}"#))
-}
-
 /// What our one question is called in `inputRequests`, and its answer in `inputResponses`.
 pub const FORM: &str = "mcp_approve";
 
-/// The same, with a form for the host's user; the answer comes with the state.
-pub fn come_back_with_form(id: &Id, state: &str, message: &str) -> Line {
-    let (id, state, form) = (id.raw(), quoted(state), form(r#""mode":"form","#, message));
+/// A result that asks the host to send the same request once more, with this state (2026-07-28, multi-round-trip requests); and
+/// first to show its user a form with this message, where there is one. Its answer comes with the state.
+pub fn come_back(id: &Id, state: &str, message: Option<&str>) -> Line {
+    let (id, state) = (id.raw(), quoted(state));
+    let inputs = |message| format!(r#""inputRequests":{{"{FORM}":{{{}}}}},"#, form(r#""mode":"form","#, message));
+    let inputs = message.map(inputs).unwrap_or_default();
     line(format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","inputRequests":{{"{FORM}":{{{form}}}}},"requestState":{state}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required",{inputs}"requestState":{state}}}}}"#
     ))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_approve::hosts::change::Changed;
 use mcp_approve::hosts::files::{Write, edit, remembered};
-use mcp_approve::hosts::{Found, Pass, Search};
+use mcp_approve::hosts::{Found, Pass, Refusal, Search};
 use tempfile::TempDir;
 
 use super::how;
@@ -38,12 +38,12 @@ impl Bed {
         search.files().into_iter().next().unwrap()
     }
 
-    fn wrap(&self) -> Result<Changed, String> {
+    fn wrap(&self) -> Result<Changed, Refusal> {
         let work = |file: mcp_approve::hosts::change::File<'_>| file.wrap(&|_, _| true, &how(Pass::Unchanged));
         edit(&self.found(), &self.path("records"), Write::Now, &work).map(|edited| edited.changed)
     }
 
-    fn unwrap(&self) -> Result<Changed, String> {
+    fn unwrap(&self) -> Result<Changed, Refusal> {
         let work = |file: mcp_approve::hosts::change::File<'_>| file.unwrap(&|_, _| true);
         edit(&self.found(), &self.path("records"), Write::Now, &work).map(|edited| edited.changed)
     }
@@ -99,13 +99,13 @@ fn a_link_is_followed_and_stays() {
 fn a_file_that_is_not_ours_to_write_is_left_with_the_reason() {
     let bed = Bed::new();
     fs::set_permissions(bed.file(), fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(bed.wrap().unwrap_err().contains("read-only: make it writable"));
+    assert!(bed.wrap().unwrap_err().0.contains("read-only: make it writable"));
     fs::set_permissions(bed.file(), fs::Permissions::from_mode(0o644)).unwrap();
     fs::hard_link(bed.file(), bed.path("second")).unwrap();
-    assert!(bed.wrap().unwrap_err().contains("2 names (hard links)"));
+    assert!(bed.wrap().unwrap_err().0.contains("2 names (hard links)"));
     fs::remove_file(bed.path("second")).unwrap();
     fs::write(bed.file(), b"{ \"mcpServers\": \xff }").unwrap();
-    assert!(bed.wrap().unwrap_err().contains("valid UTF-8"));
+    assert!(bed.wrap().unwrap_err().0.contains("valid UTF-8"));
     assert!(!bed.path("records").exists());
 }
 
@@ -129,7 +129,7 @@ fn what_another_program_writes_meanwhile_is_not_overwritten() {
         file.wrap(&|_, _| true, &how(Pass::Unchanged))
     };
     let why = edit(&bed.found(), &bed.path("records"), Write::Now, &always).unwrap_err();
-    assert!(why.contains("another program keeps changing it"));
+    assert!(why.0.contains("another program keeps changing it"));
     assert!(!bed.text().contains("mcp-approve") && bed.names(".cursor") == ["mcp.json"]);
 }
 
@@ -139,7 +139,7 @@ fn a_record_that_cannot_be_used_is_told_and_not_lost() {
     bed.wrap().unwrap();
     let record = bed.path("records").join(&bed.names("records")[0]);
     fs::write(&record, "{").unwrap();
-    assert!(bed.unwrap().unwrap_err().contains("what is remembered of it cannot be used"));
+    assert!(bed.unwrap().unwrap_err().0.contains("what is remembered of it cannot be used"));
     assert!(record.exists() && bed.text().contains("mcp-approve"));
 }
 

@@ -93,7 +93,7 @@ impl House {
 
     /// Tells every console that is known to be attached.
     pub fn tell(&self, message: &FromWrapper) {
-        self.server.tell(self.known.iter().copied(), message).unwrap();
+        self.server.tell(self.known.iter().copied(), message);
     }
 
     pub async fn rejected(&mut self) -> Rejection {

@@ -130,7 +130,7 @@ fn what_was_shown_is_told_once_it_is_written() {
         let mut raw = Raw::connect(&house).await;
         raw.greet(PROTOCOL).await;
         let id = house.attached().await;
-        house.server.show(id, &held(&"x".repeat(4 << 20))).unwrap();
+        house.server.show(id, &held(&"x".repeat(4 << 20)));
         house.tell(&settled("filesystem-1"));
         assert!(raw.line().await.contains("held"));
         assert!(matches!(house.next().await, FromConsoles::Shown { console } if console == id));
@@ -148,7 +148,7 @@ fn the_longest_call_reaches_a_console_and_the_servers_words_do_not_make_it_longe
         let id = house.attached().await;
         // As long as 16 MiB become that are edited and full of quotes, without the time it takes to escape them.
         let longest = held(&"x".repeat(96 << 20));
-        house.server.show(id, &longest).unwrap();
+        house.server.show(id, &longest);
         assert!(ann.hears().await == longest, "the card is not the one that was sent");
     });
     let mut world = World::new();

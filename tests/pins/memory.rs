@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
-use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
+use mcp_approve::interpose::pin_writer::PinWriter;
+use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
@@ -344,15 +346,15 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
     let until = Instant::now() + Duration::from_secs(60);
     let mut pins = || loop {
         match told.try_recv() {
-            Ok(Reviewed::Pins(pins)) => return pins,
-            Ok(Reviewed::Watched(_)) => {}
-            Ok(Reviewed::Refused { why, .. }) => panic!("{why}"),
+            Ok(FromThreads::Event(Event::Reviewed(pins))) => return pins,
+            Ok(FromThreads::Watched(_)) => {}
+            Ok(what) => panic!("{what:?}"),
             Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
             Err(error) => panic!("{error}"),
         }
     };
     let (start, watcher) = (path.clone(), Watch::default().watcher(Files::Pins));
-    let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, tell);
+    let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, ToLoop(tell));
     assert_eq!(pins().changed, None, "a server that is new is trusted as it is");
     writer.note_server();
     // Longer than SQLite itself waits for the other.

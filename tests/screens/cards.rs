@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_approve::console::card::Card;
+use mcp_approve::console::card::{Card, Details, Folds};
 use mcp_approve::console::row::Row;
 use mcp_approve::gate::data::snapshot::STILL_WAITS;
 use proptest::prelude::*;
@@ -13,7 +13,13 @@ use crate::desk::*;
 use crate::fake::shown::decode;
 
 fn card(arguments: &str, width: u16) -> Card {
-    Card::lay(&Arc::new(with_arguments(write("filesystem-12"), arguments)), width, 0)
+    Card::lay(
+        &Arc::new(with_arguments(write("filesystem-12"), arguments)),
+        width,
+        0,
+        Folds::default(),
+        Details::default(),
+    )
 }
 
 fn all(card: &Card) -> Vec<Row> {
@@ -135,7 +141,10 @@ fn a_call_that_comes_again_says_which_time_it_is_and_what_it_waits_for() {
     again.occurrence = 3;
     again.earlier = vec!["filesystem-9, 2 min before: denied by ann (not \u{1b}now)".into()];
     again.runs_after = Some("filesystem-11".into());
-    let said: Vec<String> = all(&Card::lay(&Arc::new(again.clone()), 100, 0)).iter().map(Row::text).collect();
+    let said: Vec<String> = all(&Card::lay(&Arc::new(again.clone()), 100, 0, Folds::default(), Details::default()))
+        .iter()
+        .map(Row::text)
+        .collect();
     let said = said.join("\n");
     for wanted in [
         "came before ▲ 3rd time, and it has not run",
@@ -146,7 +155,8 @@ fn a_call_that_comes_again_says_which_time_it_is_and_what_it_waits_for() {
     }
     let mut waits = own("filesystem-2");
     (waits.occurrence, waits.earlier) = (2, vec![format!("filesystem-1{STILL_WAITS}")]);
-    let said: Vec<String> = all(&Card::lay(&Arc::new(waits), 100, 0)).iter().map(Row::text).collect();
+    let said: Vec<String> =
+        all(&Card::lay(&Arc::new(waits), 100, 0, Folds::default(), Details::default())).iter().map(Row::text).collect();
     assert!(said.join("\n").contains("▲ 2nd time, and the one before still waits"), "{said:?}");
     let mut desk = Desk::connected(120, 40);
     desk.hold(again);

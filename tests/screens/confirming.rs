@@ -11,7 +11,7 @@ use mcp_approve::console::model::CallState;
 use mcp_approve::console::pinned::{PinBook, PinnedTool, Settling, Word};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
-use mcp_approve::link::message::{FromConsole, PinOffer, PinState, ToolWord};
+use mcp_approve::link::message::{FromConsole, KnownTool, PinOffer, PinState, ToolWord};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::wire::digest::Digest;
 
@@ -144,19 +144,21 @@ fn tool(name: &str, identity: &str, confidence: Confidence, pin: PinState) -> Pi
     PinnedTool {
         server: "filesystem".into(),
         fingerprint: "ab".repeat(32),
-        tool: name.into(),
-        signature: format!("{name}() -> Value"),
+        known: KnownTool {
+            tool: name.into(),
+            signature: format!("{name}() -> Value"),
+            identity: identity.parse().unwrap(),
+            confidence,
+            evidence: vec![says(Source::Description, name)],
+            disputed: false,
+            hazards: Vec::new(),
+            digest: Digest::of(name.as_bytes()),
+            pin,
+        },
         tags: Vec::new(),
         effects: String::new(),
-        identity: identity.parse().unwrap(),
-        confidence,
         was: None,
-        evidence: vec![says(Source::Description, name)],
-        disputed: false,
-        hazards: Vec::new(),
-        pin,
         version: 1,
-        latest: Digest::of(name.as_bytes()),
         definition: "{}".into(),
         changes: Vec::new(),
         grown: None,
@@ -218,7 +220,7 @@ fn marked_tools_change_something_and_a_mark_is_for_the_definition_on_show() {
     tools(&mut desk, book());
     desk.keys("  ");
     let mut other = book();
-    other[2].latest = Digest::of(b"another");
+    other[2].known.digest = Digest::of(b"another");
     desk.send(Msg::Found(Finding::Pins(Arc::new(PinBook { tools: other, programs: Vec::new() }))));
     assert_eq!(settled(&desk.keys("m")), [(vec!["glance".into()], Mutability::Mutates)]);
 }

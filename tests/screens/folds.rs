@@ -166,16 +166,16 @@ fn nothing_is_lost_between_folds() {
     });
     let result = runner.run(&(values, any::<u64>(), 24_u16..130), |(value, choice, width)| {
         let snapshot = Arc::new(with_arguments(write("filesystem-12"), &json!({ "top": value }).to_string()));
-        let brief = Card::lay(&snapshot, width, 0);
+        let brief = Card::lay(&snapshot, width, 0, Folds::default(), Details::default());
         let mut folds = Folds::open();
-        let all = Card::folded_as(&snapshot, width, 0, folds.clone(), Details::Shown);
+        let all = Card::lay(&snapshot, width, 0, folds.clone(), Details::Shown);
         prop_assert_eq!(all.folded(), 0);
         let anchors = all.anchors(0, all.rows);
         for (i, anchor) in anchors.iter().enumerate().filter(|(i, _)| choice >> (i % 64) & 1 == 1) {
             prop_assert_eq!(anchor.fold, Fold::Open, "{}", i);
             folds.turn(anchor.at);
         }
-        let some = Card::folded_as(&snapshot, width, 0, folds, Details::Folded);
+        let some = Card::lay(&snapshot, width, 0, folds, Details::Folded);
         let text = |card: &Card| card.window(0, card.rows + 1).iter().map(Row::text).collect::<Vec<_>>();
         for card in [&brief, &all, &some] {
             let rows = text(card);

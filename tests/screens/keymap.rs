@@ -1,6 +1,6 @@
 //! The one table of keys: one key has one meaning at a place, and `help keys` shows the table.
 
-use mcp_approve::console::keymap::{Action, BINDINGS, Key, Place, action, markdown};
+use mcp_approve::console::keymap::{Action, BINDINGS, Key, Keys, Place, markdown};
 
 #[test]
 fn one_key_has_one_meaning_at_a_place() {
@@ -29,9 +29,9 @@ fn one_key_has_one_meaning_at_a_place() {
             assert!(!keys[..i].contains(key), "{key:?} at {place:?}");
         }
     }
-    assert_eq!(action(Key::Char('u'), Place::Queue), Some(Action::Undo));
-    assert_eq!(action(Key::Enter, Place::Confirm), None);
-    assert_eq!(action(Key::Char('a'), Place::Queue), Some(Action::Approve));
+    assert_eq!(Keys::default().action(Key::Char('u'), Place::Queue), Some(Action::Undo));
+    assert_eq!(Keys::default().action(Key::Enter, Place::Confirm), None);
+    assert_eq!(Keys::default().action(Key::Char('a'), Place::Queue), Some(Action::Approve));
 }
 
 #[test]

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{PinBook, PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::PinState;
+use mcp_approve::link::message::{KnownTool, PinState};
 use mcp_approve::pins::diff::{Change, Grown};
+use mcp_approve::pins::reading::Server;
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -35,19 +37,21 @@ fn changed(tool: &str) -> PinnedTool {
     PinnedTool {
         server: "filesystem".into(),
         fingerprint: "ab".repeat(32),
-        tool: tool.into(),
-        signature: format!("{tool}(path: String, content: String) -> Value"),
+        known: KnownTool {
+            tool: tool.into(),
+            signature: format!("{tool}(path: String, content: String) -> Value"),
+            identity: call.identity,
+            confidence: Confidence::None,
+            evidence: call.evidence,
+            disputed: false,
+            hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
+            digest: Digest::of(tool.as_bytes()),
+            pin: PinState::Changed { version: 3, was: None },
+        },
         tags: vec!["ack:overwrite".into(), "files:write".into()],
         effects: "write; idempotent: yes".into(),
-        identity: call.identity,
-        confidence: Confidence::None,
         was: "PURE|READ|CONTENT".parse().ok(),
-        evidence: call.evidence,
-        disputed: false,
-        hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
-        pin: PinState::Changed { version: 3, was: None },
         version: 3,
-        latest: Digest::of(tool.as_bytes()),
         definition: "{\n  \"name\": \"write_file\"\n}".into(),
         changes: vec![
             differs(
@@ -66,18 +70,31 @@ fn changed(tool: &str) -> PinnedTool {
     }
 }
 
+/// The same, in another state.
+fn of_state(tool: &str, pin: PinState) -> PinnedTool {
+    let mut one = changed(tool);
+    one.known.pin = pin;
+    one
+}
+
 fn program() -> PinnedProgram {
     PinnedProgram {
-        server: "filesystem".into(),
-        fingerprint: "cd".repeat(32),
-        command: "node /opt/server/index.js".into(),
-        arguments: Vec::new(),
+        server: Server {
+            name: "filesystem".into(),
+            fingerprint: "cd".repeat(32),
+            command: "node /opt/server/index.js".into(),
+            package: None,
+            trust: Trust::None,
+            program: "/usr/bin/node\n/opt/server/index.js blake3:22".into(),
+            trusted: Some("/usr/bin/node\n/opt/server/index.js blake3:11".into()),
+            first_seen: NINE,
+            last_seen: NINE,
+            words: Vec::new(),
+            former: Vec::new(),
+        },
         why: "the server's program changed since it was trusted (/opt/server/index.js); see Tools, or `tools review`"
             .into(),
-        program: "/usr/bin/node\n/opt/server/index.js blake3:22".into(),
-        trusted: Some("/usr/bin/node\n/opt/server/index.js blake3:11".into()),
         rules: vec!["scratch-files".into()],
-        last_seen: NINE,
     }
 }
 
@@ -100,9 +117,10 @@ fn review(desk: &mut Desk) {
 #[test]
 fn what_waits_comes_first_with_its_version_and_its_program() {
     at_every_size("tools_changed", |desk| {
-        let trusted = PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("a_trusted_one") };
-        let unreviewed = PinnedTool { pin: PinState::Unreviewed, was: None, ..changed("new_one") };
-        let refused = PinnedTool { pin: PinState::Refused, ..changed("refused_one") };
+        let mut trusted = of_state("a_trusted_one", PinState::Trusted);
+        trusted.known.hazards.clear();
+        let unreviewed = PinnedTool { was: None, ..of_state("new_one", PinState::Unreviewed) };
+        let refused = of_state("refused_one", PinState::Refused);
         let book =
             PinBook { tools: vec![trusted, changed("write_file"), unreviewed, refused], programs: vec![program()] };
         tools(desk, book);
@@ -125,19 +143,19 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
     });
     at_every_size("review_hostile", |desk| {
         let changes = vec![differs(HOSTILE, Some(HOSTILE), Some(&HOSTILE.repeat(3)))];
-        let tool = PinnedTool {
+        let mut tool = PinnedTool {
             changes,
             grown: Some(Grown { now: HOSTILE.into(), before: Some(HOSTILE.into()) }),
             rules: vec![HOSTILE.into()],
-            signature: HOSTILE.into(),
             ..changed(HOSTILE)
         };
+        tool.known.signature = HOSTILE.into();
         one(desk, tool);
         review(desk);
     });
     // Of a definition that nobody trusts yet, all of it is read.
     let mut desk = Desk::connected(80, 24);
-    one(&mut desk, PinnedTool { pin: PinState::Unreviewed, was: None, changes: Vec::new(), ..changed("write_file") });
+    one(&mut desk, PinnedTool { was: None, changes: Vec::new(), ..of_state("write_file", PinState::Unreviewed) });
     review(&mut desk);
     desk.line("\"name\": \"write_file\"");
     desk.line("no trusted one to compare it with");
@@ -203,7 +221,9 @@ fn the_last_review_is_taken_back_and_nothing_else() {
 #[test]
 fn a_trusted_tool_has_no_review() {
     let mut desk = Desk::connected(80, 24);
-    one(&mut desk, PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("write_file") });
+    let mut trusted = of_state("write_file", PinState::Trusted);
+    trusted.known.hazards.clear();
+    one(&mut desk, trusted);
     desk.press(Key::Enter);
     desk.line("version 3, the trusted definition");
     desk.press(Key::Enter);

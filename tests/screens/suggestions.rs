@@ -48,7 +48,7 @@ fn suggesting(desk: &mut Desk, rules: Vec<Arc<SuggestedRule>>, calls: usize) {
         _ => None,
     });
     let id = id.unwrap_or_else(|| panic!("{commands:?}"));
-    let found = Arc::new(Suggested { calls, questions: 40, rules });
+    let found = Arc::new(Suggested { calls, rules });
     desk.send(Msg::Found(Finding::Tried(Tried::Suggestions { id, found })));
     desk.draw();
 }

@@ -67,9 +67,6 @@ fn fold_under_lock(log: &Path) -> Result<Vec<Left>, StoreError> {
 }
 
 /// Folds what dead wrappers left, for a writer that has the log open already.
-///
-/// # Errors
-/// Why the log cannot take it.
 pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held<'_>) -> Result<(), StoreError> {
     let folder = folder_of(log);
     let (dead, mut left) = find(&folder, held)?;

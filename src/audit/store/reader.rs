@@ -21,6 +21,9 @@ pub struct Reader {
     left: Vec<Left>,
 }
 
+/// Sees one row after the other, until it breaks off.
+pub type Visit<'a> = &'a mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
+
 /// Which way the log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -30,9 +33,6 @@ pub enum Order {
 
 impl Reader {
     /// Opens a log for reading; `None` when there is none yet.
-    ///
-    /// # Errors
-    /// Why this file is not a log that can be read.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
         let left = leftover::fold_before_reading(path);
         if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
@@ -58,37 +58,19 @@ impl Reader {
     }
 
     /// Shows every record in order until `visit` breaks off.
-    ///
-    /// # Errors
-    /// Why the log could not be read on.
-    pub fn each(&self, order: Order, visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
+    pub fn each(&self, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
         // From either end, also over numbers that no record of ours has.
         let from = if order == Order::OldestFirst { i64::MIN } else { i64::MAX };
         self.rows(order, from, i64::MAX, visit)
     }
 
     /// Shows up to `most` records in order, the one of this number first, until `visit` breaks off.
-    ///
-    /// # Errors
-    /// Why the log could not be read on.
-    pub fn each_from(
-        &self,
-        order: Order,
-        from: u64,
-        most: u64,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    pub fn each_from(&self, order: Order, from: u64, most: u64, visit: Visit<'_>) -> Result<(), StoreError> {
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.rows(order, number(from), number(most), visit)
     }
 
-    fn rows(
-        &self,
-        order: Order,
-        from: i64,
-        most: i64,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn rows(&self, order: Order, from: i64, most: i64, visit: Visit<'_>) -> Result<(), StoreError> {
         let sql = match order {
             Order::OldestFirst => "SELECT seq, writer, body, link FROM record WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
             Order::NewestFirst => {
@@ -109,9 +91,6 @@ impl Reader {
     }
 
     /// The number of the newest record; 0 when there is none.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
     pub fn newest(&self) -> Result<u64, StoreError> {
         let newest = self.db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get::<_, i64>(0));
         let newest = newest.map_err(|error| Fault::from(error).of(&self.path))?;
@@ -119,9 +98,6 @@ impl Reader {
     }
 
     /// Whether the link of a record follows from the record before it and from its own bytes; why not.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
     pub fn follows(&self, seq: u64) -> Result<Result<(), String>, StoreError> {
         let last = seq.saturating_sub(1);
         let link = |row: Row<'_>| <[u8; 32]>::try_from(row.link).map(Digest::from_bytes).ok();
@@ -137,9 +113,6 @@ impl Reader {
     }
 
     /// Shows one record; `None` when the log has none of that number.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
     pub fn one<T>(&self, seq: u64, see: impl FnOnce(Row<'_>) -> T) -> Result<Option<T>, StoreError> {
         let Ok(seq) = i64::try_from(seq) else {
             return Ok(None);

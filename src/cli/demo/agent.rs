@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 use super::AgentArgs;
 use super::chain::wait_for;
 use super::error;
-use super::story::{self, Era, Errand, Step};
-use crate::cli::error::Error;
+use super::server::{CAPABILITIES_KEY, Era, STATELESS, VERSION_KEY};
+use super::story::{Step, Story};
+use crate::cli::error::{Error, Exit};
 
 /// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
 /// open is not all reads.
@@ -37,7 +38,7 @@ const BREATH: Duration = Duration::from_millis(200);
 const FAREWELL: Duration = Duration::from_secs(6);
 
 /// Runs the agent over a wrapped server command until the demo ends it.
-pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, Error> {
+pub(super) fn run(args: &AgentArgs) -> Exit {
     let diary = File::create(&args.diary).map_err(|cause| error::io("creating", &args.diary, cause))?;
     let words = diary.try_clone().map_err(|cause| error::io("opening", &args.diary, cause))?;
     let (mut server, to, from) = start(&args.command, words)?;
@@ -45,15 +46,13 @@ pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, Error> {
     listen(from, tell.clone());
     wait_for_leave(tell);
     let work = std::env::current_dir().map_err(error::process)?;
-    let ended = Agent::new(to, diary, story::errands(&work)).live(&events);
+    let ended = Agent::new(to, diary, Story::of(&work)?).live(&events);
     let gone = wait_for(&mut server, FAREWELL).map_err(error::process)?;
     if gone.is_none() {
         server.kill().map_err(error::process)?;
     }
-    match ended.map_err(error::process)? {
-        Ending::Left if gone.is_some() => Ok(ExitCode::SUCCESS),
-        Ending::Left | Ending::Abandoned => Ok(ExitCode::FAILURE),
-    }
+    let code = ended.map_err(error::process)?;
+    Ok(if gone.is_some() { code } else { ExitCode::FAILURE })
 }
 
 /// What the agent hears.
@@ -66,15 +65,6 @@ pub(super) enum Heard {
     Leave,
 }
 
-/// How its life ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// It was to leave, and closed the pipe.
-    Left,
-    /// The server went first.
-    Abandoned,
-}
-
 /// The client: requests in flight, and errands with how far each has come.
 pub(super) struct Agent<W, D> {
     to: W,
@@ -84,6 +74,8 @@ pub(super) struct Agent<W, D> {
     errands: Vec<std::vec::IntoIter<Step>>,
     /// How many errands were begun; `None` before the tools are known.
     begun: Option<usize>,
+    /// What it reads in turn while it is idle, and how often it has.
+    reads: std::iter::Cycle<std::vec::IntoIter<Step>>,
     pastimes: usize,
 }
 
@@ -96,20 +88,22 @@ enum Asked {
 }
 
 impl<W: Write, D: Write> Agent<W, D> {
-    pub(super) fn new(to: W, diary: D, errands: Vec<Errand>) -> Self {
+    pub(super) fn new(to: W, diary: D, story: Story) -> Self {
         Self {
             to,
             diary,
             next: 0,
             waiting: BTreeMap::new(),
-            errands: errands.into_iter().map(Errand::into_iter).collect(),
+            errands: story.errands.into_iter().map(Vec::into_iter).collect(),
             begun: None,
+            reads: story.reads.into_iter().cycle(),
             pastimes: 0,
         }
     }
 
-    /// Shakes hands, begins the errands one by one and stays until it is to leave. Dropping it closes the pipe.
-    pub(super) fn live(mut self, events: &Receiver<Heard>) -> io::Result<Ending> {
+    /// Shakes hands, begins the errands one by one and stays until it is to leave; it fails where the server goes first.
+    /// Dropping it closes the pipe.
+    pub(super) fn live(mut self, events: &Receiver<Heard>) -> io::Result<ExitCode> {
         self.ask(
             Asked::Handshake,
             "initialize",
@@ -125,7 +119,7 @@ impl<W: Write, D: Write> Agent<W, D> {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
                     self.note("The server is gone.")?;
-                    return Ok(Ending::Abandoned);
+                    return Ok(ExitCode::FAILURE);
                 }
                 Ok(Heard::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
                 Err(RecvTimeoutError::Timeout) => match self.next_errand() {
@@ -201,11 +195,12 @@ impl<W: Write, D: Write> Agent<W, D> {
             return Ok(());
         }
         self.pastimes += 1;
-        self.ask(Asked::Pastime, "tools/call", &call(&story::pastime(self.pastimes)))
+        let Some(step) = self.reads.next() else { return Ok(()) };
+        self.ask(Asked::Pastime, "tools/call", &call(&step))
     }
 
     /// Withdraws what still waits, as a host does that gives up; closing the pipe follows.
-    fn leave(mut self) -> io::Result<Ending> {
+    fn leave(mut self) -> io::Result<ExitCode> {
         for (id, asked) in std::mem::take(&mut self.waiting) {
             if let Asked::Errand { step, .. } = asked {
                 self.note(&format!("{}: not decided in time; I withdraw it.", step.tool))?;
@@ -218,7 +213,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             self.send(&gave_up)?;
         }
         self.note("Goodbye.")?;
-        Ok(Ending::Left)
+        Ok(ExitCode::SUCCESS)
     }
 
     fn ask(&mut self, asked: Asked, method: &str, params: &Value) -> io::Result<()> {
@@ -243,8 +238,8 @@ fn call(step: &Step) -> Value {
     let mut params = json!({ "name": step.tool, "arguments": step.arguments });
     if step.era == Era::Stateless {
         params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
+            VERSION_KEY: STATELESS,
+            CAPABILITIES_KEY: {},
             "io.modelcontextprotocol/clientInfo": { "name": "demo-agent", "version": env!("CARGO_PKG_VERSION") },
         });
     }
@@ -271,10 +266,7 @@ impl Came {
 
 fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStdin, ChildStdout), Error> {
     let [program, arguments @ ..] = command else {
-        return Err(Error::Wrong {
-            what: "no server command was given".to_owned(),
-            hint: "put the server's command after `--`".to_owned(),
-        });
+        return Err(Error::wrong("no server command was given", "put the server's command after `--`"));
     };
     let mut server = Command::new(program)
         .args(arguments)
@@ -327,8 +319,8 @@ mod tests {
     fn unguarded_the_agent_does_all_its_harm() {
         let work = tempfile::tempdir().unwrap();
         stage::furnish(work.path()).unwrap();
-        let story = story::errands(&work.path().canonicalize().unwrap());
-        let errands = story.concat().len();
+        let story = Story::of(&work.path().canonicalize().unwrap()).unwrap();
+        let errands = story.errands.concat().len();
         let before = State::of(work.path()).unwrap();
         let (server_in, to_server) = io::pipe().unwrap();
         let (from_server, server_out) = io::pipe().unwrap();
@@ -356,7 +348,7 @@ mod tests {
             tell.send(Heard::Leave).unwrap();
             life.join().unwrap()
         });
-        assert_eq!(living.unwrap(), Ending::Left);
+        assert_eq!(living.unwrap(), ExitCode::SUCCESS);
         serving.join().unwrap().unwrap();
         let changes = before.changes(&State::of(work.path()).unwrap());
         assert_eq!(

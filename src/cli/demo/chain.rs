@@ -23,17 +23,17 @@ pub(super) struct Chain {
 impl Chain {
     /// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it.
     pub(super) fn start(stage: &Stage) -> Result<Self, Error> {
-        let words = stage.root().join("agent.err");
+        let words = stage.root.join("agent.err");
         let words = File::create(&words).map_err(|cause| error::io("creating", &words, cause))?;
         let me = std::env::current_exe().map_err(error::process)?;
         let agent = Command::new(&me)
-            .args(["demo-agent".as_ref(), "--diary".as_ref(), stage.diary().as_os_str(), "--".as_ref()])
-            .args([me.as_os_str(), "--home".as_ref(), stage.home().as_os_str()])
+            .args(["demo-agent".as_ref(), "--diary".as_ref(), stage.root.join("agent.log").as_os_str(), "--".as_ref()])
+            .args([me.as_os_str(), "--home".as_ref(), stage.home.as_os_str()])
             // An agent that waits for a reader of this demo has patience.
             .args(["--name", "demo", "--host-timeout", "1h", "--approval-timeout", "1h", "--"])
-            .args([me.as_os_str(), "demo-server".as_ref(), stage.work().as_os_str()])
+            .args([me.as_os_str(), "demo-server".as_ref(), stage.work.as_os_str()])
             // Relative paths are the workspace's, for the server and for what the card shows of them.
-            .current_dir(stage.work())
+            .current_dir(&stage.work)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(words)
@@ -72,7 +72,7 @@ impl Drop for Chain {
 
 /// Runs the console on this terminal, as a user would in another one, until the person quits.
 pub(super) fn console(stage: &Stage) -> Result<ExitStatus, Error> {
-    command(&stage.home())?.arg("demo-console").status().map_err(error::process)
+    command(&stage.home)?.arg("demo-console").status().map_err(error::process)
 }
 
 /// Runs one command over the demo's home and takes its output.

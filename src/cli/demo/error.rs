@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use super::database::ShopError;
 use crate::cli::error::Error;
 
@@ -11,19 +13,21 @@ pub(super) fn io(doing: &'static str, path: &Path, cause: io::Error) -> Error {
     room(format!("{doing} {}", path.display()), cause)
 }
 
+/// Reads what this program brings with it.
+pub(super) fn data<T: DeserializeOwned>(json: &str) -> Result<T, Error> {
+    let hint = "this build is broken; please report it";
+    serde_json::from_str(json).map_err(|cause| Error::failed("the demo's own data is not readable", cause, hint))
+}
+
 /// A process of the demo could not be started, asked or awaited.
 pub(super) fn process(cause: io::Error) -> Error {
-    Error::Failed {
-        what: "the demo's own processes could not be run".to_owned(),
-        cause: cause.into(),
-        hint: "run `mcp-approve doctor`, then try again".to_owned(),
-    }
+    Error::failed("the demo's own processes could not be run", cause, "run `mcp-approve doctor`, then try again")
 }
 
 /// Something between the demo's processes went wrong.
 pub(super) fn between(what: impl Into<String>) -> Error {
     let hint = "run `mcp-approve doctor`; the agent's diary says what the wrapper printed";
-    Error::Wrong { what: what.into(), hint: hint.to_owned() }
+    Error::wrong(what, hint)
 }
 
 impl From<ShopError> for Error {
@@ -33,6 +37,5 @@ impl From<ShopError> for Error {
 }
 
 fn room(what: String, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    let hint = "check that the temporary folder is writable and has room".to_owned();
-    Error::Failed { what, cause: cause.into(), hint }
+    Error::failed(what, cause, "check that the temporary folder is writable and has room")
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What went wrong with a file, as the tool tells the agent.
+/// What went wrong with a file, in the tool's answer to the agent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FolderError {
     #[error("{0:?} leads out of the workspace; give a path inside it, relative to its root")]

@@ -10,7 +10,7 @@ use super::chain::Chain;
 use super::cues::{self, Act, Cue};
 use super::effects::State;
 use super::error;
-use super::ledger::Ledger;
+use super::ledger;
 use super::stage::Stage;
 use crate::audit::record::VerdictWord;
 use crate::cli::error::Error;
@@ -48,10 +48,10 @@ impl<'a> Play<'a> {
         };
         // A play that is over does not listen.
         let on = move |event| drop(tell.send(event));
-        let clients = Clients::watch(&stage.run_dir(), me, on)
+        let clients = Clients::watch(&stage.home.join("state/run"), me, on)
             .map_err(|cause| error::between(format!("the automatic operator could not attach: {cause}")))?;
         Ok(Self {
-            state: State::of(&stage.work())?,
+            state: State::of(&stage.work)?,
             stage,
             out,
             clients,
@@ -94,19 +94,17 @@ impl<'a> Play<'a> {
     pub(super) fn close(mut self) -> Result<Vec<String>, Error> {
         writeln!(self.out, "the agent left")?;
         self.compare(&[], "after the last decision")?;
-        let ledger = match Ledger::read(self.stage) {
-            Ok(ledger) => ledger,
+        let rows = match ledger::read(self.stage) {
+            Ok(rows) => rows,
             Err(error) => {
                 self.wrong.push(error.to_string());
                 return Ok(self.wrong);
             }
         };
         for (ticket, act) in &self.dealt {
-            let verdicts: Vec<&str> = ledger
-                .of_kind("decision")
-                .filter(|row| row.field("ticket") == ticket)
-                .map(|row| row.field("verdict"))
-                .collect();
+            let of_call = |row: &&ledger::Row| row.field("ticket") == ticket;
+            let of_kind = |kind: &'static str| rows.iter().filter(of_call).filter(move |row| row.field("kind") == kind);
+            let verdicts: Vec<&str> = of_kind("decision").map(|row| row.field("verdict")).collect();
             let expected: &[&str] = match act {
                 Act::Approve | Act::Edit(_) => &["approve"],
                 Act::Deny(_) => &["deny"],
@@ -115,11 +113,11 @@ impl<'a> Play<'a> {
             if verdicts != expected {
                 self.wrong.push(format!("{ticket}: the log decides {verdicts:?}, not {expected:?}"));
             }
-            let is_edited = ledger.of_kind("decision").any(|row| row.field("ticket") == ticket && row.was_edited());
+            let is_edited = of_kind("decision").any(ledger::Row::was_edited);
             if is_edited != matches!(act, Act::Edit(_)) {
                 self.wrong.push(format!("{ticket}: whether it was edited is not in the log as it was"));
             }
-            if *act == Act::LetBe && !ledger.of_kind("withdrawn").any(|row| row.field("ticket") == ticket) {
+            if *act == Act::LetBe && of_kind("withdrawn").next().is_none() {
                 self.wrong.push(format!("{ticket}: the log does not say that it was withdrawn"));
             }
         }
@@ -210,7 +208,7 @@ impl<'a> Play<'a> {
     /// Compares the workspace with the last look. What was approved has been answered by now; what comes too late or
     /// unbidden is found by the next look.
     fn compare(&mut self, expected: &[&str], when: &str) -> Result<(), Error> {
-        let now = State::of(&self.stage.work())?;
+        let now = State::of(&self.stage.work)?;
         let changes = self.state.changes(&now);
         self.state = now;
         if changes != expected {

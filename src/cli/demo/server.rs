@@ -2,14 +2,15 @@
 
 use std::io::{self, BufRead, Write};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::tools::{Outcome, Tools};
+use super::tools::Tools;
 
 const HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const STATELESS: &str = "2026-07-28";
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(super) const STATELESS: &str = "2026-07-28";
+pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Answers line by line until the input ends.
@@ -45,8 +46,10 @@ enum Listener {
 }
 
 /// Which rules a request goes by: as its own `_meta` says, never the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Era {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Era {
+    #[default]
     Handshake,
     Stateless,
 }
@@ -117,17 +120,7 @@ fn call(params: &Value, tools: &Tools) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
-    let outcome = tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))?;
-    Ok(match outcome {
-        Outcome::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
-        Outcome::Structured(value) => json!({
-            "content": [{ "type": "text", "text": value.to_string() }],
-            "structuredContent": value,
-        }),
-        Outcome::Trouble(text) => {
-            json!({ "content": [{ "type": "text", "text": text }], "isError": true })
-        }
-    })
+    tools.run(name, arguments).ok_or_else(|| failure(-32602, &format!("Unknown tool: {name}")))
 }
 
 /// The version asked for, where the handshake knows it; else the newest it knows.

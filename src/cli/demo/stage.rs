@@ -9,12 +9,11 @@ use rustix::process::{Pid, getuid, test_kill_process};
 
 use super::database::Shop;
 use super::error;
-use super::story::REPORT;
 use super::tools::SHOP_FILE;
 use crate::cli::error::Error;
 
 const FILES: [(&str, &str); 5] = [
-    ("report.md", REPORT),
+    ("report.md", "# Report of week 46\n\n| status | orders |\n|---|---|\n| open | 3 |\n| paid | 1 |\n"),
     (
         "notes.md",
         "# Notes\n\nWritten by hand; please keep.\n\n- call Ada about order 1003\n- check the skin parameter\n",
@@ -32,7 +31,11 @@ const PLAYING: &str = ".playing";
 /// A temporary folder that this demo alone uses.
 #[derive(Debug)]
 pub(super) struct Stage {
-    root: PathBuf,
+    pub(super) root: PathBuf,
+    /// The folder the server works in.
+    pub(super) work: PathBuf,
+    /// What `--home` names: configuration, log and sockets of this demo.
+    pub(super) home: PathBuf,
 }
 
 impl Stage {
@@ -50,42 +53,17 @@ impl Stage {
             })
             .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
             .map_err(|cause| error::io("making a folder in", around, cause))?;
-        let stage = Self { root };
+        let stage = Self { work: root.join("work"), home: root.join("home"), root };
         let playing = stage.root.join(PLAYING);
         fs::write(&playing, "").map_err(|cause| error::io("writing", &playing, cause))?;
-        for folder in [stage.work(), stage.home()] {
-            private(&folder).map_err(|cause| error::io("making", &folder, cause))?;
+        for folder in [&stage.work, &stage.home] {
+            private(folder).map_err(|cause| error::io("making", folder, cause))?;
         }
-        furnish(&stage.work())?;
+        furnish(&stage.work)?;
         Ok(stage)
     }
 
-    /// The whole folder.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The folder the server works in.
-    pub(super) fn work(&self) -> PathBuf {
-        self.root.join("work")
-    }
-
-    /// What `--home` names: configuration, log and sockets of this demo.
-    pub(super) fn home(&self) -> PathBuf {
-        self.root.join("home")
-    }
-
-    /// Where the wrapper's socket appears.
-    pub(super) fn run_dir(&self) -> PathBuf {
-        self.home().join("state").join("run")
-    }
-
-    /// The agent's diary.
-    pub(super) fn diary(&self) -> PathBuf {
-        self.root.join("agent.log")
-    }
-
-    /// The demo is over, and everything stays for whoever wants to look at it.
+    /// Ends the demo, and leaves everything in place for the operator to look at.
     pub(super) fn keep(&self) {
         // Where it does not go, the next demo takes the folder for one that was killed.
         let _ = fs::remove_file(self.root.join(PLAYING));

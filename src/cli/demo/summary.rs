@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::effects::State;
-use super::ledger::{self, Chained, Decided, Ledger};
+use super::ledger::{self, Chained, Row};
 use super::stage::Stage;
 use crate::cli::error::Error;
 use crate::console::card::counted;
@@ -18,17 +18,18 @@ and open the console in any terminal:
 
 /// Writes the summary from the log and the workspace.
 pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Result<Chained, Error> {
-    let ledger = Ledger::read(stage)?;
+    let rows = ledger::read(stage)?;
+    let of_kind = |kind: &'static str| rows.iter().filter(move |row| row.field("kind") == kind);
     let (asked, passed): (Vec<_>, Vec<_>) =
-        ledger.of_kind("decision").partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
+        of_kind("decision").partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
     let (ran, denied): (Vec<_>, Vec<_>) = asked.into_iter().partition(|row| row.field("verdict") == "approve");
     section(out, "Ran, because it was approved", ran)?;
     section(out, "Denied, and not run", denied)?;
-    section(out, "Withdrawn undecided, and not run", ledger.of_kind("withdrawn").collect())?;
+    section(out, "Withdrawn undecided, and not run", of_kind("withdrawn").collect())?;
     writeln!(out, "\nPassed by policy without a question: {}", counted(passed.len(), "call"))?;
 
     writeln!(out, "\nThe workspace")?;
-    let changes = before.changes(&State::of(&stage.work())?);
+    let changes = before.changes(&State::of(&stage.work)?);
     for change in &changes {
         writeln!(out, "  {change}")?;
     }
@@ -36,7 +37,7 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
         writeln!(out, "  is as it was")?;
     }
 
-    writeln!(out, "\nThe log: {}", counted(ledger.rows.len(), "record"))?;
+    writeln!(out, "\nThe log: {}", counted(rows.len(), "record"))?;
     let (chained, words) = ledger::verify(stage)?;
     // How to check a log that has grown is of no use here: this one is whole.
     for line in words.lines().take_while(|line| !line.starts_with("Not checked: ")) {
@@ -45,7 +46,7 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
     Ok(chained)
 }
 
-fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(), Error> {
+fn section(out: &mut dyn Write, title: &str, rows: Vec<&Row>) -> Result<(), Error> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -65,7 +66,7 @@ fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(
 }
 
 /// What a reader of the list would miss: an edit before the approval, and why a call was denied.
-fn remark(row: Decided<'_>) -> String {
+fn remark(row: &Row) -> String {
     if row.was_edited() {
         return ", edited before it ran".into();
     }

@@ -15,24 +15,13 @@ pub(super) const SHOP_FILE: &str = "shop.db";
 
 const DEFINITIONS: &str = include_str!("tools.json");
 
-/// A result, before the protocol dresses it.
-#[derive(Debug, PartialEq)]
-pub(super) enum Outcome {
-    /// One text block.
-    Text(String),
-    /// `structuredContent`, repeated as text for older hosts.
-    Structured(Value),
-    /// A tool error: `isError`.
-    Trouble(String),
-}
-
 /// The tools at work.
 #[derive(Debug)]
 pub(super) struct Tools {
     definitions: Value,
     folder: Folder,
     shop: Shop,
-    /// What became of jobs, for whoever listens.
+    /// What became of jobs, not sent to the host yet.
     events: RefCell<Vec<Value>>,
 }
 
@@ -53,11 +42,7 @@ impl Tools {
     pub(super) fn over(work: &Path) -> Result<Self, Error> {
         let folder = Folder::at(work).map_err(|cause| error::io("opening the workspace", work, cause))?;
         Ok(Self {
-            definitions: serde_json::from_str(DEFINITIONS).map_err(|cause| Error::Failed {
-                what: "the demo's tool definitions are not readable".to_owned(),
-                cause: cause.into(),
-                hint: "this build is broken; please report it".to_owned(),
-            })?,
+            definitions: error::data(DEFINITIONS)?,
             shop: Shop::at(folder.place(SHOP_FILE)),
             folder,
             events: RefCell::default(),
@@ -69,12 +54,16 @@ impl Tools {
         &self.definitions
     }
 
-    /// Runs one tool; `None` when there is none of that name.
-    pub(super) fn run(&self, name: &str, arguments: &Value) -> Option<Outcome> {
-        self.done(name, arguments).unwrap_or_else(|trouble| Some(Outcome::Trouble(trouble.to_string())))
+    /// Runs one tool, and gives its result as every era has it; `None` when there is none of that name.
+    pub(super) fn run(&self, name: &str, arguments: &Value) -> Option<Value> {
+        self.done(name, arguments).unwrap_or_else(|trouble| {
+            let mut result = content(&trouble.to_string());
+            result["isError"] = true.into();
+            Some(result)
+        })
     }
 
-    fn done(&self, name: &str, arguments: &Value) -> Result<Option<Outcome>, Trouble> {
+    fn done(&self, name: &str, arguments: &Value) -> Result<Option<Value>, Trouble> {
         let text = |name| text(arguments, name);
         let said = match name {
             "list_directory" => self.folder.list(text("path")?)?.join("\n"),
@@ -107,11 +96,11 @@ impl Tools {
             "get_environment" => "HOME=/home/shop\nLANG=C.UTF-8\nSHOP_API_TOKEN=demo-only-not-a-secret".to_owned(),
             _ => return Ok(None),
         };
-        Ok(Some(Outcome::Text(said)))
+        Ok(Some(content(&said)))
     }
 
     /// A job is a file in `jobs/`, so that running one has an effect that can be seen. A synthetic one is done at once.
-    fn run_job(&self, arguments: &Value) -> Result<Outcome, Trouble> {
+    fn run_job(&self, arguments: &Value) -> Result<Value, Trouble> {
         let kind = text(arguments, "kind")?;
         let params = arguments.get("params").filter(|params| params.is_object());
         let params = params.ok_or(Trouble::Argument("params"))?;
@@ -126,16 +115,16 @@ impl Tools {
         }
         self.folder.write(&format!("jobs/{run_id}.json"), &format!("{job}\n"))?;
         self.events.borrow_mut().extend(events.iter().map(|event| json!({ "event": event, "run_id": run_id })));
-        Ok(Outcome::Structured(json!({ "run_id": run_id })))
+        Ok(structured(json!({ "run_id": run_id })))
     }
 
-    fn get_status(&self, arguments: &Value) -> Result<Outcome, Trouble> {
+    fn get_status(&self, arguments: &Value) -> Result<Value, Trouble> {
         let job = self.job(arguments)?;
         let mut status = json!({ "state": job["state"] });
         if let Some(metrics) = job.get("metrics") {
             status["metrics"] = metrics.clone();
         }
-        Ok(Outcome::Structured(status))
+        Ok(structured(status))
     }
 
     /// An artifact of a job is a part of its file.
@@ -156,6 +145,18 @@ impl Tools {
     pub(super) fn take_events(&self) -> Vec<Value> {
         self.events.take()
     }
+}
+
+/// One text block.
+fn content(text: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+/// `structuredContent`, repeated as text for older hosts.
+fn structured(value: Value) -> Value {
+    let mut result = content(&value.to_string());
+    result["structuredContent"] = value;
+    result
 }
 
 fn text<'a>(arguments: &'a Value, name: &'static str) -> Result<&'a str, Trouble> {

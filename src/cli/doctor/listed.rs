@@ -1,4 +1,4 @@
-//! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
+//! What `doctor` reports of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, Fix, broken, good, note};
 use crate::cli::hosts_home::HostsHome;
@@ -12,7 +12,7 @@ pub(super) fn checks(hosts: &HostsHome, is_strict: bool) -> Vec<Check> {
     }
 }
 
-/// A list that could not be read: whoever is strict takes no server in it for wrapped.
+/// A list that could not be read: --strict counts its servers as unwrapped.
 fn unseen(what: String, is_strict: bool) -> Check {
     if is_strict {
         let hint = "make it readable: what it starts may be unwrapped, so --strict ends with 1";

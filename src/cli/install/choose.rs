@@ -35,21 +35,16 @@ impl Change<'_> {
 }
 
 pub(super) enum Choice {
-    Nothing,
     /// Of these hosts, servers of these names; where none is named, every one.
-    By {
-        hosts: Vec<String>,
-        servers: Vec<String>,
-    },
+    By { hosts: Vec<String>, servers: Vec<String> },
     /// By file, project and name.
     Picked(Vec<(PathBuf, Option<String>, String)>),
 }
 
 impl Choice {
-    pub(super) fn given(options: &ChangeOptions) -> Self {
+    pub(super) fn given(options: &ChangeOptions) -> Option<Self> {
         let (hosts, servers) = (options.host.clone(), options.server.clone());
-        let is_given = options.all || !hosts.is_empty() || !servers.is_empty();
-        if is_given { Self::By { hosts, servers } } else { Self::Nothing }
+        (options.all || !hosts.is_empty() || !servers.is_empty()).then_some(Self::By { hosts, servers })
     }
 
     pub(super) fn is_all(&self) -> bool {
@@ -59,7 +54,6 @@ impl Choice {
     /// Whether a file can hold what is meant.
     pub(super) fn may_be_in(&self, found: &Found) -> bool {
         match self {
-            Self::Nothing => false,
             Self::By { hosts, .. } => hosts.is_empty() || hosts.iter().any(|host| host == found.host.word),
             Self::Picked(picked) => picked.iter().any(|(file, ..)| *file == found.file),
         }
@@ -68,7 +62,6 @@ impl Choice {
     /// Whether a server of a file that may hold it is meant.
     pub(super) fn has(&self, found: &Found, project: Option<&str>, name: &str) -> bool {
         match self {
-            Self::Nothing => false,
             Self::By { servers, .. } => servers.is_empty() || servers.iter().any(|server| server == name),
             Self::Picked(picked) => {
                 let is = |(file, of, server): &(PathBuf, Option<String>, String)| {

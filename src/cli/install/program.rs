@@ -28,7 +28,7 @@ pub(super) fn text(path: &Path) -> Result<String, Error> {
 
 fn wrong(what: String) -> Error {
     let hint = "install mcp-approve at a lasting place (npm install -g, uv tool install or cargo install), or name one with --program FILE";
-    Error::Wrong { what, hint: hint.to_owned() }
+    Error::wrong(what, hint)
 }
 
 /// The name by which the PATH has it, where it has: that one stays when a package manager puts a new version elsewhere.

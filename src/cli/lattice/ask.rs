@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::lines::Lines;
 use crate::cli::manifest::Manifest;
+use crate::cli::subprocess::Subprocess;
 use crate::mcp::tool::Tool;
 
 /// So long a server may take for everything; `npx` fetches a package first.
@@ -45,7 +45,7 @@ pub fn manifest(command: &[OsString]) -> Result<Manifest, Error> {
 /// A running server; it is ended with this.
 struct Server {
     name: String,
-    lines: Lines,
+    process: Subprocess,
     until: Instant,
 }
 
@@ -53,16 +53,15 @@ impl Server {
     fn start(command: &[OsString]) -> Result<Self, Error> {
         let (program, arguments) = command.split_first().map_or((OsStr::new(""), &[][..]), |(one, rest)| (one, rest));
         let name = program.to_string_lossy().into_owned();
-        let lines = Lines::start(Command::new(program).args(arguments), LONGEST).map_err(|cause| Error::Failed {
-            what: format!("{name} could not be started"),
-            cause: cause.into(),
-            hint: "check the command after `--`".to_owned(),
-        })?;
-        Ok(Self { name, lines, until: Instant::now() + PATIENCE })
+        let started = Subprocess::start(Command::new(program).args(arguments), LONGEST);
+        let failed =
+            |cause| Error::failed(format!("{name} could not be started"), cause, "check the command after `--`");
+        let process = started.map_err(failed)?;
+        Ok(Self { name, process, until: Instant::now() + PATIENCE })
     }
 
     fn send(&mut self, message: &Value) -> Result<(), Error> {
-        self.lines.write(message).map_err(|_| self.wrong("it ended before it was asked"))
+        self.process.write(message).map_err(|_| self.wrong("it ended before it was asked"))
     }
 
     /// Sends a request and waits for its answer; whatever else the server says meanwhile is passed over.
@@ -70,7 +69,7 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
-            let line = match self.lines.next(left) {
+            let line = match self.process.next(left) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(self.wrong(&format!("it did not answer {method} within {} s", PATIENCE.as_secs())));
@@ -91,9 +90,9 @@ impl Server {
     }
 
     fn wrong(&self, what: &str) -> Error {
-        Error::Wrong {
-            what: format!("{}: {what}", self.name),
-            hint: "run the server's command by itself: it says on stderr what it needs (an argument, a key)".to_owned(),
-        }
+        Error::wrong(
+            format!("{}: {what}", self.name),
+            "run the server's command by itself: it says on stderr what it needs (an argument, a key)",
+        )
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{CapsOptions, PairOptions};
 use crate::capability::set::{Capability, Caps, Difference};
 use crate::capability::types;
-use crate::cli::error::Error;
+use crate::cli::error::{Exit, done};
 use crate::cli::manifest::Manifest;
 use crate::cli::print::{pretty, visible};
 use crate::mcp::tool::Tool;
@@ -19,7 +19,7 @@ use crate::wire::number::counted;
 type Signatures = BTreeMap<Capability, String>;
 
 /// Lists what one server can do.
-pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Write) -> Exit {
     let caps = Caps::of_tools(&manifest.tools);
     let all: Vec<&Capability> = caps.listed().into_iter().flatten().collect();
     if options.types && !options.json {
@@ -29,26 +29,20 @@ pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Wri
         }
         return Ok(ExitCode::SUCCESS);
     }
-    print(&all, &signatures(&manifest.tools), options.json, out)?;
-    Ok(ExitCode::SUCCESS)
+    done(print(&all, &signatures(&manifest.tools), options.json, out))
 }
 
 /// Lists what two servers have in common or together, as `join` has it.
-pub(super) fn joined(
-    options: &PairOptions,
-    join: fn(Caps, Caps) -> Caps,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &mut dyn Write) -> Exit {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let caps = join(Caps::of_tools(&one.tools), Caps::of_tools(&other.tools));
     let mut signatures = signatures(&one.tools);
     signatures.extend(self::signatures(&other.tools));
-    print(&caps.listed().into_iter().flatten().collect::<Vec<_>>(), &signatures, options.json, out)?;
-    Ok(ExitCode::SUCCESS)
+    done(print(&caps.listed().into_iter().flatten().collect::<Vec<_>>(), &signatures, options.json, out))
 }
 
 /// Lists what changed from one manifest to another.
-pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Exit {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let difference = Difference::between(&Caps::of_tools(&one.tools), &Caps::of_tools(&other.tools));
     let (before, after) = (signatures(&one.tools), signatures(&other.tools));

@@ -1,4 +1,4 @@
-//! `lattice check WORKFLOW.toml`: reads the workflow and its manifests, and tells who receives what he may not have.
+//! `lattice check WORKFLOW.toml`: reads the workflow and its manifests, and lists the agents that receive what they may not have.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::capability::set::{Capability, Caps};
 use crate::capability::workflow::Workflow;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::manifest::{self, Manifest};
 use crate::cli::print::{pretty, visible};
 use crate::wire::number::counted;
@@ -18,11 +18,10 @@ use crate::wire::number::counted;
 const SHOWN: usize = 50;
 
 /// Checks a workflow.
-pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Exit {
     let text = manifest::text(file)?;
-    let workflow = Workflow::read(&text).map_err(|error| Error::Wrong {
-        what: format!("{}: {error}", file.display()),
-        hint: "`mcp-approve lattice check --help` shows a workflow".to_owned(),
+    let workflow = Workflow::read(&text).map_err(|error| {
+        Error::wrong(format!("{}: {error}", file.display()), "`mcp-approve lattice check --help` shows a workflow")
     })?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut manifests = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::behavior::taxonomy::Badge;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::look::Here;
 use crate::cli::print::{clipped, pretty, visible};
 use crate::home::layers::{Keeps, Layers};
@@ -43,12 +43,7 @@ impl Reach {
 }
 
 /// Looks and prints.
-pub(super) fn run(
-    as_json: bool,
-    search: &hosts::Search,
-    here: Here<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(as_json: bool, search: &hosts::Search, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let lists = hosts::lists(&search.files());
     let reach = reach(here)?;
     let open = lists.servers.iter().any(|one| !matches!(one.start, Start::Wrapped | Start::Remote));
@@ -77,7 +72,7 @@ pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<S
 }
 
 /// The name that rules have for a server: what its wrapper is given, or makes of its command line; for one that is not
-/// wrapped, what `install` would tell it.
+/// wrapped, the name that `install` would give it.
 pub(in crate::cli) fn known_as(one: &Listed) -> String {
     match &one.wrapping {
         Some(Wrapping { name: Some(name), .. }) => name.clone(),

@@ -14,7 +14,7 @@ use crate::audit::fields::{Field, Fields};
 use crate::audit::search::Search;
 use crate::audit::store::{Order, Reader};
 use crate::capability::types;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::cli::print::{local, pretty, visible};
 use crate::console::columns::cell;
@@ -38,7 +38,7 @@ impl Granted {
 }
 
 /// Compares and prints.
-pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let servers = granted(options, here)?;
     let look = Look::here(here).whole_in_a_pipe().wide(options.wide);
     let (none, next) = match options.server {
@@ -47,7 +47,7 @@ pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) ->
     };
     if options.scope {
         if servers.is_empty() {
-            return Err(Error::Wrong { what: none.to_owned(), hint: next.to_owned() });
+            return Err(Error::wrong(none, next));
         }
         return scope(&servers, out);
     }
@@ -60,8 +60,7 @@ pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) ->
                 })
             })
             .collect();
-        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "{}", pretty(&Value::Array(rows))));
     }
     if servers.is_empty() {
         writeln!(out, "{}", look.hint(&format!("{none}: {next}")))?;
@@ -127,17 +126,16 @@ fn granted(
 }
 
 /// The definitions that were used, as `--scope` takes them.
-fn scope(servers: &BTreeMap<String, BTreeMap<String, Granted>>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn scope(servers: &BTreeMap<String, BTreeMap<String, Granted>>, out: &mut dyn Write) -> Exit {
     let names: BTreeSet<&String> = servers.keys().collect();
     if names.len() > 1 {
         let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
-        return Err(Error::Wrong {
-            what: format!("a scope is one server's, and there are {}", names.join(", ")),
-            hint: "name it: --server NAME".to_owned(),
-        });
+        return Err(Error::wrong(
+            format!("a scope is one server's, and there are {}", names.join(", ")),
+            "name it: --server NAME",
+        ));
     }
     let tools = servers.values().flat_map(BTreeMap::values).filter(|one| one.used() > 0);
     let tools: Vec<&Value> = tools.map(|one| &one.tool.definition).collect();
-    writeln!(out, "{:#}", json!({ "tools": tools }))?;
-    Ok(ExitCode::SUCCESS)
+    done(writeln!(out, "{:#}", json!({ "tools": tools })))
 }

@@ -15,7 +15,7 @@ use crate::audit::moment::Clock;
 use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::{visible, visible_json};
 
 /// Checks an export without this program.
@@ -42,14 +42,11 @@ pub enum Format {
     Csv,
 }
 
-/// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile.
-///
-/// # Errors
-/// As [`super::run`], and [`Error::Untrue`] after all is written.
-pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<ExitCode, Error> {
+/// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile: where it does not hold, the
+/// error comes after all is written.
+pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
     if options.verifier {
-        out.write_all(VERIFIER.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return done(out.write_all(VERIFIER.as_bytes()));
     }
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.

@@ -11,9 +11,6 @@ use crate::cli::error::Error;
 use crate::cli::print::visible;
 
 /// Opens the log; `None` where there was none yet.
-///
-/// # Errors
-/// The log cannot be read, or was removed.
 pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
     match Reader::open(db)? {
         None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
@@ -33,9 +30,6 @@ pub(in crate::cli) struct Named {
 }
 
 /// Looks up what was named; of several runs that gave out a ticket, in the newest, or in this session.
-///
-/// # Errors
-/// The log cannot be read, or has nothing of that name.
 pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Result<Named, Error> {
     let reader = open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
     let of_ticket = |ticket: &str| query::of_ticket(&reader, progress::index(db, &reader)?.as_ref(), ticket);

@@ -103,7 +103,7 @@ fn hashes(record: &Record) -> Row {
     Row::default().and_foreign(Tone::Quiet, &format!("{identity} {digest} {link}"))
 }
 
-/// How the arguments of a read were explained, as details tell.
+/// How the arguments of a read were explained, from a record's details.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Explained {

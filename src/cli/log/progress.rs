@@ -1,4 +1,4 @@
-//! How far the index of a long log has come, on a terminal's stderr, for whoever waits more than half a second.
+//! How far the index of a long log has come, on a terminal's stderr, after half a second of waiting.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -11,9 +11,6 @@ use crate::audit::store::{Reader, StoreError};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the index of this log and takes in what it lacks, as [`Index::brought_on`] does.
-///
-/// # Errors
-/// Why the log could not be read.
 pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
     with_progress("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
 }

@@ -14,7 +14,7 @@ use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
-use crate::cli::error::Error;
+use crate::cli::error::Exit;
 use crate::cli::look::Look;
 use crate::cli::print::{visible, visible_json};
 use crate::console::columns::cell;
@@ -40,11 +40,8 @@ const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", "
 /// The figures of one tool: server, tool, what became of its calls.
 type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
-/// Counts and tells.
-///
-/// # Errors
-/// As [`super::run`].
-pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+/// Counts and prints.
+pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let search = options.of.search(look.clock)?;
     let reader = super::named::open(db)?;
     let (tally, found) = match &reader {

@@ -11,21 +11,13 @@ use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::wire::number::{counted, grouped};
 
-/// Verifies the chain.
-///
-/// # Errors
-/// As [`super::run`]; a broken chain is a finding.
-pub(super) fn verify(
-    options: &VerifyOptions,
-    db: &Path,
-    look: Look<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+/// Verifies the chain. A broken one is a finding, and no error.
+pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
@@ -130,9 +122,6 @@ fn is_aside(left: &[Left]) -> bool {
 
 /// What is wrong with a log of which every record was verified, in one sentence; `None` for nothing. `noted` was read before
 /// the log was.
-///
-/// # Errors
-/// Why the log could not be read.
 pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader) -> Result<Option<String>, StoreError> {
     Ok(if let Some(broken) = &verified.broken {
         Some(format!("the chain is broken: {broken}"))

@@ -1,5 +1,5 @@
 //! `mcp-approve rules accept`: shows what a changed policy loosens, asks, keeps the text, and records it. So does each
-//! command that changed the policy, where somebody sits there.
+//! command that changed the policy, at a terminal.
 //!
 //! At a terminal only: an agent that runs the command accepts nothing.
 
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use super::Site;
 use crate::audit::record::{Entry, Kind};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
 use crate::console::plain::{self, visible};
 use crate::home::layers::{AcceptError, Keeps, Layers};
@@ -18,26 +18,22 @@ use crate::home::user;
 use crate::policy::rule::Pending;
 
 /// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
-///
-/// # Errors
-/// There is no terminal, or an answer cannot be kept.
-pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
     let policy = layers.load(Keeps::Copies);
     if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_count) {
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
-        writeln!(out, "There is nothing to accept: every policy is as you accepted it.")?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "There is nothing to accept: every policy is as you accepted it."));
     }
     if !person::is_here() {
         for one in &policy.pending {
             show(one, out)?;
         }
-        return Err(Error::Wrong {
-            what: "a policy can be accepted only at a terminal".to_owned(),
-            hint: "run `mcp-approve rules accept` in a terminal, or accept it in the console".to_owned(),
-        });
+        return Err(Error::wrong(
+            "a policy can be accepted only at a terminal",
+            "run `mcp-approve rules accept` in a terminal, or accept it in the console",
+        ));
     }
     let mut left = false;
     for one in &policy.pending {
@@ -57,9 +53,6 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
 
 /// After a change of the policy: shows all that waits in it and offers to accept it, or says how to. Asks at a terminal
 /// only.
-///
-/// # Errors
-/// The answer cannot be kept, or the output cannot be written.
 pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let layers = &mut Layers::of(site.places, None, &site.place);
     let policy = layers.load(Keeps::Nothing);
@@ -79,9 +72,8 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
 
 /// Keeps the text that was shown as the accepted one, and records that.
 fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
-    let cannot = |error: AcceptError| Error::Wrong {
-        what: error.to_string(),
-        hint: "run it again and read the new diff: mcp-approve rules accept".to_owned(),
+    let cannot = |error: AcceptError| {
+        Error::wrong(error.to_string(), "run it again and read the new diff: mcp-approve rules accept")
     };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);

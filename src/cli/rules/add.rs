@@ -9,7 +9,7 @@ use super::alter::visible_lines;
 use super::check::sound;
 use super::options::AddOptions;
 use super::{Site, accept, past};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::manifest;
 use crate::console::plain::visible;
 use crate::home::change::Draft;
@@ -30,10 +30,7 @@ use crate::wire::number::counted;
 const DAY: i64 = 24 * 3600 * 1000;
 
 /// Adds a rule.
-///
-/// # Errors
-/// The call, the policy or the log cannot be read, or the policy cannot be written.
-pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let (rule, warnings) = match (&options.record, &options.from) {
         (Some(record), _) => match from_record(record, options, site, out)? {
             Some(made) => made,
@@ -53,10 +50,7 @@ pub(super) struct Addition {
 }
 
 /// Writes a rule, with everything an operator should know before and after.
-///
-/// # Errors
-/// The policy or the log cannot be read, or the policy cannot be written.
-pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let path = site.place.path();
     let ids = edit::ids(&addition.text);
     let drafted = site.file().draft(|text| edit::add(text, &addition.text))?;
@@ -155,9 +149,11 @@ fn from_record(
     out: &mut dyn Write,
 ) -> Result<Option<(String, Vec<String>)>, Error> {
     let call = past::one(record, &site.db)?;
-    let cannot = |why: String| Error::Wrong {
-        what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
-        hint: "mcp-approve asks about such calls each time".to_owned(),
+    let cannot = |why: String| {
+        Error::wrong(
+            format!("no rule can be made from {}: {why}", visible(&call.ticket)),
+            "mcp-approve asks about such calls each time",
+        )
     };
     // Where the server ran is not in the log: a relative path in the call lies in a folder that is not known.
     let roots = Roots { folder: None, ..policy_file::roots() };
@@ -179,9 +175,11 @@ fn from_record(
     };
     let numbered = scope.parse::<usize>().ok().and_then(|number| all.get(number.checked_sub(1)?));
     let chosen = numbered.or_else(|| all.iter().find(|one| one.scope.word() == scope.as_str()));
-    let chosen = chosen.ok_or_else(|| Error::Wrong {
-        what: format!("no rule from {} has the scope {}", visible(&call.ticket), visible(scope)),
-        hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
+    let chosen = chosen.ok_or_else(|| {
+        Error::wrong(
+            format!("no rule from {} has the scope {}", visible(&call.ticket), visible(scope)),
+            format!("`mcp-approve rules add --record {}` lists them", visible(record)),
+        )
     })?;
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let decision = options.decision.unwrap_or(Decision::Allow);
@@ -206,17 +204,14 @@ fn from_record(
 fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> {
     let names = options.server.iter().chain(&options.tool).chain(&options.when).chain(&options.unless);
     if names.count() == 0 {
-        return Err(Error::Wrong {
-            what: "the rule would be for every call".to_owned(),
-            hint:
-                "name what it is for: --record, --server, --tool or --when; `mcp-approve rules add --help` has examples"
-                    .to_owned(),
-        });
+        return Err(Error::wrong(
+            "the rule would be for every call",
+            "name what it is for: --record, --server, --tool or --when; `mcp-approve rules add --help` has examples",
+        ));
     }
     for condition in options.when.iter().chain(&options.unless) {
-        edit::condition(condition).map_err(|error| Error::Wrong {
-            what: visible(&error.to_string()),
-            hint: "`mcp-approve rules add --help` has examples".to_owned(),
+        edit::condition(condition).map_err(|error| {
+            Error::wrong(visible(&error.to_string()), "`mcp-approve rules add --help` has examples")
         })?;
     }
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
@@ -245,9 +240,6 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
 }
 
 /// When a rule ends, in milliseconds since 1970, UTC; `None` for never. Days are whole: the last one counts.
-///
-/// # Errors
-/// The text is no moment.
 pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
     if text == "never" {
         return Ok(None);
@@ -262,8 +254,10 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
     let day = || text.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     let moment = || text.parse::<jiff::Timestamp>().ok().map(|moment| moment.as_millisecond());
     let end = unit.or_else(|| if text.len() == 10 { Some(day()?.timestamp().as_millisecond()) } else { moment() });
-    end.map(Some).ok_or_else(|| Error::Wrong {
-        what: format!("a rule cannot end at {:?}", visible(text)),
-        hint: "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never".to_owned(),
+    end.map(Some).ok_or_else(|| {
+        Error::wrong(
+            format!("a rule cannot end at {:?}", visible(text)),
+            "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never",
+        )
     })
 }

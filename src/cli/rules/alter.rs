@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::check::sound;
 use super::options::{EditOptions, RemoveOptions};
 use super::{Site, accept, past};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::console::plain::{self, visible};
 use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError};
@@ -14,10 +14,7 @@ use crate::policy::replay::replay;
 use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.
-///
-/// # Errors
-/// There is no such rule, or the file cannot be written.
-pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let mut removed = String::new();
     let edit = |text: &str| {
         let (text, gone) = edit::remove(text, &options.id)?;
@@ -30,15 +27,12 @@ pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Wri
 }
 
 /// Changes keys of a rule, and shows the rule as it is now.
-///
-/// # Errors
-/// There is no such rule, or the file cannot be written.
-pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let Some(id) = &options.id else {
-        return Err(Error::Wrong {
-            what: "the id of the rule to change is missing".to_owned(),
-            hint: "mcp-approve rules edit ID --set KEY=VALUE".to_owned(),
-        });
+        return Err(Error::wrong(
+            "the id of the rule to change is missing",
+            "mcp-approve rules edit ID --set KEY=VALUE",
+        ));
     };
     // Under a new id, if that is what was changed.
     let renamed = options.set.iter().find(|(key, _)| key == "id").map(|(_, id)| id.trim_matches(['"', '\'']));
@@ -56,9 +50,6 @@ pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) 
 }
 
 /// Changes the rule `id`, and shows it as it is `now_called`.
-///
-/// # Errors
-/// There is no such rule, it is so already, or the file cannot be written.
 pub(super) fn changed(
     id: &str,
     now_called: &str,
@@ -66,7 +57,7 @@ pub(super) fn changed(
     dry_run: bool,
     site: &Site<'_>,
     out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+) -> Exit {
     let drafted = site.file().draft(edit)?;
     let rule = match &drafted {
         Drafted::Sound(draft) => edit::remove(&draft.after, now_called).map(|(_, rule)| rule).unwrap_or_default(),
@@ -76,14 +67,7 @@ pub(super) fn changed(
 }
 
 /// Shows a change and its consequences, and writes it.
-fn finish(
-    drafted: Drafted<'_>,
-    what: &str,
-    text: &str,
-    dry_run: bool,
-    site: &Site<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let path = site.place.path();
     let Some(draft) = sound(drafted, path, out)? else { return Ok(ExitCode::FAILURE) };
     if !dry_run {
@@ -113,14 +97,10 @@ fn capital(text: &str) -> String {
 }
 
 /// Takes the last change back.
-///
-/// # Errors
-/// There is none, or the file was changed since.
-pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let what = site.file().undo(site.now)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
-    accept::offer(site, out)?;
-    Ok(ExitCode::SUCCESS)
+    done(accept::offer(site, out))
 }
 
 /// Text of a file over several lines, fit for a terminal.

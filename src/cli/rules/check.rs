@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::{Site, called};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::console::plain::{self, visible};
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
@@ -19,10 +19,7 @@ use crate::policy::when::About;
 use crate::wire::number::counted;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
-///
-/// # Errors
-/// A file cannot be read or trusted, or the output cannot be written.
-pub(super) fn run(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dyn Write) -> Exit {
     let place = &site.place;
     let files: Vec<PolicyPlace> = match place {
         PolicyPlace::Named(_) => vec![place.clone()],

@@ -13,7 +13,7 @@ use super::alter::visible_lines;
 use super::check::show;
 use super::options::EditOptions;
 use super::{Site, accept, past, replay};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
 use crate::console::editor;
 use crate::console::plain::visible;
@@ -29,15 +29,12 @@ use crate::policy::rule::Policy;
 const TAKE_A_LINE: [&str; 9] = ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe"];
 
 /// Opens the editor until the text is in order or given up, shows what it changes, and writes it.
-///
-/// # Errors
-/// There is no terminal or no such rule, the editor cannot be run, or the file cannot be written.
-pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     if !person::is_here() {
-        return Err(Error::Wrong {
-            what: "an editor needs a terminal".to_owned(),
-            hint: "run it in one, or change keys: mcp-approve rules edit ID --set KEY=VALUE".to_owned(),
-        });
+        return Err(Error::wrong(
+            "an editor needs a terminal",
+            "run it in one, or change keys: mcp-approve rules edit ID --set KEY=VALUE",
+        ));
     }
     let path = site.place.path();
     let before = site.file().text()?;
@@ -60,8 +57,10 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
         if after == shown {
             copy.done();
             writeln!(out, "Nothing was changed in {}.", visible(&path.display().to_string()))?;
-            writeln!(out, "An editor that returns at once needs its option to wait, as in EDITOR=\"code --wait\".")?;
-            return Ok(ExitCode::SUCCESS);
+            return done(writeln!(
+                out,
+                "An editor that returns at once needs its option to wait, as in EDITOR=\"code --wait\"."
+            ));
         }
         let again = match policy_file::read(&after) {
             Err(problems) => {
@@ -73,8 +72,7 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
                 tell(&policy, shown, &after, site, out)?;
                 if options.dry_run {
                     copy.done();
-                    writeln!(out, "Nothing was written: this was a dry run.")?;
-                    return Ok(ExitCode::SUCCESS);
+                    return done(writeln!(out, "Nothing was written: this was a dry run."));
                 }
                 let answer = person::ask("Write this? [y]es, [e]dit again, [N]o:", out)?.unwrap_or_default();
                 if answer.starts_with('y') {
@@ -127,15 +125,12 @@ fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut d
 }
 
 /// The line of a rule; `None` where the file is broken, so that its own problem comes first.
-///
-/// # Errors
-/// There is no such rule.
 fn line_of(text: &str, id: &str, path: &Path) -> Result<Option<usize>, Error> {
     if !edit::ids(text).iter().any(|known| known == id) {
-        return Err(Error::Wrong {
-            what: format!("{} has no rule {}", path.display(), visible(id)),
-            hint: "`mcp-approve rules list` names the rules".to_owned(),
-        });
+        return Err(Error::wrong(
+            format!("{} has no rule {}", path.display(), visible(id)),
+            "`mcp-approve rules list` names the rules",
+        ));
     }
     Ok(policy_file::read(text)
         .ok()
@@ -174,7 +169,7 @@ impl Copy {
             Ok(status) => format!("the editor ({}) ended with {status}; nothing was written", visible(&editor)),
             Err(error) => format!("the editor ({}) cannot be started: {error}", visible(&editor)),
         };
-        Err(Error::Wrong { what, hint: "set VISUAL or EDITOR to an editor that is there, like EDITOR=nano".to_owned() })
+        Err(Error::wrong(what, "set VISUAL or EDITOR to an editor that is there, like EDITOR=nano"))
     }
 
     fn tell(&self, out: &mut dyn Write) -> Result<(), Error> {

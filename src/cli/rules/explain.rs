@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::past;
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::request::of_request;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::look::Here;
 use crate::cli::manifest;
 use crate::console::plain::visible;
@@ -36,16 +36,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Explains a call under the accepted policy; where something of it waits to be accepted, also under the one that is
 /// written.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn run(
     (policy, written): (&Policy, &Policy),
     call: &Call,
     json: bool,
     Here { places, now }: Here<'_>,
     out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+) -> Exit {
     let behavior = call.behavior();
     let question = Question {
         method: call.method.as_deref(),
@@ -102,9 +99,6 @@ enum Known {
 
 impl Call {
     /// The call in a file, or on stdin for `-`.
-    ///
-    /// # Errors
-    /// It cannot be read, or is no call.
     pub(super) fn of_file(path: &Path, places: &Places) -> Result<Self, Error> {
         let call = Self::read(&manifest::text(path)?)?;
         let known = match call.known {
@@ -116,9 +110,6 @@ impl Call {
     }
 
     /// A call of the log, as it was judged then.
-    ///
-    /// # Errors
-    /// The log cannot be read, or has no such call.
     pub(super) fn of_record(record: &str, db: &Path) -> Result<Self, Error> {
         let call = past::one(record, db)?;
         Ok(Self {
@@ -130,7 +121,7 @@ impl Call {
         })
     }
 
-    /// Whose word the tool's behavior is; what was said of the call then, and what its record does not tell.
+    /// Where the tool's behavior comes from; how the call was decided then, and what its record does not hold.
     fn write_known(&self, places: &Places, out: &mut dyn Write) -> Result<(), Error> {
         let call = match &self.known {
             Known::Past(call) => call,
@@ -234,12 +225,10 @@ fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {
 }
 
 fn wrong(what: &str) -> Error {
-    Error::Wrong {
-        what: format!("the call cannot be explained: {what}"),
-        hint:
-            r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it; or {"server": "...", "method": "resources/read", "params": {...}}"#
-                .to_owned(),
-    }
+    Error::wrong(
+        format!("the call cannot be explained: {what}"),
+        r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it; or {"server": "...", "method": "resources/read", "params": {...}}"#,
+    )
 }
 
 fn write_json(

@@ -7,7 +7,7 @@ use super::Site;
 use super::add::{Addition, write};
 use super::alter::visible_lines;
 use super::options::ImportOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit};
 use crate::cli::manifest;
 use crate::console::plain::visible;
 use crate::policy::edit;
@@ -16,20 +16,23 @@ use crate::policy::rule::Decision;
 use crate::wire::number::counted;
 
 /// Imports a file: prints rules and report, or writes the rules.
-///
-/// # Errors
-/// The file cannot be read or is none of that program's, or the policy cannot be written.
-pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let text = manifest::text(&options.source)?;
     let host = options.host;
-    let found = import(host, &text).map_err(|why| Error::Wrong {
-        what: format!(
-            "{} is not a permission file of {}: {}",
-            if options.source.as_os_str() == "-" { "stdin".to_owned() } else { options.source.display().to_string() },
-            host.word(),
-            visible(&why.to_string())
-        ),
-        hint: "`mcp-approve rules import --help` says which files are meant".to_owned(),
+    let found = import(host, &text).map_err(|why| {
+        Error::wrong(
+            format!(
+                "{} is not a permission file of {}: {}",
+                if options.source.as_os_str() == "-" {
+                    "stdin".to_owned()
+                } else {
+                    options.source.display().to_string()
+                },
+                host.word(),
+                visible(&why.to_string())
+            ),
+            "`mcp-approve rules import --help` says which files are meant",
+        )
     })?;
     let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let rules = found.rules(host, |id| taken.iter().any(|one| one == id));

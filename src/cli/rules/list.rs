@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::options::ListOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Exit, done};
 use crate::cli::look::Look;
 use crate::cli::print::visible;
 use crate::console::columns::cell;
@@ -17,19 +17,9 @@ use crate::policy::rule::{Decision, Layer, Policy, Rule};
 use crate::policy::written;
 
 /// Lists the policy.
-///
-/// # Errors
-/// The output cannot be written.
-pub(super) fn run(
-    policy: &Policy,
-    layers: &Layers,
-    options: ListOptions,
-    look: Look<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: Look<'_>, out: &mut dyn Write) -> Exit {
     if options.json {
-        writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>())?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>()));
     }
     let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
     match here.as_slice() {

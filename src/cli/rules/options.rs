@@ -205,7 +205,7 @@ pub struct ExceptOptions {
     pub dry_run: bool,
 }
 
-/// Which calls to replay, and how to tell.
+/// Which calls to replay, and how to report it.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Secrets are not in the log, so the decision of a rule that tests one is unknown.
 

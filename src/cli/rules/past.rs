@@ -13,23 +13,19 @@ use crate::gate::call::target;
 use crate::policy::past::PastCall;
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
-///
-/// # Errors
-/// The log cannot be read.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
     Ok(log::named::open(db)?.map(|reader| past::calls(&reader, since)).transpose()?)
 }
 
 /// The call of a record's number or of a ticket; of several runs that gave out the ticket, the newest.
-///
-/// # Errors
-/// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let named = log::named::named(what, None, db)?;
     let found = named.found.last().ok_or_else(|| Error::NotInLog(visible(what)))?;
-    past::call_of(found, &named.call).ok_or_else(|| Error::Wrong {
-        what: format!("record {} is not about a call that the policy decided", found.seq),
-        hint: "`mcp-approve log list` lists calls by SEQ".to_owned(),
+    past::call_of(found, &named.call).ok_or_else(|| {
+        Error::wrong(
+            format!("record {} is not about a call that the policy decided", found.seq),
+            "`mcp-approve log list` lists calls by SEQ",
+        )
     })
 }
 
@@ -41,9 +37,6 @@ pub(super) fn line(call: &PastCall) -> String {
 }
 
 /// A few calls, the newest first, and how many more there are.
-///
-/// # Errors
-/// The output cannot be written.
 pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> Result<(), Error> {
     for call in calls.iter().rev().take(most) {
         writeln!(out, "  {}", line(call))?;

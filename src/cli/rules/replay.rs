@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::options::ReplayOptions;
 use super::{Site, past};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::policy::replay::{Change, Replay, replay};
@@ -15,19 +15,14 @@ use crate::policy::rule::Policy;
 use crate::wire::number::counted;
 
 /// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be known.
-///
-/// # Errors
-/// The policy or the log cannot be read, or the output cannot be written.
-pub(super) fn run(
-    options: &ReplayOptions,
-    policy: &Policy,
-    site: &Site<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ReplayOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?;
     if calls.is_none() && !options.json {
-        writeln!(out, "There is no log yet at {}, so nothing would change.", visible(&site.db.display().to_string()))?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(
+            out,
+            "There is no log yet at {}, so nothing would change.",
+            visible(&site.db.display().to_string())
+        ));
     }
     let calls = calls.unwrap_or_default();
     let replayed = replay(policy, &calls, site.now);
@@ -66,10 +61,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
     })
 }
 
-/// Tells in words what changes, listing at most so many, the newest first.
-///
-/// # Errors
-/// The output cannot be written.
+/// Prints what changes, at most `limit` calls of each kind, the newest first.
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = counted(replayed.calls, "past call");
     let (changed, undecided) = (replayed.changes.len(), replayed.undecided.len());

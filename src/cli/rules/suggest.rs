@@ -1,7 +1,6 @@
 //! `rules suggest`: rules that would have saved questions, and the way to accept one.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use super::add::{Addition, end, write};
 use super::alter::visible_lines;
 use super::options::SuggestOptions;
 use super::{Site, past};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::home::policy_file;
@@ -19,15 +18,7 @@ use crate::policy::suggest::{Suggestion, Suggestions, suggest};
 use crate::wire::number::counted;
 
 /// Suggests rules, or writes one of them.
-///
-/// # Errors
-/// The policy or the log cannot be read, the number is none of a suggestion, or the policy cannot be written.
-pub(super) fn run(
-    options: &SuggestOptions,
-    policy: &Policy,
-    site: &Site<'_>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
     // What the check of the file would refuse is not suggested.
     let mut found = suggest(policy, &calls, site.now, usize::MAX);
@@ -43,9 +34,11 @@ pub(super) fn run(
     }
     if let Some(number) = options.write {
         let chosen = number.checked_sub(1).and_then(|at| Some((found.rules.get(at)?, used.get(at)?)));
-        let (chosen, id) = chosen.ok_or_else(|| Error::Wrong {
-            what: format!("there is no suggestion {number}"),
-            hint: "`mcp-approve rules suggest` lists them; give it the same --since".to_owned(),
+        let (chosen, id) = chosen.ok_or_else(|| {
+            Error::wrong(
+                format!("there is no suggestion {number}"),
+                "`mcp-approve rules suggest` lists them; give it the same --since",
+            )
         })?;
         let text = text(chosen, id, end(&options.expires, site.now)?);
         let addition = Addition { text, warnings: warnings(chosen), dry_run: false };
@@ -53,12 +46,10 @@ pub(super) fn run(
     }
     if options.json {
         let rows = found.rules.iter().zip(&used).map(|(one, id)| row(one, id));
-        writeln!(out, "{:#}", rows.collect::<Value>())?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "{:#}", rows.collect::<Value>()));
     }
     let expires = end(&options.expires, site.now)?;
-    tell(&found, &used, calls.len(), expires, site, out)?;
-    Ok(ExitCode::SUCCESS)
+    done(tell(&found, &used, calls.len(), expires, site, out))
 }
 
 fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {

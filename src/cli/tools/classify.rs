@@ -13,7 +13,7 @@ use crate::behavior::evidence::Source;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Exit, done};
 use crate::cli::manifest::{self, NotTools};
 use crate::cli::print::visible;
 use crate::home::places::{PlaceError, Places};
@@ -33,11 +33,7 @@ enum Hints {
 /// Reads the list, and prints what is made of it.
 ///
 /// What an outside classifier says otherwise is kept for `tools review`.
-pub(super) fn run(
-    options: &ClassifyOptions,
-    places: Result<Places, PlaceError>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let tools = list(&input, hints)?;
@@ -66,8 +62,7 @@ pub(super) fn run(
         rows.push(row);
     }
     if options.json {
-        writeln!(out, "{:#}", Value::Array(rows))?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "{:#}", Value::Array(rows)));
     }
     table(&rows, out)?;
     if verifier.is_some() {

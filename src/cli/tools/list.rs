@@ -1,14 +1,13 @@
 //! `mcp-approve tools list`: every tool ever seen, one a line.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use super::row::Answers;
 use super::{answers, memory, print, row};
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
@@ -21,7 +20,7 @@ pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known 
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 
 /// Lists the tools.
-pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let look = Look::here(here).wide(options.look.wide);
     let memory = memory(here.places)?;
     let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
@@ -33,8 +32,7 @@ pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Writ
         Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
-    print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, here.places, out))?;
-    Ok(ExitCode::SUCCESS)
+    done(print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, here.places, out)))
 }
 
 fn table<'t>(

@@ -12,7 +12,7 @@ use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::Here;
 use crate::cli::person;
 use crate::cli::print::visible;
@@ -52,7 +52,7 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
 }
 
 /// Lists what waits, and settles it with the person at the terminal.
-pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let mut memory = memory(here.places)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
     let mut servers = memory.as_ref().map(Memory::servers).transpose()?.unwrap_or_default();
@@ -170,12 +170,12 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
 }
 
 /// Pins what tools are, or that parameters of theirs are plain text; or takes that back.
-pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     if !person::is_here() {
-        return Err(Error::Wrong {
-            what: "a pin decides which calls are asked about, so it can be set only at a terminal".to_owned(),
-            hint: "run it in a terminal of your own".to_owned(),
-        });
+        return Err(Error::wrong(
+            "a pin decides which calls are asked about, so it can be set only at a terminal",
+            "run it in a terminal of your own",
+        ));
     }
     let mut memory = memory(here.places)?;
     let mut pins: Vec<(Known, Option<PinWord>)> = Vec::new();
@@ -193,8 +193,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
         writeln!(out, "  {}", visible(&in_words(word.as_ref())))?;
     }
     if person::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
-        writeln!(out, "  Left as it was.")?;
-        return Ok(ExitCode::SUCCESS);
+        return done(writeln!(out, "  Left as it was."));
     }
     for (known, word) in pins {
         record(here, &known.server, Some(&known), &in_words(word.as_ref()))?;
@@ -220,10 +219,10 @@ fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Err
         let declared = known.tool.input_schema.get("properties").and_then(Value::as_object);
         let is_unknown = |name: &&String| !declared.is_some_and(|declared| declared.contains_key(*name));
         if let Some(name) = options.text.iter().find(is_unknown) {
-            return Err(Error::Wrong {
-                what: format!("{} has no parameter {name}", known.tool.name),
-                hint: "`mcp-approve tools show` lists the parameters in the tool's signature".to_owned(),
-            });
+            return Err(Error::wrong(
+                format!("{} has no parameter {name}", known.tool.name),
+                "`mcp-approve tools show` lists the parameters in the tool's signature",
+            ));
         }
         return Ok(Some(PinWord::PlainText(options.text.clone())));
     }
@@ -235,10 +234,10 @@ fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Err
     if said.is_whole() {
         return Ok(Some(PinWord::Is(said)));
     }
-    Err(Error::Wrong {
-        what: format!("{said} contradicts itself"),
-        hint: "PURE goes with READ or SEARCH, MUTATES with every other action".to_owned(),
-    })
+    Err(Error::wrong(
+        format!("{said} contradicts itself"),
+        "PURE goes with READ or SEARCH, MUTATES with every other action",
+    ))
 }
 
 fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {

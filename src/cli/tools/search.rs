@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use serde_json::json;
 
@@ -14,7 +13,7 @@ use super::{answers, memory, print, row};
 use crate::behavior::profile::{self, CostTier, Profile, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::cli::print::{clipped, visible};
 use crate::console::columns::cell;
@@ -44,16 +43,16 @@ impl Hit<'_> {
 }
 
 /// Searches.
-pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let Here { places, now } = here;
-    let look = Look::here(here).wide(options.look.wide);
+    let output = options.list.output;
+    let look = Look::here(here).wide(options.list.look.wide);
     let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
     let memory = memory(places)?;
-    let tools = super::known(memory.as_ref(), options.server.as_deref())?;
-    if tools.is_empty() && !options.output.json && !options.output.jsonl {
-        writeln!(out, "{}", look.hint(NONE))?;
-        return Ok(ExitCode::SUCCESS);
+    let tools = super::known(memory.as_ref(), options.list.server.as_deref())?;
+    if tools.is_empty() && !output.json && !output.jsonl {
+        return done(writeln!(out, "{}", look.hint(NONE)));
     }
     let query = options.query.join(" ");
     let relevance: HashMap<i64, f64> = match &memory {
@@ -86,13 +85,12 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
         (true, true) => format!("No tool fits these words. `{}` shows them all.", places.command("tools list")),
         _ => format!("No tool that may be used fits these words; {}.", visible(&left_out)),
     };
-    hits.truncate(options.output.limit.unwrap_or(10));
+    hits.truncate(output.limit.unwrap_or(10));
     if options.all {
-        hits.extend(struck.into_iter().take(options.output.limit.unwrap_or(usize::MAX)));
+        hits.extend(struck.into_iter().take(output.limit.unwrap_or(usize::MAX)));
     }
     let rows: Vec<_> = hits.iter().map(json).collect();
-    print(options.output, &rows, &none, out, |out| table(&hits, &left_out, look, out))?;
-    Ok(ExitCode::SUCCESS)
+    done(print(output, &rows, &none, out, |out| table(&hits, &left_out, look, out)))
 }
 
 /// The policy for all servers, as it is. Where it is broken its denials still apply, as they do for calls.

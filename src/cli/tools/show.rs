@@ -1,7 +1,6 @@
 //! `mcp-approve tools show`: one tool in full, with everything that was concluded about it and why.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use super::row::Answers;
 use super::{RECORDS, answers, memory, named, print, row};
@@ -13,7 +12,7 @@ use crate::behavior::tags;
 use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
-use crate::cli::error::Error;
+use crate::cli::error::{Exit, done};
 use crate::cli::print::local;
 use crate::cli::print::visible;
 use crate::console::time;
@@ -23,7 +22,7 @@ use crate::pins::reading::Known;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
-pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Exit {
     let memory = memory(places)?;
     let tools = named(memory.as_ref(), &options.names)?;
     let tally = answers(places)?;
@@ -38,10 +37,9 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
         rows.push(row);
         shown.push((known, seen, changes));
     }
-    print(options.output, &rows, "", out, |out| {
+    done(print(options.output, &rows, "", out, |out| {
         shown.iter().try_for_each(|(known, seen, changes)| whole(known, *seen, changes, places, out))
-    })?;
-    Ok(ExitCode::SUCCESS)
+    }))
 }
 
 fn json(change: &Change) -> serde_json::Value {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::cli::error::Error;
-use crate::cli::lines::Lines;
+use crate::cli::subprocess::Subprocess;
 use crate::mcp::tool::Tool;
 
 /// How long one answer may take: it may come from a model.
@@ -19,16 +19,16 @@ const LONGEST: u64 = 64 << 10;
 
 /// A running classifier; it is ended with this.
 pub(super) struct Verifier {
-    lines: Lines,
+    process: Subprocess,
     asked: usize,
 }
 
 impl Verifier {
     /// Starts the command in a shell.
     pub(super) fn start(command: &str) -> Result<Self, Error> {
-        let started = Lines::start(Command::new("sh").args(["-c", command]), LONGEST);
-        let lines = started.map_err(|cause| wrong(format!("the classifier could not be started: {cause}")))?;
-        Ok(Self { lines, asked: 0 })
+        let started = Subprocess::start(Command::new("sh").args(["-c", command]), LONGEST);
+        let process = started.map_err(|cause| wrong(format!("the classifier could not be started: {cause}")))?;
+        Ok(Self { process, asked: 0 })
     }
 
     /// What the classifier says of a tool.
@@ -36,8 +36,8 @@ impl Verifier {
         self.asked += 1;
         let at = self.asked;
         // A classifier that has ended may have answered before it was asked.
-        let _ = self.lines.write(&nameless(tool));
-        let answer = self.lines.next(PATIENCE).map_err(|_| {
+        let _ = self.process.write(&nameless(tool));
+        let answer = self.process.next(PATIENCE).map_err(|_| {
             let seconds = PATIENCE.as_secs();
             wrong(format!(
                 "the classifier ended, or took more than {seconds} s, before it answered tool {at} of the list"
@@ -51,7 +51,7 @@ impl Verifier {
 }
 
 fn wrong(what: String) -> Error {
-    Error::Wrong { what, hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+    Error::wrong(what, "`mcp-approve tools classify --help` shows an example")
 }
 
 /// Keys of a JSON Schema that describe in words, or by example.

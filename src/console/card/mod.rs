@@ -3,7 +3,6 @@
 //! Our own words come first, then every byte of the arguments, then what the server says of itself, framed as such.
 //! Nothing in it depends on the time, so drawing only copies rows.
 
-mod diff;
 mod folds;
 mod json;
 mod paged;
@@ -17,8 +16,10 @@ mod walk;
 
 use std::sync::Arc;
 
+use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
+
 use super::caption::caption;
-use super::row::{Row, Tone};
+use super::row::{Row, Tone, border, danger, ours, quiet};
 use crate::gate::data::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
@@ -31,7 +32,6 @@ pub use token::size;
 #[derive(Clone, Debug)]
 pub struct Card {
     pub snapshot: Arc<Snapshot>,
-    undeclared: Vec<String>,
     pub width: u16,
     blocks: Vec<Block>,
     pub rows: usize,
@@ -53,44 +53,29 @@ pub enum Details {
 #[derive(Clone, Debug)]
 enum Block {
     Rows(Vec<Row>),
-    Paged(Field, Paged),
-}
-
-/// Which text of the snapshot a paged block shows.
-#[derive(Clone, Copy, Debug)]
-enum Field {
-    Arguments,
-    Responses,
-    UnknownParts,
-    Original,
-    Description,
+    Arguments(Paged),
+    /// Another text of the snapshot.
+    Text(fn(&Snapshot) -> Option<&str>, Paged),
 }
 
 impl Block {
     fn rows(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.len(),
-            Self::Paged(_, paged) => paged.rows(),
+            Self::Arguments(paged) | Self::Text(_, paged) => paged.rows,
         }
     }
 }
 
 impl Card {
-    /// Lays out a card. `offset` is the local time's distance from UTC in seconds.
-    pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32) -> Self {
-        Self::folded_as(snapshot, width, offset, Folds::default(), Details::default())
-    }
-
-    /// Lays out a card with its arguments folded as they were, and its details as they are wanted.
-    pub fn folded_as(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
+    /// Lays out a card, with its arguments folded as they were, and its details as they are wanted. `offset` is the local
+    /// time's distance from UTC in seconds.
+    pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
         const NARROWEST: u16 = 24;
         let columns = usize::from(width.max(NARROWEST));
-        let mut undeclared = snapshot.undeclared.clone();
-        undeclared.sort();
         let preview = preview::of(snapshot, columns);
         let mut card = Self {
             snapshot: Arc::clone(snapshot),
-            undeclared,
             width,
             blocks: Vec::new(),
             rows: 0,
@@ -106,8 +91,8 @@ impl Card {
         if !sections::is_without_arguments(snapshot) {
             card.put_arguments(columns);
         }
-        card.put_beside(Field::Responses, snapshot.responses.as_deref(), columns);
-        card.put_beside(Field::UnknownParts, snapshot.unknown_parts.as_deref(), columns);
+        card.put_beside("answers to the server's questions", |snapshot| snapshot.responses.as_deref(), columns);
+        card.put_beside("beside the arguments, unknown", |snapshot| snapshot.unknown_parts.as_deref(), columns);
         card.arguments_end = card.rows;
         card.put(Block::Rows(sections::host_below(snapshot, columns)));
         card.put(Block::Rows(vec![sections::fold(details, columns)]));
@@ -122,9 +107,8 @@ impl Card {
         self.put(Block::Rows(sections::reasons(&snapshot, columns)));
         self.put(Block::Rows(sections::server_says(&snapshot, columns)));
         if let Some(description) = &snapshot.description {
-            let bar = Row::of(Tone::Border, "┃ ");
-            let paged = Paged::lay(description, &[], Writing::Bare, bar, columns, Folds::open());
-            self.put(Block::Paged(Field::Description, paged));
+            let paged = Paged::lay(description, Vec::new(), Writing::Bare, border("┃ "), columns, Folds::open());
+            self.put(Block::Text(|snapshot| snapshot.description.as_deref(), paged));
         }
         self.put(Block::Rows(sections::closing(&snapshot, columns, offset)));
     }
@@ -146,8 +130,9 @@ impl Card {
             match block {
                 _ if skip >= block.rows() => {}
                 Block::Rows(rows) => out.extend(rows.iter().skip(skip).take(wanted).cloned()),
-                Block::Paged(field, paged) => {
-                    out.extend(paged.window(self.text(*field), &self.undeclared, skip, wanted));
+                Block::Arguments(paged) => out.extend(paged.window(&self.snapshot.arguments, skip, wanted)),
+                Block::Text(of, paged) => {
+                    out.extend(paged.window(of(&self.snapshot).unwrap_or_default(), skip, wanted));
                 }
             }
             skip = skip.saturating_sub(block.rows());
@@ -155,43 +140,26 @@ impl Card {
         out
     }
 
+    /// The arguments, with the row they begin at.
+    fn arguments(&self) -> Option<(usize, &Paged)> {
+        let mut first = 0;
+        self.blocks.iter().find_map(|block| {
+            first += block.rows();
+            if let Block::Arguments(paged) = block { Some((first - paged.rows, paged)) } else { None }
+        })
+    }
+
     /// How many parts of the arguments are folded: what is in them is on no row.
     pub fn folded(&self) -> usize {
-        let of = |block: &Block| match block {
-            Block::Paged(Field::Arguments, paged) => paged.folded(),
-            Block::Paged(..) | Block::Rows(_) => 0,
-        };
-        self.blocks.iter().map(of).sum()
+        self.arguments().map_or(0, |(_, paged)| paged.folded)
     }
 
     /// The rows that fold or unfold a part of the arguments, among up to `count` rows from row `from` on.
     pub fn anchors(&self, from: usize, count: usize) -> Vec<Anchor> {
-        let mut first = 0;
-        for block in &self.blocks {
-            let end = first + block.rows();
-            if let Block::Paged(Field::Arguments, paged) = block {
-                let (top, bottom) = (from.max(first), (from + count).min(end));
-                let found = paged.anchors(
-                    self.text(Field::Arguments),
-                    &self.undeclared,
-                    top - first,
-                    bottom.saturating_sub(top),
-                );
-                return found.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor }).collect();
-            }
-            first = end;
-        }
-        Vec::new()
-    }
-
-    fn text(&self, field: Field) -> &str {
-        match field {
-            Field::Arguments => &self.snapshot.arguments,
-            Field::Responses => self.snapshot.responses.as_deref().unwrap_or_default(),
-            Field::UnknownParts => self.snapshot.unknown_parts.as_deref().unwrap_or_default(),
-            Field::Original => self.snapshot.original_arguments.as_deref().unwrap_or_default(),
-            Field::Description => self.snapshot.description.as_deref().unwrap_or_default(),
-        }
+        let Some((first, paged)) = self.arguments() else { return Vec::new() };
+        let (top, bottom) = (from.max(first), (from + count).min(first + paged.rows));
+        let found = paged.anchors(&self.snapshot.arguments, top - first, bottom.saturating_sub(top));
+        found.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor }).collect()
     }
 
     fn put(&mut self, block: Block) {
@@ -205,47 +173,70 @@ impl Card {
         let writing = Writing::of(text);
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it is shown as it was sent.";
-            self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
+            self.put(Block::Rows(danger(words).wrapped(columns)));
         }
         let margin = match writing {
-            Writing::Json => Row::of(Tone::Ours, " "),
-            Writing::Bare => Row::of(Tone::Border, " │ "),
+            Writing::Json => ours(" "),
+            Writing::Bare => border(" │ "),
         };
-        let paged = Paged::lay(text, &self.undeclared, writing, margin, columns, self.folds.clone());
-        self.put(Block::Paged(Field::Arguments, paged));
+        let paged = Paged::lay(text, snapshot.undeclared.clone(), writing, margin, columns, self.folds.clone());
+        self.put(Block::Arguments(paged));
     }
 
     /// What a call brings beside its arguments: it reaches the server like them, so it must have been read.
-    fn put_beside(&mut self, field: Field, text: Option<&str>, columns: usize) {
-        let Some(text) = text else { return };
-        let what = match field {
-            Field::UnknownParts => "beside the arguments, unknown",
-            Field::Responses | Field::Arguments | Field::Original | Field::Description => {
-                "answers to the server's questions"
-            }
-        };
+    fn put_beside(&mut self, what: &str, of: fn(&Snapshot) -> Option<&str>, columns: usize) {
+        let snapshot = Arc::clone(&self.snapshot);
+        let Some(text) = of(&snapshot) else { return };
         self.put(Block::Rows(vec![caption(what, &size(text.len()), columns)]));
-        let paged = Paged::lay(text, &[], Writing::of(text), Row::of(Tone::Ours, " "), columns, Folds::open());
-        self.put(Block::Paged(field, paged));
+        let paged = Paged::lay(text, Vec::new(), Writing::of(text), ours(" "), columns, Folds::open());
+        self.put(Block::Text(of, paged));
     }
 
     /// What the operator changed: as differences where the texts are short, else the whole original.
     fn put_edit(&mut self, columns: usize) {
         const MOST_ROWS: usize = 400;
         let snapshot = Arc::clone(&self.snapshot);
-        let Some(original) = &snapshot.original_arguments else {
-            return;
-        };
+        let Some(original) = &snapshot.original_arguments else { return };
         self.put(Block::Rows(vec![caption("edited", "- as received, + as it will be sent", columns)]));
-        let margin = Row::of(Tone::Ours, "  ");
-        let lay = |text: &str| Paged::lay(text, &[], Writing::of(text), margin.clone(), columns, Folds::open());
+        let lay = |text: &str| Paged::lay(text, Vec::new(), Writing::of(text), ours("  "), columns, Folds::open());
         let (old, new) = (lay(original), lay(&snapshot.arguments));
-        if old.rows().max(new.rows()) <= MOST_ROWS {
-            let old = old.window(original, &[], 0, MOST_ROWS);
-            let new = new.window(&snapshot.arguments, &[], 0, MOST_ROWS);
-            self.put(Block::Rows(diff::changes(&old, &new)));
+        if old.rows.max(new.rows) <= MOST_ROWS {
+            let (old, new) = (old.window(original, 0, MOST_ROWS), new.window(&snapshot.arguments, 0, MOST_ROWS));
+            self.put(Block::Rows(changes(&old, &new)));
         } else {
-            self.put(Block::Paged(Field::Original, old));
+            self.put(Block::Text(|snapshot| snapshot.original_arguments.as_deref(), old));
         }
     }
+}
+
+/// What changed between two short texts: the rows that differ, each marked `-` as received or `+` as it will be sent, with one row around them; how many others there are.
+fn changes(old: &[Row], new: &[Row]) -> Vec<Row> {
+    let texts = |rows: &[Row]| rows.iter().map(Row::text).collect::<Vec<_>>();
+    let differences = capture_diff_slices(Algorithm::Lcs, &texts(old), &texts(new));
+    let (mut rows, mut at) = (Vec::new(), 0);
+    for part in group_diff_ops(differences, 1).into_iter().flatten() {
+        let (tag, from, to) = part.as_tag_tuple();
+        rows.extend(unchanged(from.start - at));
+        at = from.end;
+        if tag == DiffTag::Equal {
+            rows.extend_from_slice(&old[from]);
+            continue;
+        }
+        rows.extend(old[from].iter().map(|row| marked("- ", Tone::Danger, row)));
+        rows.extend(new[to].iter().map(|row| marked("+ ", Tone::Good, row)));
+    }
+    rows.extend(unchanged(old.len() - at));
+    rows
+}
+
+/// The row with a mark in its margin.
+fn marked(mark: &str, tone: Tone, row: &Row) -> Row {
+    let margin = usize::from(row.runs.first().is_some_and(|run| run.text.trim().is_empty()));
+    let mut whole = Row::of(tone, mark);
+    whole.runs.extend(row.runs.iter().skip(margin).cloned());
+    whole
+}
+
+fn unchanged(rows: usize) -> Option<Row> {
+    (rows > 0).then(|| quiet(format!("  … {} unchanged", counted(rows, "row"))))
 }

@@ -32,17 +32,28 @@ pub struct Paged {
     width: usize,
     /// Places to go on from, with the row they begin at; ascending.
     marks: Vec<(usize, Walk)>,
-    rows: usize,
+    pub rows: usize,
     folds: Folds,
-    folded: usize,
+    /// How many of the rows hide what is in a container.
+    pub folded: usize,
+    /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
+    undeclared: Vec<String>,
 }
 
 /// Rows between two marks: what one look may cost.
 const BETWEEN_MARKS: usize = 128;
 
 impl Paged {
-    /// Counts the rows of a text. `undeclared` is sorted.
-    pub fn lay(text: &str, undeclared: &[String], writing: Writing, prefix: Row, width: usize, folds: Folds) -> Self {
+    /// Counts the rows of a text.
+    pub fn lay(
+        text: &str,
+        mut undeclared: Vec<String>,
+        writing: Writing,
+        prefix: Row,
+        width: usize,
+        folds: Folds,
+    ) -> Self {
+        undeclared.sort();
         let (extents, mut walk) = match writing {
             Writing::Json => (Extents::measure(text), Walk::json()),
             Writing::Bare => (Extents::default(), Walk::bare(text)),
@@ -50,7 +61,7 @@ impl Paged {
         let width = width.saturating_sub(prefix.width()).max(1);
         let mut marks: Vec<(usize, Walk)> = Vec::new();
         let (mut rows, mut folded) = (0, 0);
-        let ground = Ground { text, extents: &extents, width, undeclared, folds: &folds };
+        let ground = Ground { text, extents: &extents, width, undeclared: &undeclared, folds: &folds };
         while !walk.is_done() {
             if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
@@ -60,40 +71,32 @@ impl Paged {
             rows += sheet.len();
             folded += sheet.anchors.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
         }
-        Self { extents, prefix, width, marks, rows, folds, folded }
-    }
-
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// How many of the rows hide what is in a container.
-    pub fn folded(&self) -> usize {
-        self.folded
+        Self { extents, prefix, width, marks, rows, folds, folded, undeclared }
     }
 
     /// Lays out up to `count` rows from row `from` on.
-    pub fn window(&self, text: &str, undeclared: &[String], from: usize, count: usize) -> Vec<Row> {
-        let (first, sheet) = self.look(text, undeclared, from, count, Sheet::making());
+    pub fn window(&self, text: &str, from: usize, count: usize) -> Vec<Row> {
+        let (first, sheet) = self.look(text, from, count, Sheet::making());
         let Made::Rows(rows) = sheet.made else { return Vec::new() };
         let prefixed = |row: Row| self.prefix.clone().joined(row);
         rows.into_iter().skip(from - first).take(count).map(prefixed).collect()
     }
 
     /// The rows that fold among up to `count` rows from row `from` on.
-    pub fn anchors(&self, text: &str, undeclared: &[String], from: usize, count: usize) -> Vec<Anchor> {
-        let (first, sheet) = self.look(text, undeclared, from, count, Sheet::counting());
+    pub fn anchors(&self, text: &str, from: usize, count: usize) -> Vec<Anchor> {
+        let (first, sheet) = self.look(text, from, count, Sheet::counting());
         let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });
         placed.filter(|anchor| (from..from + count).contains(&anchor.row)).collect()
     }
 
     /// Lays out what covers these rows, and which row it begins at.
-    fn look(&self, text: &str, undeclared: &[String], from: usize, count: usize, mut sheet: Sheet) -> (usize, Sheet) {
+    fn look(&self, text: &str, from: usize, count: usize, mut sheet: Sheet) -> (usize, Sheet) {
         let after = self.marks.partition_point(|(row, _)| *row <= from);
         let Some((row, walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)) else {
             return (from, sheet);
         };
-        let ground = Ground { text, extents: &self.extents, width: self.width, undeclared, folds: &self.folds };
+        let Self { extents, width, undeclared, folds, .. } = self;
+        let ground = Ground { text, extents, width: *width, undeclared, folds };
         let mut walk = walk.clone();
         let end = from - row + count;
         while !walk.is_done() && sheet.len() < end {

@@ -8,7 +8,7 @@ mod statements;
 
 use serde_json::Value;
 
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, border};
 use crate::gate::call::touched::{self, Change};
 use crate::gate::data::snapshot::Snapshot;
 
@@ -67,5 +67,5 @@ fn texts(arguments: &Value) -> Vec<(&str, &str)> {
 
 /// A row of a preview: its border, then what it says, wrapped.
 fn bordered(row: Row, width: usize) -> Vec<Row> {
-    row.behind(&Row::of(Tone::Border, " │ "), width)
+    row.behind(&border(" │ "), width)
 }

@@ -3,7 +3,7 @@
 use super::json::{part, said};
 use super::sheet::{Ground, Made, Sheet};
 use crate::console::plain::{Edges, is_tame, segment, width};
-use crate::console::row::{Row, Tone, tame_row, tame_rows};
+use crate::console::row::{Row, Tone, ours, tame_row, tame_rows};
 
 /// A text that is being laid out part by part.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,7 @@ impl Region {
                 if breaks {
                     row.push(Tone::Escape, "␊");
                 }
-                let margin = Row::of(Tone::Ours, " ".repeat(indent)).and(Tone::Border, bar);
+                let margin = ours(" ".repeat(indent)).border(bar);
                 sheet.rows(row.wrapped(room), &margin);
             }
         }

@@ -6,7 +6,7 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{Entries, caption};
 use crate::console::risk::Risk;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
 use crate::console::time;
 use crate::gate::data::pinning::PinOffer;
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
@@ -16,20 +16,20 @@ use crate::policy::explain::Near;
 /// What it does, how grave that is, and what else bears on the decision: our own words, before anything foreign speaks.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
-    rows.hung(Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect), 1);
-    let mut badge = Row::of(Tone::Ours, " ");
+    rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
+    let mut badge = ours(" ");
     badge.runs.push(Risk::of(snapshot).run());
     if snapshot.identity.mutability == Mutability::Mutates {
         badge.push(Tone::Strong, format!("  {}", snapshot.identity.mutability.word()));
     }
-    let badge = badge.and(Tone::Quiet, "  ").and_foreign(Tone::Strong, &snapshot.tool);
-    let mut badge = badge.and(Tone::Quiet, " on ").and_foreign(Tone::Ours, &snapshot.server);
+    let badge = badge.quiet("  ").and_foreign(Tone::Strong, &snapshot.tool);
+    let mut badge = badge.quiet(" on ").and_foreign(Tone::Ours, &snapshot.server);
     if snapshot.disputed {
         badge.push(Tone::Warn, " · the evidence disagrees");
     }
     rows.hung(badge, 3);
     if let Some(changed) = &snapshot.asked_again {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
+        let row = warn("▲ ").and_foreign(Tone::Warn, changed).ours(" since you saw it first");
         rows.entry("asked again", row);
     }
     if let Some(time) = time::nth(snapshot.occurrence) {
@@ -38,11 +38,11 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.says("came before", Tone::Warn, format!("▲ {time}, and {so_far}"));
     }
     for line in &snapshot.earlier {
-        rows.entry("", Row::default().and_foreign(Tone::Ours, line));
+        rows.entry("", foreign(Tone::Ours, line));
     }
     if let Some(earlier) = &snapshot.runs_after {
-        let row = Row::of(Tone::Ours, "waits for ").and_foreign(Tone::Strong, earlier);
-        rows.entry("order", row.and(Tone::Ours, ", which the host sent before it: approved, it runs after that"));
+        let row = ours("waits for ").and_foreign(Tone::Strong, earlier);
+        rows.entry("order", row.ours(", which the host sent before it: approved, it runs after that"));
     }
     if let Some(danger) = &snapshot.danger {
         // A read that asks is no alarm.
@@ -50,21 +50,20 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
             Mutability::Pure => ("caution", Tone::Warn),
             Mutability::Mutates => ("danger", Tone::Danger),
         };
-        rows.entry(label, Row::default().and_foreign(tone, danger));
+        rows.entry(label, foreign(tone, danger));
     }
     if let Some(rule) = &snapshot.ruling.rule {
-        let row = Row::of(Tone::Quiet, "rule ").and_foreign(Tone::Strong, rule);
-        rows.entry("why asked", row.and(Tone::Quiet, " asks for such calls"));
+        let row = quiet("rule ").and_foreign(Tone::Strong, rule);
+        rows.entry("why asked", row.quiet(" asks for such calls"));
     }
     for hazard in &snapshot.hazards {
-        let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
+        let row = warn(format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.entry("hazard", row);
         if hazard.kind == HazardKind::OutsideRoots {
-            let mut keys =
-                Row::of(Tone::Key, "r f").and(Tone::Quiet, " allows this folder for later calls of the tool");
+            let mut keys = key("r f").quiet(" allows this folder for later calls of the tool");
             if crate::console::grants::refusal(snapshot).is_none() {
-                keys = keys.and(Tone::Quiet, ", ").and(Tone::Key, "r s").and(Tone::Quiet, " this session, ");
-                keys = keys.and(Tone::Key, "r m").and(Tone::Quiet, " 15 min");
+                keys = keys.quiet(", ").key("r s").quiet(" this session, ");
+                keys = keys.key("r m").quiet(" 15 min");
             }
             rows.entry("", keys);
         }
@@ -73,7 +72,7 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         host(snapshot, &mut rows);
     }
     for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
-        rows.entry("check", Row::of(Tone::Danger, format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what));
+        rows.entry("check", danger(format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what));
     }
     confirmable(snapshot, &mut rows);
     rows.rows
@@ -93,7 +92,7 @@ pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
 
 fn host(snapshot: &Snapshot, rows: &mut Entries) {
     if let Some(silence) = &snapshot.silence {
-        rows.entry("host", Row::default().and_foreign(Tone::Quiet, silence));
+        rows.entry("host", foreign(Tone::Quiet, silence));
     }
 }
 
@@ -108,13 +107,13 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
         Some(PinOffer::Reads) => {
             rows.ours("likely", "The server describes the tool as one that reads. You have not confirmed that.");
             snapshot.evidence.iter().for_each(|evidence| proof(evidence, rows));
-            let row = Row::of(Tone::Key, "p").and(Tone::Quiet, " it reads: approve, and stop asking for this tool  ");
-            rows.entry("your word", row.and(Tone::Key, "m").and(Tone::Quiet, " it changes something"));
+            let row = key("p").quiet(" it reads: approve, and stop asking for this tool  ");
+            rows.entry("your word", row.key("m").quiet(" it changes something"));
         }
         Some(PinOffer::PlainText { parameters }) => {
             let names = parameters.join(", ");
-            let row = Row::of(Tone::Key, "w").and(Tone::Quiet, " treat ").and_foreign(Tone::Strong, &names);
-            rows.entry("your word", row.and(Tone::Quiet, " of this tool as plain text from now on"));
+            let row = key("w").quiet(" treat ").and_foreign(Tone::Strong, &names);
+            rows.entry("your word", row.quiet(" of this tool as plain text from now on"));
         }
     }
 }
@@ -122,8 +121,8 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
 /// Which argument is not explained, and why not.
 fn unexplained(snapshot: &Snapshot, rows: &mut Entries) {
     let Some((argument, why)) = &snapshot.unexplained else { return };
-    let row = Row::default().and_foreign(Tone::Strong, argument.trim_start_matches('/'));
-    rows.entry("unexplained", row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, why));
+    let row = foreign(Tone::Strong, argument.trim_start_matches('/'));
+    rows.entry("unexplained", row.ours(": ").and_foreign(Tone::Ours, why));
 }
 
 /// The row that unfolds the details, or folds them again.
@@ -144,14 +143,14 @@ pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     nearest(&snapshot.near, &mut rows);
     let identity = snapshot.identity;
     let (action, domain) = (identity.action.word(), identity.output_domain.word());
-    let mut kind = Row::of(Tone::Ours, format!("{action} → {domain}"));
+    let mut kind = ours(format!("{action} → {domain}"));
     if snapshot.content_type != ContentType::Unknown {
         kind.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
     }
     kind.push(Tone::Quiet, format!(" · {}", identity.hash()));
     rows.entry("kind", kind);
     match &snapshot.signature {
-        Some(signature) => rows.entry("signature", Row::default().and_foreign(Tone::Foreign, signature)),
+        Some(signature) => rows.entry("signature", foreign(Tone::Foreign, signature)),
         None => rows.says("signature", Tone::Warn, "none: the server has not described this tool"),
     }
     rows.rows
@@ -190,8 +189,8 @@ pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     }
     let mut rows = vec![caption("the server says", "not checked", width)];
     if let Some(title) = &snapshot.title {
-        let title = Row::of(Tone::Quiet, "title  ").and_foreign(Tone::Foreign, title);
-        rows.extend(title.behind(&Row::of(Tone::Border, "┃ "), width));
+        let title = quiet("title  ").and_foreign(Tone::Foreign, title);
+        rows.extend(title.behind(&border("┃ "), width));
     }
     rows
 }
@@ -221,20 +220,20 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     let deadline = snapshot.deadline.map(|at| format!("{}, then it is denied", time::of_day(at, offset)));
     rows.ours("deadline", deadline.unwrap_or_else(|| "none: it waits as long as the host does".to_owned()));
     match &snapshot.host {
-        Some(host) => rows.entry("host", Row::default().and_foreign(Tone::Ours, host)),
+        Some(host) => rows.entry("host", foreign(Tone::Ours, host)),
         None => rows.says("host", Tone::Quiet, "did not say who it is"),
     }
     for (word, value) in &snapshot.caller {
-        rows.entry(word, Row::default().and_foreign(Tone::Ours, value));
+        rows.entry(word, foreign(Tone::Ours, value));
     }
     rows.rows
 }
 
 /// The reason of a ruling, and its rule where it does not name it itself.
 fn ruling(ruling: &Ruling) -> Row {
-    let why = Row::default().and_foreign(Tone::Ours, &ruling.reason);
+    let why = foreign(Tone::Ours, &ruling.reason);
     match &ruling.rule {
-        Some(rule) if !ruling.reason.contains(rule) => why.and(Tone::Quiet, " · rule ").and_foreign(Tone::Ours, rule),
+        Some(rule) if !ruling.reason.contains(rule) => why.quiet(" · rule ").and_foreign(Tone::Ours, rule),
         _ => why,
     }
 }
@@ -242,8 +241,8 @@ fn ruling(ruling: &Ruling) -> Row {
 /// The rules for the tool that did not decide, and what kept each from it; nothing where there are none.
 pub fn nearest(near: &[Near], rows: &mut Entries) {
     for (at, one) in near.iter().enumerate() {
-        let row = Row::default().and_foreign(Tone::Strong, &one.rule);
-        let row = row.and(Tone::Quiet, format!(" ({}) ", one.decision.word())).and_foreign(Tone::Ours, &one.why);
+        let row = foreign(Tone::Strong, &one.rule);
+        let row = row.quiet(format!(" ({}) ", one.decision.word())).and_foreign(Tone::Ours, &one.why);
         rows.entry(if at == 0 { "nearest" } else { "" }, row);
     }
 }
@@ -251,10 +250,10 @@ pub fn nearest(near: &[Near], rows: &mut Entries) {
 fn proof(evidence: &Evidence, rows: &mut Entries) {
     let strength = format!("{:?}", evidence.strength).to_lowercase();
     let says = evidence.says.to_string();
-    let mut row = Row::of(Tone::Ours, if says.is_empty() { "says nothing" } else { &says });
+    let mut row = ours(if says.is_empty() { "says nothing" } else { &says });
     row.push(Tone::Quiet, format!(" · {strength}"));
     if !evidence.span.is_empty() {
-        row = row.and(Tone::Quiet, " · ").and_foreign(Tone::Foreign, &evidence.span);
+        row = row.quiet(" · ").and_foreign(Tone::Foreign, &evidence.span);
     }
     rows.entry(evidence.source.word(), row);
 }

@@ -2,7 +2,7 @@
 
 use super::json::{Extents, said, skip_space, string_end};
 use crate::console::plain::{Edges, is_tame};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
 /// Objects with more keys are not aligned: it would cost a look at all of them.
@@ -15,16 +15,16 @@ pub fn label(raw: &str) -> Row {
     let key = said(raw);
     let word = |b: u8| b.is_ascii_alphanumeric() || b"_-.$@/".contains(&b);
     if !key.is_empty() && key.bytes().all(word) {
-        return Row::of(Tone::Ours, key);
+        return ours(key);
     }
-    let mut row = Row::of(Tone::Quiet, "\"");
+    let mut row = quiet("\"");
     for (i, part) in key.split('"').enumerate() {
         if i > 0 {
             row.push(Tone::Escape, "⟨U+0022⟩");
         }
         row = row.and_foreign(Tone::Ours, part);
     }
-    row.and(Tone::Quiet, "\"")
+    row.quiet("\"")
 }
 
 /// The keys of an object, as they are between their quotes.
@@ -55,11 +55,11 @@ pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width
         return row;
     }
     for (at, key) in keys(text, extents, object).enumerate() {
-        let next = row.clone().and(Tone::Quiet, if at == 0 { ": " } else { ", " });
+        let next = row.clone().quiet(if at == 0 { ": " } else { ", " });
         let next = if key.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(key))) };
         // One column stays for the sign that there are more.
         let Some(next) = next.filter(|next| next.width() + 3 <= width) else {
-            return if row.width() + 3 <= width { row.and(Tone::Quiet, ", …") } else { row };
+            return if row.width() + 3 <= width { row.quiet(", …") } else { row };
         };
         row = next;
     }
@@ -80,7 +80,7 @@ pub fn quoted(token: &str, room: usize) -> Option<Row> {
     if text.contains(['"', '\n']) {
         return None;
     }
-    let row = Row::of(Tone::Quiet, "\"").and_foreign(Tone::Foreign, &text).and(Tone::Quiet, "\"");
+    let row = quiet("\"").and_foreign(Tone::Foreign, &text).quiet("\"");
     (row.width() <= room).then_some(row)
 }
 

@@ -83,8 +83,8 @@ mod tests {
     fn the_card_marks_the_key_and_nothing_beside_it() {
         let text = r#"{"force": 0, "edits": [{"force": 1}, {"to": 2, "force": 3}], "deep": {"force": 4}}"#;
         let undeclared = ["/deep/force".to_owned(), "/edits/1/force".to_owned()];
-        let paged = Paged::lay(text, &undeclared, Writing::Json, Row::default(), 60, Folds::open());
-        let rows = paged.window(text, &undeclared, 0, 20);
+        let paged = Paged::lay(text, undeclared.into(), Writing::Json, Row::default(), 60, Folds::open());
+        let rows = paged.window(text, 0, 20);
         let marked: Vec<String> = rows.iter().map(Row::text).filter(|row| row.contains("(undeclared)")).collect();
         assert_eq!(marked.len(), 2, "{marked:?}");
         assert!(marked[0].contains('3') && marked[1].contains('4'), "{marked:?}");
@@ -98,8 +98,8 @@ mod tests {
         for at in [r#"{"a""#, r#"{"force""#, r#"{"b""#] {
             folds.turn(text.find(at).expect("it is there"));
         }
-        let paged = Paged::lay(text, &undeclared, Writing::Json, Row::default(), 90, folds);
-        let rows: Vec<String> = paged.window(text, &undeclared, 0, 20).iter().map(Row::text).collect();
+        let paged = Paged::lay(text, undeclared.into(), Writing::Json, Row::default(), 90, folds);
+        let rows: Vec<String> = paged.window(text, 0, 20).iter().map(Row::text).collect();
         let told: Vec<bool> = rows.iter().map(|row| row.contains("undeclared keys in it")).collect();
         assert_eq!(told, [false, true, false], "{rows:?}");
     }

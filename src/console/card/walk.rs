@@ -9,7 +9,7 @@ use super::region::{Form, Region};
 use super::sheet::{Ground, Sheet};
 use super::token::{alignment, insides, is_beyond_doubles, is_short_list, label, quoted, size};
 use super::undeclared::Within;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
 /// Where a walk is.
@@ -121,14 +121,14 @@ impl Walk {
             Container::List => {
                 let at = (open.passed - 1).to_string();
                 let within = outer.member(on.undeclared, &at);
-                (Row::of(Tone::Quiet, format!("[{at}]")), within)
+                (quiet(format!("[{at}]")), within)
             }
             Container::Object => match self.key(on, sheet, outer) {
                 Some(labelled) => labelled,
                 None => return,
             },
         };
-        let label = label.padded(align).and(Tone::Quiet, "  ");
+        let label = label.padded(align).quiet("  ");
         self.value(on, sheet, label, self.at, within);
     }
 
@@ -145,11 +145,11 @@ impl Walk {
         let longest = LONGEST_LABEL.min(on.width / 2);
         if let Some(label) = shown.filter(|label| label.width() <= longest) {
             self.at = value;
-            return Some((label.and(Tone::Warn, note), within));
+            return Some((label.warn(note), within));
         }
         let words = format!("a key of {}", size(said(raw).len()));
-        let row = indent(on, self.open.len()).and(Tone::Quiet, words);
-        sheet.wrapped(row.and(Tone::Warn, note), on.width);
+        let row = indent(on, self.open.len()).quiet(words);
+        sheet.wrapped(row.warn(note), on.width);
         self.enter_region(Form::Quoted, start, end - 1, Then::Value(value, within));
         None
     }
@@ -185,16 +185,12 @@ impl Walk {
                 let words = format!("{words}, {}", size(extent.bytes));
                 let fold = on.folds.of(at, self.open.len(), extent);
                 if fold == Fold::Closed {
-                    let row = prefix.and(Tone::Warn, "▸ ").and(Tone::Quiet, words).and(Tone::Warn, " folded");
-                    let row = if within.is_around(on.undeclared) {
-                        row.and(Tone::Warn, ", undeclared keys in it")
-                    } else {
-                        row
-                    };
+                    let row = prefix.warn("▸ ").quiet(words).warn(" folded");
+                    let row = if within.is_around(on.undeclared) { row.warn(", undeclared keys in it") } else { row };
                     let row = insides(row, on.text, on.extents, at, on.width);
                     return sheet.anchored(row, on.width, at, fold);
                 }
-                let row = prefix.and(Tone::Quiet, "▾ ").and(Tone::Quiet, words);
+                let row = prefix.quiet("▾ ").quiet(words);
                 sheet.anchored(row, on.width, at, fold);
                 self.at = at;
                 self.enter(on, kind, within);
@@ -206,18 +202,18 @@ impl Walk {
                 }
                 let lines = counted(extent.entries, "line");
                 let words = format!("text, {}, {lines}", size(extent.bytes));
-                sheet.wrapped(prefix.and(Tone::Quiet, words), on.width);
+                sheet.wrapped(prefix.quiet(words), on.width);
                 self.enter_region(Form::Quoted, at + 1, extent.end - 1, self.then());
             }
             _ => {
                 let doubtful = is_beyond_doubles(token);
                 let note = if doubtful { "  ⚠ beyond ±2^53" } else { "" };
                 if token.len() + note.chars().count() <= room {
-                    sheet.row(|| prefix.and(Tone::Foreign, token).and(Tone::Warn, note));
+                    sheet.row(|| prefix.and(Tone::Foreign, token).warn(note));
                     return;
                 }
-                let words = prefix.and(Tone::Quiet, size(token.len()));
-                sheet.wrapped(words.and(Tone::Warn, note), on.width);
+                let words = prefix.quiet(size(token.len()));
+                sheet.wrapped(words.warn(note), on.width);
                 self.enter_region(Form::Bare, at, extent.end, self.then());
             }
         }
@@ -249,14 +245,14 @@ impl Walk {
             // A bare token ends where it ends; a string has its quote to pass.
             Then::Members => self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"')),
             Then::Value(at, within) => {
-                self.value(on, sheet, Row::of(Tone::Quiet, "its value  "), at, within);
+                self.value(on, sheet, quiet("its value  "), at, within);
             }
         }
     }
 }
 
 fn indent(on: &Ground<'_>, depth: usize) -> Row {
-    Row::of(Tone::Ours, " ".repeat(columns(on, depth)))
+    ours(" ".repeat(columns(on, depth)))
 }
 
 /// The columns that a depth is indented by: never so many that nothing fits beside them.

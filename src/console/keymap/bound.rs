@@ -1,6 +1,6 @@
 //! The table of keys as the operator has bound it: other keys for the same actions, and what may not be bound.
 
-use super::{Action, BINDINGS, Binding, Key, Place};
+use super::{Action, BINDINGS, Binding, Is, Key, Place};
 
 /// The table with the operator's own keys in it. Without any it is the table itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,21 +32,6 @@ impl Conflict {
     }
 }
 
-/// Actions of the places where keys are text: those keep their own keys.
-const FIXED: [Action; 11] = [
-    Action::Send,
-    Action::Run,
-    Action::Back,
-    Action::Confirm,
-    Action::Seek,
-    Action::WriteRule,
-    Action::Number,
-    Action::Scope,
-    Action::Accept,
-    Action::Earlier,
-    Action::Later,
-];
-
 impl Keys {
     /// The table with these keys instead: actions and keys as config.toml names them.
     ///
@@ -57,13 +42,13 @@ impl Keys {
         let mut keys = Self::default();
         for (name, words) in own {
             let Some(binding) = BINDINGS.iter().find(|binding| config_name(binding) == *name) else {
-                let known: Vec<String> =
-                    BINDINGS.iter().filter(|binding| !FIXED.contains(&binding.action)).map(config_name).collect();
+                let free = BINDINGS.iter().filter(|binding| !binding.is.contains(&Is::Fixed));
+                let known: Vec<String> = free.map(config_name).collect();
                 let hint = format!("actions are {}", known.join(", "));
                 conflicts.push(Conflict::new(name, format!("there is no action {name:?}"), hint));
                 continue;
             };
-            if FIXED.contains(&binding.action) {
+            if binding.is.contains(&Is::Fixed) {
                 let what = format!("{name} keeps its key {}", binding.shown);
                 conflicts.push(Conflict::new(name, what, "remove it from [console.keys]"));
                 continue;
@@ -142,21 +127,7 @@ impl Keys {
 
 /// Whether an action ends in a verdict.
 pub fn decides(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Approve
-            | Action::ApproveUnread
-            | Action::Deny
-            | Action::DenyServer
-            | Action::Confirm
-            | Action::Send
-            | Action::Reads
-            | Action::Changes
-            | Action::PlainText
-            | Action::Edit
-            | Action::WriteRule
-            | Action::Accept
-    )
+    BINDINGS.iter().any(|binding| binding.action == action && binding.is.contains(&Is::Deciding))
 }
 
 /// An action's name in config.toml: its name in the table, with `-` for what is no letter.
@@ -167,7 +138,6 @@ fn config_name(binding: &Binding) -> String {
         Action::Confirm => "confirm".to_owned(),
         Action::Seek => "seek".to_owned(),
         Action::WriteRule => "write-rule".to_owned(),
-        Action::Accept => "accept".to_owned(),
         _ => binding.name.replace(' ', "-"),
     }
 }

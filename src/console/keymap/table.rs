@@ -5,10 +5,10 @@ use super::Place::{
     Activity, Batch, Confirm, Detail, Find, Help, Leave, Log, Palette, Queue, Reason, Review, Rule, Rules, Search,
     Servers, Tools, Unreadable, Word,
 };
-use super::{Action, Binding, Place};
+use super::{Binding, Is, Place};
 
-const CARD: &[Place] = &[Queue, Detail];
-pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
+pub const CARD: &[Place] = &[Queue, Detail];
+pub const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 /// Every screen, without the questions and panels over it.
 pub const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
@@ -19,53 +19,60 @@ const BACK: &[Place] = &[
 ];
 const QUITS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review, Leave];
 
-/// A line: the action, its keys, how they and it are named, where it counts, and what help says of it.
+/// A line: the action and what limits its keys, these keys, how they and it are named, where it counts, and what help says.
 macro_rules! bindings {
-    ($($action:ident [$($key:expr),*] $shown:literal $name:literal $places:expr => $help:literal;)*) => {
-        &[$(Binding {
+    ($($action:ident $($is:ident)* [$($key:expr),*] $shown:literal $name:literal $places:expr => $help:literal;)*) => {
+        /// What a key asks for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Action {
+            $(#[doc = $help] $action),*
+        }
+
+        /// The table. The footer names keys in this order while there is room.
+        pub const BINDINGS: &[Binding] = &[$(Binding {
             action: Action::$action,
+            is: &[$(Is::$is),*],
             keys: &[$($key),*],
             shown: $shown,
             name: $name,
             places: $places,
             help: $help,
-        }),*]
+        }),*];
     };
 }
 
-/// The table. The footer names keys in this order while there is room.
-pub const BINDINGS: &[Binding] = bindings! {
-    Approve [Char('a')] "a" "approve" CARD =>
+bindings! {
+    Approve Deciding [Char('a')] "a" "approve" CARD =>
         "Approves the call on screen, once the end of its arguments was shown; a dangerous one then asks for y. The record says when rows were skipped.";
-    Deny [Char('d')] "d" "deny" CARD =>
+    Deny Deciding [Char('d')] "d" "deny" CARD =>
         "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.";
-    Confirm [Char('y')] "y" "yes" &[Confirm, Batch, Leave] =>
+    Confirm Deciding Fixed [Char('y')] "y" "yes" &[Confirm, Batch, Leave] =>
         "Confirms the approval of a dangerous call, the decision about all listed calls once the list was read, or leaving.";
-    Send [Enter] "Enter" "deny" &[Reason] =>
+    Send Deciding Fixed [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
-    Reads [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
+    Reads Deciding [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
         "Approves a call that waits only because its tool is not confirmed, and remembers the tool as PURE; on Tools, \
          remembers the marked tools as PURE.";
-    Changes [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
+    Changes Deciding [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
         "Remembers the tool of such a call, or the marked tools, as MUTATES; the call still waits.";
-    PlainText [Char('w')] "w" "plain text" CARD =>
+    PlainText Deciding [Char('w')] "w" "plain text" CARD =>
         "Treats the parameters that are not explained as plain text in every call of the tool, and has the call judged again.";
-    Edit [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
+    Edit Deciding [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
         "Opens the arguments, or the selected rule, in $EDITOR; a changed call comes back and waits; what a changed \
          rule newly allows takes effect once you accept it.";
     Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
         "Makes a rule from the call; k moves up to the grants, which approve it and more for a while. Choose how wide, \
          read it, Enter.";
-    WriteRule [Enter] "Enter" "do it" &[Rule] =>
+    WriteRule Deciding Fixed [Enter] "Enter" "do it" &[Rule] =>
         "Writes the rule on show, or gives the grant on show and approves the call. Asks for a second Enter first: for a grant \
          from a dangerous call, one that lets other waiting calls run, one for every call of the tool until the session ends; \
          for an allow of every call of the tool, one that names a hazard, one that covers what was denied before.";
-    Scope [Char('c'), Char('v'), Char('f'), Char('t'), Char('n'), Char('m'), Char('s'), Char('x')] "c v f t n m s x" "how wide" &[Rule] =>
+    Scope Fixed [Char('c'), Char('v'), Char('f'), Char('t'), Char('n'), Char('m'), Char('s'), Char('x')] "c v f t n m s x" "how wide" &[Rule] =>
         "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never; to the grant for minutes (m), the session (s) or a number of calls (x), and again to a wider one.";
-    Number [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]
+    Number Fixed [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]
         "0…9" "how many" &[Rule] =>
         "Types the number of minutes or calls of the grant on show.";
-    Accept [Enter] "Enter" "accept" &[Review] =>
+    Accept Deciding Fixed [Enter] "Enter" "accept" &[Review] =>
         "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested.";
     Refuse [Char('x')] "x" "refuse" &[Review] =>
         "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.";
@@ -81,7 +88,7 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Extends the call's deadline by the approval time, at most until its host gives up.";
     Open [Enter] "Enter" "open" SCREENS =>
         "Opens what is selected on the whole screen, or closes it. Never approves.";
-    Back [Esc] "Esc" "back" BACK =>
+    Back Fixed [Esc] "Esc" "back" BACK =>
         "Goes back one step without deciding anything; in a list, drops its search.";
     Down [Char('j'), Down] "j ↓" "down" SCROLLS =>
         "Moves down: to the next call in the queue, by one line elsewhere.";
@@ -103,7 +110,7 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Moves down by half a page: calls in the queue, lines elsewhere.";
     HalfUp [Ctrl('u')] "Ctrl-U" "half a page up" SCROLLS =>
         "Moves up by half a page.";
-    ApproveUnread [Char('A')] "A" "approve unread" CARD =>
+    ApproveUnread Deciding [Char('A')] "A" "approve unread" CARD =>
         "Approves although not all of it was shown; the record says so. A dangerous call still asks for y.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
         "Sorts the queue: oldest first, by risk, or by server.";
@@ -113,7 +120,7 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Goes to the first call of the server before.";
     Find [Char('/')] "/" "find" SCREENS =>
         "Filters the queue and every list by words and fields such as tool:write server:git since:1d; in an open card, finds words.";
-    Seek [Enter] "Enter" "find" &[Find] =>
+    Seek Fixed [Enter] "Enter" "find" &[Find] =>
         "Goes to the next match.";
     NextHit [Char('n')] "n" "next" CARD =>
         "Goes to the next match.";
@@ -132,7 +139,7 @@ pub const BINDINGS: &[Binding] = bindings! {
     Group [Char('o')] "o" "group" &[Queue, Log] =>
         "Shows identical calls as one row that is decided together, or each on its own row; on Log, one row a call, \
          or every record.";
-    DenyServer [Char('D')] "D" "deny server" CARD =>
+    DenyServer Deciding [Char('D')] "D" "deny server" CARD =>
         "Denies every waiting call of this call's server (under a search, those it finds): asks for a reason, lists \
          them, y sends.";
     Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
@@ -140,9 +147,9 @@ pub const BINDINGS: &[Binding] = bindings! {
          Rules first); on Tools, the last review.";
     Switch [Char('t')] "t" "on/off" &[Rules] =>
         "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
-    Earlier [Up] "↑" "earlier reason" &[Reason] =>
+    Earlier Fixed [Up] "↑" "earlier reason" &[Reason] =>
         "Takes an earlier reason, the last first.";
-    Later [Down] "↓" "later reason" &[Reason] =>
+    Later Fixed [Down] "↓" "later reason" &[Reason] =>
         "Goes back to a later reason.";
     Palette [Char(':')] ":" "commands" SCREENS =>
         "Lists every command and key by name; Enter does what is chosen, and never decides a call.";
@@ -158,7 +165,7 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Shows the rules and what they decided; from an open record, its rule.";
     Servers [Char('6')] "6" "servers" SCREENS =>
         "Shows the wrapped servers; from an open record, its server.";
-    Run [Enter] "Enter" "go" &[Search, Palette] =>
+    Run Fixed [Enter] "Enter" "go" &[Search, Palette] =>
         "Keeps the search, or does what is chosen.";
     Help [Char('?')] "?" "help" SCROLLS =>
         "Shows this table, or closes it.";
@@ -166,4 +173,4 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Stops the console until the shell's fg brings it back. Held calls stay held.";
     Quit [Char('q'), Ctrl('c')] "q" "quit" QUITS =>
         "Leaves the console, and asks first while calls wait (Ctrl-C does not ask). Held calls stay held; in the demo, which ends, none of them runs.";
-};
+}

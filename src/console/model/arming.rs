@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use super::batch::Unlisted;
-use super::review::Change;
-use super::{CallKey, Held, Model, Overlay, Screen, Seen, Shown};
+use super::{CallKey, Change, Held, Model, Overlay, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -187,9 +186,7 @@ impl Model {
 
     /// The selected call is left: what flashed by was not seen.
     pub(in crate::console) fn leave(&mut self) {
-        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else {
-            return;
-        };
+        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else { return };
         let (key, before) = (drawn.armed.key.clone(), drawn.before);
         self.shown = Shown::default();
         let class = self.call(&key).map(|held| held.class);

@@ -310,12 +310,6 @@ impl Browse {
         }
     }
 
-    /// Whether this is due to be asked for: it was not yet, or not for so many milliseconds. `None`: it is asked for once.
-    pub fn is_due(&self, task: &Task, now: i64, every: Option<i64>) -> bool {
-        let at = self.asked.get(&discriminant(task));
-        at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at))
-    }
-
     /// Something was changed from here: what may be asked for again is due.
     pub fn ask_again(&mut self) {
         self.asked.retain(|task, _| *task == discriminant(&Task::Recent));
@@ -325,11 +319,5 @@ impl Browse {
     pub fn next_trial(&mut self) -> u64 {
         self.trials += 1;
         self.trials
-    }
-
-    /// The record whose sheet is open.
-    pub fn open_record(&self) -> Option<&Line> {
-        self.log.sheet?;
-        self.window.lines.get(self.log.at)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::audit::record::VerdictWord;
+use crate::console::row::{Row, Tone};
 
 /// One decision of this console.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,15 +41,8 @@ pub struct Figures {
     pub minutes: i64,
     /// Half of the cards were on screen no longer than this, in milliseconds.
     pub median: i64,
-    pub weight: Weight,
-}
-
-/// Whether the figures only inform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    Plain,
-    /// So many, so fast, all approved: this is not reading any more.
-    Warning,
+    /// Quiet; a danger where so many were approved so fast that this is not reading any more.
+    pub tone: Tone,
 }
 
 impl Decisions {
@@ -83,7 +77,7 @@ impl Decisions {
             all: lately.len(),
             minutes: (since + 59_999) / 60_000,
             median,
-            weight: if careless { Weight::Warning } else { Weight::Plain },
+            tone: if careless { Tone::Danger } else { Tone::Quiet },
         })
     }
 
@@ -97,12 +91,10 @@ impl Decisions {
 
 impl Figures {
     /// `61 of 61 approved in 20 min, median 0.8 s on screen`: what was decided here, and how long its cards were shown.
-    pub fn words(&self) -> String {
-        let Self { approved, all, minutes, median, .. } = self;
-        format!(
-            "{approved} of {all} approved in {minutes} min, median {}.{} s on screen",
-            median / 1000,
-            median % 1000 / 100
-        )
+    pub fn words(&self) -> Row {
+        let Self { approved, all, minutes, median, tone } = self;
+        let mark = if *tone == Tone::Danger { "▲ " } else { "" };
+        let median = format!("median {}.{} s on screen", median / 1000, median % 1000 / 100);
+        Row::of(*tone, format!("{mark}{approved} of {all} approved in {minutes} min, {median}"))
     }
 }

@@ -1,4 +1,4 @@
-//! The queue in its order, and identical calls as one row. Owns what is identical; selection and drawing are elsewhere.
+//! The queue in its order and its lines, and identical calls as one row. Owns what is identical; selection and drawing are elsewhere.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,7 +6,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use super::lines::{Lines, QueueLine};
 use super::{CallKey, Grouping, Held, ListState, Model, Sort};
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
@@ -29,11 +28,6 @@ impl<'a> Group<'a> {
     /// How many calls it is.
     pub fn count(&self) -> usize {
         1 + self.rest.len()
-    }
-
-    /// Whether this call is in it.
-    pub fn has(&self, key: &CallKey) -> bool {
-        self.members().any(|held| held.key == *key)
     }
 }
 
@@ -138,6 +132,69 @@ impl Rows {
     }
 }
 
+/// The lines of the queue: a row each, or in the order by server a line for each server, with the rows of one below it.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    rows: usize,
+    servers: Vec<Range<usize>>,
+    /// The server of the selected call.
+    open: usize,
+}
+
+/// What is on a line of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueLine {
+    Row(usize),
+    /// The rows of a server; shown below it or not.
+    Server(Range<usize>),
+}
+
+impl Lines {
+    fn opened(&self) -> Range<usize> {
+        self.servers.get(self.open).cloned().unwrap_or_default()
+    }
+
+    /// Whether servers have lines of their own.
+    pub fn names_servers(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
+    /// How many lines there are.
+    pub fn count(&self) -> usize {
+        if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }
+    }
+
+    /// What is on this line.
+    pub fn get(&self, line: usize) -> Option<QueueLine> {
+        if self.servers.is_empty() {
+            return (line < self.rows).then_some(QueueLine::Row(line));
+        }
+        let opened = self.opened();
+        match line.checked_sub(self.open + 1) {
+            Some(below) if below < opened.len() => Some(QueueLine::Row(opened.start + below)),
+            Some(below) => self.servers.get(self.open + 1 + below - opened.len()).cloned().map(QueueLine::Server),
+            None => self.servers.get(line).cloned().map(QueueLine::Server),
+        }
+    }
+
+    /// The line of a row; that of its server, where the row is not shown.
+    pub fn line_of(&self, row: usize) -> usize {
+        let opened = self.opened();
+        match self.servers.iter().position(|rows| rows.contains(&row)) {
+            None => row,
+            Some(server) if server == self.open => server + 1 + (row - opened.start),
+            Some(server) if server > self.open => server + opened.len(),
+            Some(server) => server,
+        }
+    }
+
+    /// The first row of the server after or before that of the selected call; `None` where the order is another.
+    pub fn neighbour(&self, ahead: bool) -> Option<usize> {
+        let at = if ahead { self.open + 1 } else { self.open.checked_sub(1)? };
+        self.servers.get(at).map(|rows| rows.start)
+    }
+}
+
 impl Model {
     /// The queue in its order.
     pub fn queue(&self) -> Vec<&Held> {
@@ -183,9 +240,9 @@ impl Model {
     pub(super) fn queue_lines(&self) -> usize {
         const MANY: usize = 16;
         match self.calls.len() {
-            ..MANY => self.lines(&self.rows()).len(),
+            ..MANY => self.lines(&self.rows()).count(),
             many if self.browse.queue.find.is_empty() && self.sort != Sort::Server => many,
-            _ => self.lines(&self.laid).len(),
+            _ => self.lines(&self.laid).count(),
         }
     }
 
@@ -220,7 +277,7 @@ impl Model {
     pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
         let (page, lines) = (page.max(1), self.lines(rows));
         let at = self.selected_row(rows).map_or(0, |row| lines.line_of(row));
-        let top = self.queue_top.min(lines.len().saturating_sub(page));
+        let top = self.queue_top.min(lines.count().saturating_sub(page));
         // Its server stays in sight above the first call.
         let is_first = page > 1 && at > 0 && matches!(lines.get(at - 1), Some(QueueLine::Server(_)));
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })

@@ -2,37 +2,16 @@
 
 use std::ops::Range;
 
-use super::Held;
-
-/// What of a card's rows up to the end of the arguments was on screen. What was seen stays seen, until the card changes.
+/// What of a card's rows up to the end of the arguments was on screen: the one rule, for keys, lists and words on screen
+/// alike. What was seen stays seen, until the card changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
-    /// Its end was not.
+    /// Its end was not: before that `a` does not approve it.
     #[default]
     Partly,
-    /// Its end was, but so many rows before that were skipped.
+    /// Its end was, but so many rows before that were skipped: `a` approves it, and the record says so.
     Skipping(usize),
     Whole,
-}
-
-/// What must still be shown of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
-    /// The end of its arguments: before that `a` does not approve it.
-    End,
-    /// So many rows that were skipped: `a` approves it, and the record says that not all of it was shown.
-    Skipped(usize),
-}
-
-impl Held {
-    /// What must still be shown: the one rule, for keys, lists and words on screen alike.
-    pub fn unread(&self) -> Option<Unread> {
-        match self.seen {
-            Seen::Partly => Some(Unread::End),
-            Seen::Skipping(rows) => Some(Unread::Skipped(rows)),
-            Seen::Whole => None,
-        }
-    }
 }
 
 impl Seen {

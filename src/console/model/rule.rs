@@ -1,9 +1,13 @@
-//! What an operator makes of a call beyond deciding it: a grant or a rule. Owns the offers, and how far the operator has come.
+//! What an operator makes of a call beyond deciding it, a grant or a rule; and what is read before it counts: a change that
+//! waits, what the written policy would change, a suggested rule. Owns the offers, and how far the operator has come.
+
+use std::sync::Arc;
 
 use super::Armed;
-use crate::console::tried::{Attempt, Matched};
+use crate::console::pinned::{PinnedProgram, PinnedTool};
+use crate::console::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::link::message::{Covers, GrantTerms, Lasts};
-use crate::policy::rule::Decision;
+use crate::policy::rule::{Decision, Pending};
 
 /// One rule that could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +24,8 @@ pub struct Choice {
     pub also: Option<&'static str>,
     /// How many of the calls that wait now it matches, the one it was made from among them.
     pub waiting: usize,
-    /// The key that goes to it in the panel.
-    pub letter: char,
+    /// The key that goes to it in the panel, and what that chooses in a word or two.
+    pub letter: (char, &'static str),
     pub decision: Decision,
 }
 
@@ -66,21 +70,14 @@ pub enum Offer {
     Rule(Choice),
 }
 
-/// The call that a panel was opened for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    Waiting(Armed),
-    /// One of the log; it is over.
-    Past {
-        ticket: String,
-    },
-}
-
 /// The open panel, grants first. A rule decides nothing about the call it starts from: that call waits on. A grant
 /// approves it.
 #[derive(Clone, Debug)]
 pub struct RuleMaker {
-    pub origin: Origin,
+    /// Of the call it was opened for: foreign text.
+    pub ticket: String,
+    /// That call, where it waits; one of the log is over.
+    pub armed: Option<Armed>,
     pub offers: Vec<Offer>,
     pub at: usize,
     /// The first row on screen.
@@ -118,22 +115,6 @@ impl RuleMaker {
         self.offers.get(self.at)
     }
 
-    /// The ticket of the call it was opened for: foreign text.
-    pub fn ticket(&self) -> &str {
-        match &self.origin {
-            Origin::Waiting(armed) => &armed.key().ticket,
-            Origin::Past { ticket } => ticket,
-        }
-    }
-
-    /// The call that waits, where it was opened for one.
-    pub fn armed(&self) -> Option<&Armed> {
-        match &self.origin {
-            Origin::Waiting(armed) => Some(armed),
-            Origin::Past { .. } => None,
-        }
-    }
-
     /// The rule on show.
     pub fn choice(&self) -> Option<&Choice> {
         match self.offer()? {
@@ -166,14 +147,15 @@ impl RuleMaker {
     /// Puts another offer on show: whatever was asked of the one before is over.
     pub fn show(&mut self, at: usize, now: i64) {
         if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
-            grant.rest();
+            // The next digit begins anew.
+            grant.number = Number::Ours;
         }
         (self.at, self.top, self.stage, self.shown) = (at, 0, RuleStage::Choosing, now);
     }
 
     /// The next offer of this letter after the one on show, round again at the end.
     pub fn lettered(&self, letter: char) -> Option<usize> {
-        let is = |at: &usize| self.offers.get(*at).is_some_and(|offer| offer.letter() == letter);
+        let is = |at: &usize| self.offers.get(*at).is_some_and(|offer| offer.letter().0 == letter);
         let mut after = (self.at + 1..self.offers.len()).chain(0..=self.at).filter(is);
         let first = (0..self.offers.len()).find(is);
         // From elsewhere to the narrowest one, then on from there.
@@ -182,29 +164,15 @@ impl RuleMaker {
 }
 
 impl Offer {
-    /// The key that goes to it in the panel.
-    pub fn letter(&self) -> char {
+    /// The key that goes to it in the panel, and what that chooses in a word or two.
+    pub fn letter(&self) -> (char, &'static str) {
         match self {
             Self::Rule(rule) => rule.letter,
             Self::Grant(grant) => match grant.terms.lasts {
-                Lasts::Minutes(_) => 'm',
-                Lasts::Session => 's',
-                Lasts::Calls(_) => 'x',
+                Lasts::Minutes(_) => ('m', "minutes"),
+                Lasts::Session => ('s', "session"),
+                Lasts::Calls(_) => ('x', "calls"),
             },
-        }
-    }
-
-    /// What the key that goes to it chooses, in a word or two.
-    pub fn word(&self) -> &'static str {
-        match (self, self.letter()) {
-            (Self::Grant(_), 'm') => "minutes",
-            (Self::Grant(_), 's') => "session",
-            (Self::Grant(_), _) => "calls",
-            (Self::Rule(_), 'c') => "this call",
-            (Self::Rule(_), 'v') => "same values",
-            (Self::Rule(_), 'f') => "folder",
-            (Self::Rule(_), 'n') => "never",
-            (Self::Rule(_), _) => "tool",
         }
     }
 }
@@ -228,11 +196,6 @@ impl GrantOffer {
         }
     }
 
-    /// The next digit begins anew.
-    pub fn rest(&mut self) {
-        self.number = Number::Ours;
-    }
-
     /// `create_file under ~/notes, for 15 min`; names in it are foreign text.
     pub fn says(&self, tool: &str) -> String {
         let covers = match &self.terms.covers {
@@ -246,5 +209,40 @@ impl GrantOffer {
             Lasts::Calls(1) => format!("{covers}, once more"),
             Lasts::Calls(calls) => format!("{covers}, for the next {calls} calls"),
         }
+    }
+}
+
+/// The open review.
+#[derive(Clone, Debug)]
+pub struct Review {
+    pub change: Change,
+    /// The first row on screen.
+    pub top: usize,
+    pub stage: RuleStage,
+    /// When it was opened, in milliseconds since 1970.
+    pub opened: i64,
+    /// What it would change of past rulings, where it is about the policy.
+    pub past: Attempt<Replayed>,
+}
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A policy file that loosens something, as the wrapper of this session showed it.
+    Policy { session: String, pending: Pending },
+    /// A tool's definition is not the trusted one.
+    Definition(Box<PinnedTool>),
+    /// A server's program or command line is not the trusted one.
+    Program(Box<PinnedProgram>),
+    /// The files as they are written, against the log; there is nothing to accept.
+    Written,
+    /// A rule that the log suggests.
+    Suggested(Arc<SuggestedRule>),
+}
+
+impl Review {
+    /// Nothing is read yet; `trial` tells what it would change of past rulings, 0 where nothing does.
+    pub fn of(change: Change, trial: u64, now: i64) -> Self {
+        Self { change, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
     }
 }

@@ -5,10 +5,10 @@ use crate::audit::fields::Field;
 use crate::audit::record::By;
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, cell, target};
+use crate::console::columns::{Columns, NameColumn, target};
 use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::record_row::{because, verdict};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::console::time;
 use crate::console::view::{self, ends};
 use crate::link::message::{Activity, ActivityKind, Direction};
@@ -49,13 +49,13 @@ impl Model {
 pub(super) fn title(model: &Model) -> Row {
     let (all, shown) = (model.activity.len(), model.passing().len());
     let count = if shown == all { counted(all, "message") } else { format!("{shown} of {}", counted(all, "message")) };
-    Row::of(Tone::Strong, " Activity").and(Tone::Quiet, format!(" · {count}"))
+    strong(" Activity").quiet(format!(" · {count}"))
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
     let (badges, ways) = (" ○ PURE ◌ PURE? ● MUTATES", "  → server  ← host");
-    let mut row = Row::of(Tone::Quiet, badges);
+    let mut row = quiet(badges);
     if row.width() + ways.chars().count() <= width {
         row.push(Tone::Quiet, ways);
     }
@@ -72,8 +72,8 @@ fn latencies(model: &Model, room: usize) -> Row {
     let mut row = Row::default();
     for one in &model.wrappers {
         let Some(last) = model.browse.latencies.get(&one.wrapper.session).and_then(|all| all.back()) else { continue };
-        let next = Row::default().and_foreign(Tone::Quiet, &one.wrapper.server).and(Tone::Ours, " ");
-        let next = next.joined(servers::spark(model, one, 8)).and(Tone::Quiet, format!(" {}  ", time::latency(*last)));
+        let next = foreign(Tone::Quiet, &one.wrapper.server).ours(" ");
+        let next = next.joined(servers::spark(model, one, 8)).quiet(format!(" {}  ", time::latency(*last)));
         if row.width() + next.width() > room {
             break;
         }
@@ -85,19 +85,16 @@ fn latencies(model: &Model, room: usize) -> Row {
 pub(super) fn foot(model: &Model) -> Row {
     let below = model.passing().len().saturating_sub(model.browse.activity.at + 1);
     match model.following {
-        Following::Newest => Row::of(Tone::Quiet, " following what passes"),
+        Following::Newest => quiet(" following what passes"),
         Following::Stays => {
             let newer = counted(below, "newer message");
-            Row::of(Tone::Warn, format!(" … {newer} below")).and(Tone::Quiet, " · End follows again")
+            warn(format!(" … {newer} below")).quiet(" · End follows again")
         }
     }
 }
 
-pub(super) fn empty() -> Vec<Row> {
-    vec![
-        Row::of(Tone::Strong, "Nothing has passed yet."),
-        Row::of(Tone::Ours, "Calls, answers and notifications appear here as they pass."),
-    ]
+pub(super) fn empty(_: &Model) -> Vec<Row> {
+    vec![strong("Nothing has passed yet."), ours("Calls, answers and notifications appear here as they pass.")]
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
@@ -118,27 +115,27 @@ fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Mod
         Direction::ToHost => "←",
     };
     let mut row = columns.row([
-        Row::of(Tone::Quiet, time::of_day(activity.time, model.settings.offset)),
+        quiet(time::of_day(activity.time, model.settings.offset)),
         servers.cell(Tone::Quiet, &passed.server),
-        Row::of(Tone::Quiet, arrow),
+        quiet(arrow),
         badge(activity.badge),
-        cell(tone(activity), &activity.what),
+        foreign(tone(activity), &activity.what),
     ]);
     let mut right = outcome(activity);
     // What the call is about comes before who let it pass and how long it took.
-    let upon = activity.target.as_deref().map_or(0, |upon| cell(Tone::Ours, upon).width().min(LEAST));
+    let upon = activity.target.as_deref().map_or(0, |upon| foreign(Tone::Ours, upon).width().min(LEAST));
     if width < NARROW || row.width() + upon + right.width() + 3 > width {
         right.runs.truncate(1);
     } else if let Some(latency) = activity.latency_us.filter(|latency| tells(activity, *latency)) {
         right.push(Tone::Quiet, format!("{:>8}", time::latency(latency)));
     }
-    let right = right.and(Tone::Ours, " ");
+    let right = right.ours(" ");
     let room = width.saturating_sub(right.width() + 1);
     if let Some(upon) = &activity.target
         && room > row.width() + 3
     {
         let left = room - row.width() - 1;
-        row = row.and(Tone::Ours, " ").joined(target(Tone::Ours, upon, left));
+        row = row.ours(" ").joined(target(Tone::Ours, upon, left));
     }
     // Why it was decided so comes between, where there is room for more than a few letters.
     let why = match activity.by {
@@ -146,7 +143,7 @@ fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Mod
         by => because(by, activity.rule.as_deref(), &activity.reason),
     };
     if !why.is_empty() && room > row.width() + 14 {
-        row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, why);
+        row = row.quiet("  ").and_foreign(Tone::Foreign, why);
     }
     ends(row.clipped(room), right, width)
 }
@@ -176,17 +173,15 @@ fn outcome(activity: &Activity) -> Row {
             let (tone, verdict) = verdict(activity.verdict, "asked");
             let row = Row::of(tone, verdict);
             match (activity.by, &activity.rule) {
-                (Some(By::Rule), Some(rule)) => row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
-                (Some(by), _) => row.and(Tone::Quiet, format!(" {}", view::by(by))),
+                (Some(By::Rule), Some(rule)) => row.quiet(" by rule ").and_foreign(Tone::Ours, rule),
+                (Some(by), _) => row.quiet(format!(" {}", view::by(by))),
                 (None, _) => row,
             }
         }
-        ActivityKind::Outcome | ActivityKind::Response if activity.failed => Row::of(Tone::Danger, "failed"),
-        ActivityKind::Outcome => Row::of(Tone::Quiet, "answered"),
-        ActivityKind::Refused => Row::of(Tone::Danger, "refused"),
-        ActivityKind::Request if activity.direction == Direction::ToHost => Row::of(Tone::Warn, "the server asks"),
-        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => {
-            Row::of(Tone::Quiet, activity.kind.word())
-        }
+        ActivityKind::Outcome | ActivityKind::Response if activity.failed => danger("failed"),
+        ActivityKind::Outcome => quiet("answered"),
+        ActivityKind::Refused => danger("refused"),
+        ActivityKind::Request if activity.direction == Direction::ToHost => warn("the server asks"),
+        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => quiet(activity.kind.word()),
     }
 }

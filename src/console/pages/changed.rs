@@ -7,7 +7,7 @@ use crate::console::card::{counted, size};
 use crate::console::model::Model;
 use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::plain::visible;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, border, danger, good, ours, quiet, warn};
 use crate::home::places::quoted;
 use crate::link::message::PinState;
 use crate::pins::diff::{Argument, Change};
@@ -19,7 +19,8 @@ const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
 pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: usize) -> Vec<Row> {
-    let what = match tool.pin {
+    let known = &tool.known;
+    let what = match known.pin {
         PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
         }
@@ -30,15 +31,15 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
     };
     let mut rows = Entries::new(width);
     rows.ours("what", what);
-    rows.entry("now", identity(tool.identity));
+    rows.entry("now", identity(known.identity));
     match tool.was {
-        Some(was) if was == tool.identity => rows.ours("was", "the same"),
-        Some(was) => rows.entry("was", identity(was).and(Tone::Danger, "  the identity changed")),
+        Some(was) if was == known.identity => rows.ours("was", "the same"),
+        Some(was) => rows.entry("was", identity(was).danger("  the identity changed")),
         None => {}
     }
-    rows.foreign("signature", &tool.signature);
+    rows.foreign("signature", &known.signature);
     grown(tool, &mut rows);
-    for hazard in &tool.hazards {
+    for hazard in &known.hazards {
         rows.hazard(hazard.kind.word(), &hazard.what);
     }
     if is_beyond_reading(tool) {
@@ -50,13 +51,13 @@ pub(in crate::console) fn definition(model: &Model, tool: &PinnedTool, width: us
         differences(tool, &mut rows);
     }
     rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
-    let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
+    let mut accept = ours("pressed twice: this definition is trusted from now on. ");
     accept = applies_again(accept, &tool.rules, "it");
-    if tool.disputed {
+    if known.disputed {
         let words =
             " Its evidence still contradicts itself, which counts as MUTATES. To say what it is: mcp-approve tools pin";
         let words =
-            format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&tool.tool)));
+            format!("{} {} {}", model.hint(words), quoted(&visible(&tool.server)), quoted(&visible(&known.tool)));
         accept = accept.and_foreign(Tone::Warn, &words);
     }
     rows.entry("Enter", accept);
@@ -75,19 +76,20 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
         rows.hung(Row::of(tone, mark).and_foreign(tone, text), 3);
     };
     rows.foreign("what", &program.why);
-    rows.foreign("runs", &program.command);
-    if !program.arguments.is_empty() {
+    rows.foreign("runs", &program.server.command);
+    let arguments = program.server.arguments();
+    if !arguments.is_empty() {
         rows.caption("the command line", "- trusted  + what runs now");
     }
-    for argument in &program.arguments {
+    for argument in &arguments {
         match argument {
             Argument::Same(text) => side(&mut rows, SAME, text),
             Argument::Gone(text) => side(&mut rows, GONE, text),
             Argument::Added(text) => side(&mut rows, ADDED, text),
         }
     }
-    let trusted: Vec<&str> = program.trusted.as_deref().unwrap_or_default().lines().collect();
-    let now: Vec<&str> = program.program.lines().collect();
+    let trusted: Vec<&str> = program.server.trusted.as_deref().unwrap_or_default().lines().collect();
+    let now: Vec<&str> = program.server.program.lines().collect();
     rows.caption("the files", "- trusted  + what runs now");
     for file in trusted.iter().filter(|file| !now.contains(file)) {
         side(&mut rows, GONE, file);
@@ -100,7 +102,7 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     }
     rows.ours("", "what the program loads besides (modules, packages) is not checked");
     rows.caption("what your answer does", "recorded in the log; u on Tools takes it back");
-    let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
+    let accept = ours("pressed twice: this command line and these files are trusted from now on. ");
     rows.entry("Enter", applies_again(accept, &program.rules, "its tools"));
     rows.ours("Esc", "it waits: calls of its tools are asked, and no allow rule covers them");
     rows.rows
@@ -116,19 +118,19 @@ pub(super) fn glimpse(tool: &PinnedTool, rows: &mut Entries) {
     }
     rows.caption("what changed", &size(bytes));
     grown(tool, rows);
-    rows.entry("", Row::of(Tone::Warn, "too long to show here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it"));
+    rows.entry("", warn("too long to show here: ").key("Enter").ours(" reads it"));
 }
 
 /// What its server has more of than what was accepted; the signature beside it says what it is now.
 fn grown(tool: &PinnedTool, rows: &mut Entries) {
     let Some(grown) = &tool.grown else { return };
     let row = match &grown.before {
-        None => Row::of(Tone::Danger, "a capability that was not accepted"),
-        Some(before) => Row::of(Tone::Danger, "wider than it was: ").and_foreign(Tone::Ours, before),
+        None => danger("a capability that was not accepted"),
+        Some(before) => danger("wider than it was: ").and_foreign(Tone::Ours, before),
     };
     rows.entry("grown", row);
-    if grown.now != tool.signature {
-        rows.entry("", Row::of(Tone::Quiet, "now ").and_foreign(Tone::Ours, &grown.now));
+    if grown.now != tool.known.signature {
+        rows.entry("", quiet("now ").and_foreign(Tone::Ours, &grown.now));
     }
 }
 
@@ -158,7 +160,7 @@ fn differences_caption(tool: &PinnedTool, rows: &mut Entries) {
 fn differences(tool: &PinnedTool, rows: &mut Entries) {
     if tool.changes.is_empty() {
         for line in tool.definition.lines() {
-            rows.hung(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line), 3);
+            rows.hung(border(" ┃ ").and_foreign(Tone::Foreign, line), 3);
         }
     }
     for change in &tool.changes {
@@ -167,7 +169,7 @@ fn differences(tool: &PinnedTool, rows: &mut Entries) {
 }
 
 fn difference(change: &Change, rows: &mut Entries) {
-    rows.hung(Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place), 3);
+    rows.hung(ours(" ").and_foreign(Tone::Strong, &change.place), 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);
     let side = |mark: &str, text: &str, tone: Tone| {
@@ -205,9 +207,9 @@ fn alike(one: &str, other: &str) -> (usize, usize) {
 
 fn applies_again(row: Row, rules: &[String], of: &str) -> Row {
     if rules.is_empty() {
-        return row.and(Tone::Quiet, format!("No allow rule names {of}, so the policy decides as before."));
+        return row.quiet(format!("No allow rule names {of}, so the policy decides as before."));
     }
-    let mut row = row.and(Tone::Warn, format!("Allow rules apply to {of} again: "));
+    let mut row = row.warn(format!("Allow rules apply to {of} again: "));
     for (at, rule) in rules.iter().enumerate() {
         if at > 0 {
             row.push(Tone::Quiet, ", ");
@@ -219,10 +221,10 @@ fn applies_again(row: Row, rules: &[String], of: &str) -> Row {
 
 fn identity(identity: Identity) -> Row {
     let badge = match identity.mutability {
-        Mutability::Pure => Row::of(Tone::Good, "○ "),
-        Mutability::Mutates => Row::of(Tone::Warn, "● "),
+        Mutability::Pure => good("○ "),
+        Mutability::Mutates => warn("● "),
     };
-    badge.and(Tone::Ours, identity.to_string()).and(Tone::Quiet, format!(" · {}", identity.hash()))
+    badge.ours(identity.to_string()).quiet(format!(" · {}", identity.hash()))
 }
 
 #[cfg(test)]

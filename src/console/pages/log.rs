@@ -7,7 +7,7 @@ use crate::console::found::{Line, LogRows};
 use crate::console::model::Model;
 use crate::console::pages;
 use crate::console::record_row::{Names, RecordColumns};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, key, ours, quiet, strong, warn};
 use crate::console::time;
 
 pub(super) fn title(model: &Model) -> Row {
@@ -19,24 +19,22 @@ pub(super) fn title(model: &Model) -> Row {
         (LogRows::Calls, Some(counts)) => counted(counts.tally.all.calls(), "decided call") + all,
         (LogRows::Calls, None) => "one row a call".to_owned(),
     };
-    Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {what} · newest first"))
+    strong(" Log").quiet(format!(" · {what} · newest first"))
 }
 
 /// The figures of deciding, counted so far.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.browse.counts else {
         let nothing = model.browse.log_missing || model.browse.trouble.is_some();
-        return if nothing { Row::default() } else { Row::of(Tone::Quiet, " counting …") };
+        return if nothing { Row::default() } else { quiet(" counting …") };
     };
     let all = &counts.tally.all;
-    let number = |number: u64, words: &str| {
-        Row::of(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words}"))
-    };
-    let median = all.median().map(|took| Row::of(Tone::Quiet, " median decision ").and(Tone::Strong, time::took(took)));
+    let number = |number: u64, words: &str| strong(format!(" {}", grouped(number))).quiet(format!(" {words}"));
+    let median = all.median().map(|took| quiet(" median decision ").strong(time::took(took)));
     let mut figures =
         vec![number(all.asked, "asked"), number(all.approved(), "approved"), number(all.denied(), "denied")];
     if counts.upto < counts.newest {
-        figures.insert(0, Row::of(Tone::Warn, format!(" counted to {}", grouped(counts.upto))));
+        figures.insert(0, warn(format!(" counted to {}", grouped(counts.upto))));
     }
     figures.extend(median);
     figures.extend([
@@ -45,13 +43,13 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     ]);
     // As many as have room.
     let searches = !model.browse.log.find.is_empty();
-    let mut row = if searches { Row::of(Tone::Quiet, " of all:") } else { Row::default() };
+    let mut row = if searches { quiet(" of all:") } else { Row::default() };
     for (at, figure) in figures.into_iter().enumerate() {
         let gap = if at == 0 { "" } else { " ·" };
         if row.width() + gap.len() + figure.width() > width {
             break;
         }
-        row = row.and(Tone::Quiet, gap).joined(figure);
+        row = row.quiet(gap).joined(figure);
     }
     row
 }
@@ -59,11 +57,10 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
 pub(super) fn foot(model: &Model) -> Row {
     let window = &model.browse.window;
     if let Some(searched) = window.searched {
-        return Row::of(Tone::Warn, format!(" searching … at record {}", grouped(searched)))
-            .and(Tone::Quiet, " · what is found shows at once");
+        return warn(format!(" searching … at record {}", grouped(searched))).quiet(" · what is found shows at once");
     }
     let mut row = match window.lines.get(model.browse.log.at) {
-        Some(line) => Row::of(Tone::Quiet, format!(" record {} of {}", grouped(line.seq), grouped(window.newest))),
+        Some(line) => quiet(format!(" record {} of {}", grouped(line.seq), grouped(window.newest))),
         None => Row::default(),
     };
     match &model.browse.checked {
@@ -79,7 +76,7 @@ pub(super) fn foot(model: &Model) -> Row {
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
         None if model.browse.indexing.is_some() => {}
-        None if pages::sides(model).list().width < 50 => {}
+        None if pages::sides(model).list.width < 50 => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     if let Some(upto) = model.browse.indexing {
@@ -91,19 +88,19 @@ pub(super) fn foot(model: &Model) -> Row {
 pub(super) fn empty(model: &Model) -> Vec<Row> {
     if model.browse.log_missing {
         return vec![
-            Row::of(Tone::Strong, "There is no audit log yet."),
-            Row::of(Tone::Ours, "The first wrapped server begins it:"),
-            Row::of(Tone::Key, model.hint("  mcp-approve install")),
-            Row::of(Tone::Ours, "Each call gets a row: when, verdict, who, tool, target."),
+            strong("There is no audit log yet."),
+            ours("The first wrapped server begins it:"),
+            key(model.hint("  mcp-approve install")),
+            ours("Each call gets a row: when, verdict, who, tool, target."),
         ];
     }
     if model.browse.window.above.is_none() || model.browse.window.awaits.is_some() {
-        return vec![Row::of(Tone::Quiet, "reading the log …")];
+        return vec![quiet("reading the log …")];
     }
     vec![
-        Row::of(Tone::Strong, "No call was decided yet."),
-        Row::of(Tone::Ours, "Each call gets a row: when, verdict, who, tool, target."),
-        Row::of(Tone::Key, "o").and(Tone::Ours, " shows every record, server starts too."),
+        strong("No call was decided yet."),
+        ours("Each call gets a row: when, verdict, who, tool, target."),
+        key("o").ours(" shows every record, server starts too."),
     ]
 }
 
@@ -115,7 +112,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let when = moments.iter().map(String::len).max().unwrap_or(0);
     let names = if width < WIDE { Names::Left } else { Names::Shown(window.newest) };
     let columns = RecordColumns::of(&shown, width.saturating_sub(1), when, names);
-    let row = |(line, when): (&&Line, &String)| Row::of(Tone::Ours, " ").joined(columns.row(line, when));
+    let row = |(line, when): (&&Line, &String)| ours(" ").joined(columns.row(line, when));
     shown.iter().zip(&moments).map(row).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
 use crate::console::plain::visible;
 use crate::console::record_row::sentence;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, key, ours, quiet};
 use crate::console::time;
 
 /// The sheet of the selected record.
@@ -16,7 +16,7 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
     let selected = model.browse.window.lines.get(model.browse.log.at).map(|line| line.seq);
     match &model.browse.opened {
         Some((seq, Some(opened))) if Some(*seq) == selected => of(opened, model, width),
-        Some(_) | None => vec![Row::of(Tone::Quiet, " reading the record …")],
+        Some(_) | None => vec![quiet(" reading the record …")],
     }
 }
 
@@ -70,7 +70,7 @@ fn steps(line: &Line, width: usize) -> Row {
     // As many as have room.
     steps.into_iter().filter(|(.., is_here)| *is_here).fold(Row::default(), |row, (key, words, _)| {
         let gap = if row.runs.is_empty() { " " } else { "  " };
-        let longer = row.clone().and(Tone::Ours, gap).and(Tone::Key, key).and(Tone::Quiet, format!(" {words}"));
+        let longer = row.clone().ours(gap).key(key).quiet(format!(" {words}"));
         if longer.width() <= width { longer } else { row }
     })
 }
@@ -79,7 +79,7 @@ fn steps(line: &Line, width: usize) -> Row {
 fn rules_now(opened: &Opened, rows: &mut Entries) {
     let Some(explained) = &opened.explained else { return };
     rows.caption("rules", "as they are written now");
-    let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
+    let now = ours(format!("{}: ", explained.ruling.decision.word()));
     rows.entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason));
     nearest(&explained.near, rows);
     if explained.near.is_empty() && explained.ruling.rule.is_none() {
@@ -118,7 +118,7 @@ fn story(opened: &Opened, model: &Model, rows: &mut Entries) {
     for line in lines {
         let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
         let mark = if line.seq == opened.line.seq { " ▸ " } else { "   " };
-        rows.hung(Row::of(Tone::Key, mark).and(Tone::Quiet, format!("{when}  ")).joined(sentence(line)), 5);
+        rows.hung(key(mark).quiet(format!("{when}  ")).joined(sentence(line)), 5);
     }
 }
 
@@ -127,7 +127,7 @@ fn fields(body: &str, rows: &mut Entries) {
     const SHOWN: [&str; 7] = ["time", "server", "session", "ticket", "tool", "target", "rule"];
     let Ok(Value::Object(fields)) = serde_json::from_str(body) else {
         rows.caption("body", "it cannot be read as a record");
-        return rows.hung(Row::default().and_foreign(Tone::Foreign, body), 0);
+        return rows.hung(foreign(Tone::Foreign, body), 0);
     };
     rows.caption("record", "as it is in the log");
     for (name, value) in &fields {
@@ -148,7 +148,7 @@ fn fields(body: &str, rows: &mut Entries) {
 fn nested(name: &str, value: &Value, rows: &mut Entries) {
     let values = if let Value::Array(list) = value { list.as_slice() } else { std::slice::from_ref(value) };
     for value in values {
-        let row = Row::of(Tone::Ours, "   ").and_foreign(Tone::Quiet, name).and(Tone::Quiet, "  ");
+        let row = ours("   ").and_foreign(Tone::Quiet, name).quiet("  ");
         rows.hung(row.and_foreign(Tone::Foreign, &text(value)), 5);
     }
 }

@@ -2,61 +2,48 @@
 
 use super::{Entries, NARROW, grouped};
 use crate::console::card::counted;
-use crate::console::columns::{Columns, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, fitted, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::record_row::ruling;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::console::time;
 use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
 use crate::policy::question::rules_name;
-use crate::policy::rule::{Decision, Pending};
+use crate::policy::rule::{Decision, Defaults, Pending};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;
 
 pub(super) fn title(model: &Model) -> Row {
-    let Some(book) = &model.browse.book else {
-        return Row::of(Tone::Strong, " Rules");
-    };
-    let row = Row::of(Tone::Strong, " Rules").and(Tone::Quiet, format!(" · {}", counted(book.rules.len(), "rule")));
-    let standing = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
-    let waits = standing(|line| matches!(line, RuleEntry::Waits { .. }));
-    let granted = standing(|line| matches!(line, RuleEntry::Grant { .. }));
-    let mut row = row;
-    if granted > 0 {
-        row.push(Tone::Warn, format!(" · {}", counted(granted, "grant")));
-    }
-    if waits > 0 {
-        row.push(Tone::Danger, format!(" · {} to accept", counted(waits, "change")));
-    }
-    let suggested = standing(|line| matches!(line, RuleEntry::Suggested(_)));
-    if suggested > 0 {
-        row.push(Tone::Key, format!(" · {}", counted(suggested, "suggestion")));
-    }
-    let defaults = &book.defaults;
-    row.and(
-        Tone::Quiet,
-        format!(
-            " · else: pure {}, likely {}, mutates {}, hazard {}",
-            defaults.pure.word(),
-            defaults.likely.word(),
-            defaults.mutates.word(),
-            defaults.hazard.word()
-        ),
-    )
+    let Some(book) = &model.browse.book else { return strong(" Rules") };
+    let row = strong(" Rules").quiet(format!(" · {}", counted(book.rules.len(), "rule")));
+    let count = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
+    let granted = count(|line| matches!(line, RuleEntry::Grant { .. }));
+    let waits = count(|line| matches!(line, RuleEntry::Waits { .. }));
+    let suggested = count(|line| matches!(line, RuleEntry::Suggested(_)));
+    let notes = [
+        (granted, Tone::Warn, counted(granted, "grant")),
+        (waits, Tone::Danger, counted(waits, "change") + " to accept"),
+        (suggested, Tone::Key, counted(suggested, "suggestion")),
+    ];
+    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
+    let row = notes.fold(row, |row, (_, tone, words)| row.and(tone, format!(" · {words}")));
+    let Defaults { pure, likely, mutates, hazard } = book.defaults;
+    let (pure, likely, mutates, hazard) = (pure.word(), likely.word(), mutates.word(), hazard.word());
+    row.quiet(format!(" · else: pure {pure}, likely {likely}, mutates {mutates}, hazard {hazard}"))
 }
 
-pub(super) fn heading(model: &Model) -> Row {
-    let Some(book) = &model.browse.book else { return Row::of(Tone::Quiet, " reading the policy …") };
+pub(super) fn heading(model: &Model, _: usize) -> Row {
+    let Some(book) = &model.browse.book else { return quiet(" reading the policy …") };
     if let Some(broken) = &book.broken {
-        return Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, broken);
+        return danger(" ▲ ").and_foreign(Tone::Danger, broken);
     }
-    let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
+    let mut row = quiet(if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
-        row = row.and_foreign(Tone::Quiet, &file.display().to_string()).and(Tone::Quiet, "  ");
+        row = row.and_foreign(Tone::Quiet, &file.display().to_string()).quiet("  ");
     }
     row
 }
@@ -65,27 +52,22 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     let Some(book) = &model.browse.book else { return Vec::new() };
     if let Some(broken) = &book.broken {
         return vec![
-            Row::of(
-                Tone::Danger,
-                "The policy is broken: until you fix it, each call that is not denied waits for you.",
-            ),
-            Row::default().and_foreign(Tone::Ours, broken),
+            danger("The policy is broken: until you fix it, each call that is not denied waits for you."),
+            foreign(Tone::Ours, broken),
         ];
     }
     let file = book.files.first().map(|file| file.display().to_string()).unwrap_or_default();
     vec![
-        Row::of(Tone::Strong, "There are no rules yet."),
-        Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
-            .and(Tone::Key, "r")
-            .and(Tone::Ours, " on a waiting call makes one."),
+        strong("There are no rules yet."),
+        ours("What only reads passes; what changes something asks. ").key("r").ours(" on a waiting call makes one."),
         suggests(model),
         Row::default(),
-        Row::of(Tone::Ours, "A rule in ").and_foreign(Tone::Ours, &file).and(Tone::Ours, " answers for you:"),
-        Row::of(Tone::Key, "  [[rule]]"),
-        Row::of(Tone::Key, "  id = \"notes\""),
-        Row::of(Tone::Key, "  decision = \"allow\""),
-        Row::of(Tone::Key, "  server = \"memory\""),
-        Row::of(Tone::Key, "  tool = \"add_observations\""),
+        ours("A rule in ").and_foreign(Tone::Ours, &file).ours(" answers for you:"),
+        key("  [[rule]]"),
+        key("  id = \"notes\""),
+        key("  decision = \"allow\""),
+        key("  server = \"memory\""),
+        key("  tool = \"add_observations\""),
     ]
 }
 
@@ -95,19 +77,19 @@ fn suggests(model: &Model) -> Row {
     match &attempt.found {
         _ if attempt.failed.is_some() => {
             let why = attempt.failed.as_deref().unwrap_or_default();
-            Row::of(Tone::Warn, "The log suggests nothing: ").and_foreign(Tone::Warn, why)
+            warn("The log suggests nothing: ").and_foreign(Tone::Warn, why)
         }
-        None => Row::of(Tone::Quiet, "The log is being read for rules that would have saved questions …"),
+        None => quiet("The log is being read for rules that would have saved questions …"),
         Some(found) if found.calls == 0 => {
             let words = "The log is empty. Wrap with --observe for a day, and rules are suggested here.";
-            Row::of(Tone::Ours, words)
+            ours(words)
         }
         Some(found) => {
             let words = format!(
                 "No rule to suggest from {}: that takes two similar calls, both approved.",
                 counted(found.calls, "decided call")
             );
-            Row::of(Tone::Ours, words)
+            ours(words)
         }
     }
 }
@@ -116,9 +98,8 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let shown = || model.browse.rule_lines.iter().take(500);
     let hits = shown().map(|line| if let RuleEntry::Rule(line) = line { line.hits } else { 0 }).max().unwrap_or(0);
     let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
-    let want = |gap, wants, least| Want { gap, wants, least };
     let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
-    let wants = [want(0, id, 12), want(2, 30, 16), want(1, grouped(hits).len().max(4), 4), want(1, last, last)];
+    let wants = [(0, id, 12), (2, 30, 16), (1, grouped(hits).len().max(4), 4), (1, last, last)];
     // What a rule is for tells more than when it last decided, and than how often.
     let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
     let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");
@@ -129,42 +110,42 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
 fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -> Row {
     match line {
         RuleEntry::Rule(hits) => row(model, line, hits, columns),
-        RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
-            .and(Tone::Strong, format!("{} policy changed: ", pending.layer.word()))
+        RuleEntry::Waits { pending, .. } => danger(" Δ waits  ")
+            .strong(format!("{} policy changed: ", pending.layer.word()))
             .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
-            .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
-            .and(Tone::Key, "  Enter")
-            .and(Tone::Quiet, " shows it"),
+            .quiet(if pending.loosens.len() > 1 { " …" } else { "" })
+            .key("  Enter")
+            .quiet(" shows it"),
         RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
             let rest = match width {
                 ..NARROW => Row::default(),
-                _ => cell(Tone::Quiet, server).and(Tone::Quiet, "/"),
+                _ => foreign(Tone::Quiet, server).quiet("/"),
             };
             columns.row([
-                Row::of(Tone::Warn, " ◷ "),
-                Row::of(Tone::Good, "grant"),
-                cell(Tone::Strong, &card.id),
-                Row::of(Tone::Ours, grouped(u64::from(card.used))),
+                warn(" ◷ "),
+                good("grant"),
+                foreign(Tone::Strong, &card.id),
+                ours(grouped(u64::from(card.used))),
                 last(model, line),
-                rest.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card)),
+                rest.and_foreign(Tone::Strong, &card.tool).quiet(": ").joined(grants::covers(card)),
             ])
         }
     }
 }
 
 fn suggested(rule: &SuggestedRule, width: usize) -> Row {
-    let row = Row::of(Tone::Key, " + suggest ");
+    let row = key(" + suggest ");
     let saves = counted(rule.saves, "question");
     // The tool is before it.
     let says = rule.scope.narrowed().unwrap_or_else(|| rule.scope.says());
     let row = if width < NARROW {
-        row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
+        row.strong(format!("{:>4} ", grouped(rule.saves)))
     } else {
-        row.and(Tone::Strong, format!("saves {saves:<14} "))
+        row.strong(format!("saves {saves:<14} "))
     };
-    let row = row.and_foreign(Tone::Ours, rules_name(&rule.server)).and(Tone::Quiet, "/");
-    row.and_foreign(Tone::Strong, &rule.tool).and(Tone::Quiet, ": ").and_foreign(Tone::Ours, &says)
+    let row = row.and_foreign(Tone::Ours, rules_name(&rule.server)).quiet("/");
+    row.and_foreign(Tone::Strong, &rule.tool).quiet(": ").and_foreign(Tone::Ours, &says)
 }
 
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
@@ -176,19 +157,19 @@ fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> 
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
     let mut rest = Row::default();
     if let Some(end) = rule.and_then(|rule| rule.expires) {
-        rest = expiry(end, model).and(Tone::Ours, "  ");
+        rest = expiry(end, model).ours("  ");
     }
-    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
+    let selects = rule.map(selects).unwrap_or_else(|| quiet(gone(model)));
     columns.row([
-        if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::default() },
+        if warned { warn(" ▲ ") } else { Row::default() },
         match rule {
-            Some(rule) if rule.disabled => Row::of(Tone::Quiet, "off"),
-            Some(rule) if waits(model, &rule.id) => Row::of(Tone::Danger, "waits"),
+            Some(rule) if rule.disabled => quiet("off"),
+            Some(rule) if waits(model, &rule.id) => danger("waits"),
             Some(rule) => ruling(rule.decision),
-            None => Row::of(Tone::Quiet, "gone"),
+            None => quiet("gone"),
         },
-        cell(Tone::Strong, &line.id),
-        Row::of(Tone::Ours, grouped(line.hits)),
+        foreign(Tone::Strong, &line.id),
+        ours(grouped(line.hits)),
         last(model, entry),
         rest.joined(selects),
     ])
@@ -198,10 +179,10 @@ fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> 
 fn last(model: &Model, line: &RuleEntry) -> Row {
     match line {
         RuleEntry::Rule(line) => match line.last {
-            Some(at) => Row::of(Tone::Quiet, format!("{} ago", time::span(model.now - at))),
-            None => Row::of(Tone::Quiet, "never"),
+            Some(at) => quiet(format!("{} ago", time::span(model.now - at))),
+            None => quiet("never"),
         },
-        RuleEntry::Grant { card, .. } => Row::of(Tone::Warn, grants::left(card, model.now)),
+        RuleEntry::Grant { card, .. } => warn(grants::left(card, model.now)),
         RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => Row::default(),
     }
 }
@@ -222,20 +203,20 @@ fn waits(model: &Model, id: &str) -> bool {
 
 fn expiry(end: i64, model: &Model) -> Row {
     match end - model.now {
-        ..=0 => Row::of(Tone::Warn, "expired"),
-        left @ ..=SOON => Row::of(Tone::Warn, format!("{} left", time::span(left))),
-        left => Row::of(Tone::Quiet, format!("{} left", time::span(left))),
+        ..=0 => warn("expired"),
+        left @ ..=SOON => warn(format!("{} left", time::span(left))),
+        left => quiet(format!("{} left", time::span(left))),
     }
 }
 
 fn selects(rule: &RuleLine) -> Row {
     if rule.selects.is_empty() {
-        return Row::of(Tone::Warn, "every call");
+        return warn("every call");
     }
     let mut row = Row::default();
     for (at, (name, value)) in rule.selects.iter().enumerate() {
         let between = if at == 0 { "" } else { ", " };
-        row = row.and(Tone::Quiet, format!("{between}{name} ")).and_foreign(Tone::Ours, value);
+        row = row.quiet(format!("{between}{name} ")).and_foreign(Tone::Ours, value);
     }
     row
 }
@@ -243,7 +224,7 @@ fn selects(rule: &RuleLine) -> Row {
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     match model.browse.rule_lines.get(at) {
-        None => rows.hung(Row::of(Tone::Quiet, " This rule is in no file, and the log does not name it."), 1),
+        None => rows.hung(quiet(" This rule is in no file, and the log does not name it."), 1),
         Some(RuleEntry::Rule(line)) => rule_sheet(model, line, &mut rows),
         Some(RuleEntry::Grant { server, card, .. }) => grant_sheet(model, server, card, &mut rows),
         // Enter shows these as a review; what is beside the list is the gist of it.
@@ -255,7 +236,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
 
 fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
     let date = |at: i64| time::date(at, model.settings.offset);
-    rows.entry("rule", Row::default().and_foreign(Tone::Strong, &line.id));
+    rows.entry("rule", foreign(Tone::Strong, &line.id));
     let rule = rule(model, line);
     match rule {
         None => {
@@ -281,13 +262,13 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
                 rows.ours("matches", "every call");
             }
             if let Some(end) = rule.expires {
-                let until = Row::of(Tone::Ours, date(end)).and(Tone::Quiet, " · ");
+                let until = ours(date(end)).quiet(" · ");
                 rows.entry("expires", until.joined(expiry(end, model)));
             }
             rows.foreign("note", rule.note.as_deref().unwrap_or_default());
             for warning in &rule.warnings {
-                let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, &warning.what);
-                rows.entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.hint));
+                let row = warn("▲ ").and_foreign(Tone::Warn, &warning.what);
+                rows.entry("warning", row.ours("; ").and_foreign(Tone::Ours, &warning.hint));
             }
         }
     }
@@ -309,7 +290,7 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
 fn waits_sheet(pending: &Pending, rows: &mut Entries) {
     rows.foreign("file", &pending.file);
     for (at, line) in pending.loosens.iter().enumerate() {
-        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, line);
+        let row = warn("▲ ").and_foreign(Tone::Warn, line);
         rows.entry(if at == 0 { "loosens" } else { "" }, row);
     }
     rows.keys(&[("Enter", "shows the change, and what it would change of past rulings")]);
@@ -328,7 +309,7 @@ fn suggested_sheet(rule: &SuggestedRule, rows: &mut Entries) {
 
 fn grant_sheet(model: &Model, server: &str, card: &GrantCard, rows: &mut Entries) {
     let date = |at: i64| time::date(at, model.settings.offset);
-    rows.entry("grant", Row::default().and_foreign(Tone::Strong, &card.id));
+    rows.entry("grant", foreign(Tone::Strong, &card.id));
     rows.foreign("server", server);
     rows.foreign("tool", &card.tool);
     rows.entry("covers", grants::covers(card));
@@ -337,8 +318,8 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, rows: &mut Entries
         rows.ours("ends", date(until));
     }
     rows.ours("ends also", "with this server's session, or once the tool's definition changes");
-    let given = Row::of(Tone::Ours, date(card.given)).and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &card.who);
-    rows.entry("given", given.and(Tone::Quiet, ", with ").and_foreign(Tone::Ours, &card.ticket));
+    let given = ours(date(card.given)).quiet(" by ").and_foreign(Tone::Ours, &card.who);
+    rows.entry("given", given.quiet(", with ").and_foreign(Tone::Ours, &card.ticket));
     rows.ours("approved", counted(card.used, "call"));
     rows.keys(&[("x", "ends it now"), ("3", "its calls"), ("Esc", "back")]);
 }

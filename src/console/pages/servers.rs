@@ -3,38 +3,38 @@
 use super::{Entries, grouped};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, fitted, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::console::time;
 use crate::console::view::promise;
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
 
 pub(super) fn title(model: &Model) -> Row {
-    let row = Row::of(Tone::Strong, " Servers").and(Tone::Quiet, format!(" · {} running", model.wrappers.len()));
+    let row = strong(" Servers").quiet(format!(" · {} running", model.wrappers.len()));
     let bare = model.browse.unwrapped.len();
     let past = model.browse.server_lines.len().saturating_sub(model.wrappers.len() + bare);
-    let row = if past == 0 { row } else { row.and(Tone::Quiet, format!(" · {past} ended")) };
-    if bare == 0 { row } else { row.and(Tone::Danger, format!(" · {bare} NOT wrapped")) }
+    let row = if past == 0 { row } else { row.quiet(format!(" · {past} ended")) };
+    if bare == 0 { row } else { row.danger(format!(" · {bare} NOT wrapped")) }
 }
 
-pub(super) fn heading(width: usize) -> Row {
+pub(super) fn heading(_: &Model, width: usize) -> Row {
     let parts = [" ● running", " ○ ended", " ✗ not wrapped", " ◌ opening", " · Enter tells more"];
     parts.into_iter().fold(Row::default(), |row, part| {
-        let longer = row.clone().and(Tone::Quiet, part);
+        let longer = row.clone().quiet(part);
         if longer.width() <= width { longer } else { row }
     })
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
     vec![
-        Row::of(Tone::Strong, "No server is wrapped yet."),
-        Row::of(Tone::Ours, "Wrap the servers of your hosts:"),
-        Row::of(Tone::Key, model.hint("  mcp-approve install")),
-        Row::of(Tone::Ours, "Or by hand, in a host's own file:"),
-        Row::of(Tone::Key, model.hint("  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
+        strong("No server is wrapped yet."),
+        ours("Wrap the servers of your hosts:"),
+        key(model.hint("  mcp-approve install")),
+        ours("Or by hand, in a host's own file:"),
+        key(model.hint("  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
     ]
 }
 
@@ -72,19 +72,18 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let of = |line| Shown::of(model, line);
     let first = || model.browse.server_lines.iter().take(200).filter_map(of);
     let most = |cell: fn(&Model, Shown<'_>) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
-    let want = |gap, wants, least| Want { gap, wants, least };
     let names = || first().map(Shown::server);
     let name = NameColumn::of(names(), 12).width;
     let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
     let about = most(about).min(40);
     let wants = [
-        want(1, state, state),
-        want(1, calls, calls),
-        want(1, failed, failed),
-        want(2, about, about.min(8)),
-        want(2, bars, bars.min(8)),
-        want(0, widest(names()), name),
+        (1, state, state),
+        (1, calls, calls),
+        (1, failed, failed),
+        (2, about, about.min(8)),
+        (2, bars, bars.min(8)),
+        (0, widest(names()), name),
     ];
     let [state, calls, failed, about, bars, name] = fitted(width.saturating_sub(3), wants, &[4, 3, 2, 1]);
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
@@ -97,8 +96,8 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
 fn row(model: &Model, line: Shown<'_>, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
     let (mark, tone, bars) = match line {
         Shown::Running(one) => (mark(one), Tone::Strong, spark(model, one, bars)),
-        Shown::Ended(..) | Shown::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet, Row::default()),
-        Shown::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger, Row::default()),
+        Shown::Ended(..) | Shown::Past(..) => (quiet(" ○ "), Tone::Quiet, Row::default()),
+        Shown::Unwrapped(_) => (danger(" ✗ "), Tone::Danger, Row::default()),
     };
     let name = names.cell(tone, line.server());
     columns.row([mark, name, state(model, line), calls(model, line), failed(model, line), bars, about(model, line)])
@@ -107,24 +106,24 @@ fn row(model: &Model, line: Shown<'_>, columns: &Columns, (names, bars): (NameCo
 /// Its host, or the part of its tools that the scope leaves.
 fn about(_: &Model, line: Shown<'_>) -> Row {
     match line {
-        Shown::Running(one) if !one.status.scope.is_empty() => cell(Tone::Warn, &one.status.scope),
-        Shown::Running(one) => cell(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet")),
-        Shown::Unwrapped(one) => cell(Tone::Quiet, &one.host),
+        Shown::Running(one) if !one.status.scope.is_empty() => foreign(Tone::Warn, &one.status.scope),
+        Shown::Running(one) => foreign(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet")),
+        Shown::Unwrapped(one) => foreign(Tone::Quiet, &one.host),
         Shown::Ended(..) | Shown::Past(..) => Row::default(),
     }
 }
 
 /// Its state: what waits, or when it ended.
 fn state(model: &Model, line: Shown<'_>) -> Row {
-    let ago = |word: &str, at: i64| Row::of(Tone::Quiet, format!("{word} {} ago", time::span(model.now - at)));
+    let ago = |word: &str, at: i64| quiet(format!("{word} {} ago", time::span(model.now - at)));
     match line {
         Shown::Running(one) if one.status.waiting == 0 => Row::default(),
-        Shown::Running(one) => Row::of(Tone::Warn, format!("{} waiting", grouped(one.status.waiting))),
+        Shown::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
         Shown::Ended(_, when) => ago("ended", when),
-        Shown::Unwrapped(_) => Row::of(Tone::Danger, "not wrapped"),
+        Shown::Unwrapped(_) => danger("not wrapped"),
         Shown::Past(_, session) => {
             let word = if session.ended { "ended" } else { "seen" };
-            session.last.map_or_else(|| Row::of(Tone::Quiet, word), |at| ago(word, at))
+            session.last.map_or_else(|| quiet(word), |at| ago(word, at))
         }
     }
 }
@@ -137,7 +136,7 @@ fn calls(model: &Model, line: Shown<'_>) -> Row {
         Shown::Past(_, session) => session.calls,
         Shown::Unwrapped(_) => return Row::default(),
     };
-    Row::of(Tone::Ours, format!("{} decided", grouped(calls)))
+    ours(format!("{} decided", grouped(calls)))
 }
 
 fn decided(status: &Status) -> u64 {
@@ -150,7 +149,7 @@ fn failed(_: &Model, line: Shown<'_>) -> Row {
         Shown::Past(_, session) => session.failed,
         Shown::Ended(..) | Shown::Unwrapped(_) => 0,
     };
-    if failed == 0 { Row::default() } else { Row::of(Tone::Danger, format!("{} failed", grouped(failed))) }
+    if failed == 0 { Row::default() } else { danger(format!("{} failed", grouped(failed))) }
 }
 
 /// What the log counts of a wrapper's run.
@@ -160,14 +159,14 @@ fn logged<'a>(model: &'a Model, one: &Connected) -> Option<&'a SessionTally> {
 
 fn mark(one: &Connected) -> Row {
     if one.wrapper.observe {
-        return Row::of(Tone::Danger, " ◆ ");
+        return danger(" ◆ ");
     }
     match one.status.phase {
-        Some(Phase::Active) => Row::of(Tone::Good, " ● "),
-        Some(Phase::Closed) => Row::of(Tone::Quiet, " ○ "),
+        Some(Phase::Active) => good(" ● "),
+        Some(Phase::Closed) => quiet(" ○ "),
         // A stateless host opens nothing.
-        _ if !one.status.era.is_empty() => Row::of(Tone::Good, " ● "),
-        _ => Row::of(Tone::Warn, " ◌ "),
+        _ if !one.status.era.is_empty() => good(" ● "),
+        _ => warn(" ◌ "),
     }
 }
 
@@ -175,7 +174,7 @@ fn mark(one: &Connected) -> Row {
 pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let Some(latencies) = model.browse.latencies.get(&one.wrapper.session) else {
-        return Row::of(Tone::Quiet, " ".repeat(columns));
+        return quiet(" ".repeat(columns));
     };
     let shown: Vec<u64> = latencies.iter().rev().take(columns).rev().copied().collect();
     let most = shown.iter().copied().max().unwrap_or(1).max(1);
@@ -185,16 +184,16 @@ pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
         BARS[7_usize.saturating_sub(step as usize)]
     };
     let bars: String = shown.iter().map(bar).collect();
-    Row::of(Tone::Good, bars).padded(columns)
+    good(bars).padded(columns)
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.server_lines.get(at).and_then(|line| Shown::of(model, line)) else {
-        return vec![Row::of(Tone::Quiet, " This server is not known here.")];
+        return vec![quiet(" This server is not known here.")];
     };
     let date = |at: i64| time::date(at, model.settings.offset);
     let mut rows = Entries::new(width);
-    rows.entry("server", Row::default().and_foreign(Tone::Strong, line.server()));
+    rows.entry("server", foreign(Tone::Strong, line.server()));
     match line {
         Shown::Running(one) => wrapper(model, one, &mut rows),
         Shown::Ended(one, when) => {
@@ -216,7 +215,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             rows.says("not wrapped", Tone::Danger, words);
             rows.foreign("host", &one.host);
             rows.foreign("list", &one.list);
-            rows.entry("to fix", Row::of(Tone::Ours, "run ").and(Tone::Key, model.hint("mcp-approve install")));
+            rows.entry("to fix", ours("run ").key(model.hint("mcp-approve install")));
             return rows.rows;
         }
         Shown::Past(name, session) => {
@@ -246,13 +245,13 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     };
     rows.ours("lifecycle", phase);
     let level = wrapper.assurance;
-    rows.entry("assurance", Row::of(Tone::Ours, level.word()).and(Tone::Quiet, format!(": {}", promise(level))));
+    rows.entry("assurance", ours(level.word()).quiet(format!(": {}", promise(level))));
     rows.foreign("scope", &status.scope);
     if wrapper.observe {
         rows.says("OBSERVE", Tone::Danger, "every call passes, and is only recorded");
     }
     if let Some(banner) = &status.banner {
-        rows.entry("▲", Row::default().and_foreign(Tone::Warn, banner));
+        rows.entry("▲", foreign(Tone::Warn, banner));
     }
     rows.caption("calls", "since it started");
     let (decided, waiting) = (decided(status), status.waiting);
@@ -269,8 +268,8 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));
     rows.ours("errors", format!("{failed} failed; {refused} of the host refused"));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let bars = spark(model, one, rows.width().saturating_sub(30).min(32));
-        rows.entry("latency", bars.and(Tone::Quiet, format!(" last {}", time::latency(*last))));
+        let bars = spark(model, one, rows.width.saturating_sub(30).min(32));
+        rows.entry("latency", bars.quiet(format!(" last {}", time::latency(*last))));
     }
     rows.caption("process", "");
     rows.ours("wrapper", format!("pid {}", wrapper.pid));

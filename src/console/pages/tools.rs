@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use super::{Entries, NARROW, changed};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, widest};
+use crate::console::columns::{Columns, NameColumn, fitted, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::console::time;
 use crate::link::message::PinState;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;
-    let row = Row::of(Tone::Strong, " Tools").and(Tone::Quiet, format!(" · {}", counted(lines.len(), "tool")));
+    let row = strong(" Tools").quiet(format!(" · {}", counted(lines.len(), "tool")));
     let look = lines.iter().filter(|line| line.wants_review() || line.disputed || !line.hazards.is_empty()).count();
-    let row = if look == 0 { row } else { row.and(Tone::Warn, format!(" · {look} to look at, first")) };
+    let row = if look == 0 { row } else { row.warn(format!(" · {look} to look at, first")) };
     let wanted = lines.iter().filter(|line| line.wants_word()).count();
-    let row = if wanted == 0 { row } else { row.and(Tone::Ours, format!(" · {wanted} to confirm")) };
+    let row = if wanted == 0 { row } else { row.ours(format!(" · {wanted} to confirm")) };
     let marked = lines.iter().filter(|line| is_marked(model, line)).count();
-    if marked == 0 { row } else { row.and(Tone::Key, format!(" · {marked} marked")) }
+    if marked == 0 { row } else { row.key(format!(" · {marked} marked")) }
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
@@ -30,18 +30,18 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
 /// Where the selection is, or why what is remembered is not here.
 pub(super) fn foot(model: &Model) -> Row {
     match &model.browse.forgotten {
-        Some(why) => Row::of(Tone::Danger, " ").and_foreign(Tone::Danger, why),
+        Some(why) => danger(" ").and_foreign(Tone::Danger, why),
         None => super::place(model),
     }
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
     if model.browse.counts.is_none() && !model.browse.log_missing {
-        return vec![Row::of(Tone::Quiet, "reading the log …")];
+        return vec![quiet("reading the log …")];
     }
     vec![
-        Row::of(Tone::Strong, "No tool is known yet."),
-        Row::of(Tone::Ours, "A server's tools appear once its host has listed them, or has called one."),
+        strong("No tool is known yet."),
+        ours("A server's tools appear once its host has listed them, or has called one."),
     ]
 }
 
@@ -70,18 +70,17 @@ fn shape(model: &Model, width: usize) -> Shape {
     let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
     let words = |room: usize| lines().map(|line| why(line, room).width()).max().unwrap_or(0);
     let whole = words(usize::MAX).min(40);
-    let want = |gap, wants, least| Want { gap, wants, least };
     // Beside its sheet, which has the figures, a list is about names.
     let least_tool = if (NARROW..80).contains(&width) { 20 } else { 13 };
     let wants = [
-        want(0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
-        want(1, server, least_server),
-        want(1, digits(CALLS, |line| line.calls), CALLS.len()),
-        want(1, digits("denied", |line| line.denied), 6),
-        want(1, digits("failed", |line| line.failed), 6),
-        want(2, if whole == 0 { 0 } else { whole.max(WORDS.len()) }, WORDS.len()),
-        want(1, latency, latency),
-        want(1, version, 2),
+        (0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
+        (1, server, least_server),
+        (1, digits(CALLS, |line| line.calls), CALLS.len()),
+        (1, digits("denied", |line| line.denied), 6),
+        (1, digits("failed", |line| line.failed), 6),
+        (2, if whole == 0 { 0 } else { whole.max(WORDS.len()) }, WORDS.len()),
+        (1, latency, latency),
+        (1, version, 2),
     ];
     let room = width.saturating_sub(LEADING);
     let [tool, server, calls, denied, failed, words, latency, version] = fitted(room, wants, &[7, 6, 2, 4, 3, 5, 1]);
@@ -113,22 +112,22 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
 
 fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
     if let Subject::Program(_) = line.subject {
-        let row = Row::of(Tone::Danger, " Δ ").and(Tone::Danger, "  program  ");
+        let row = danger(" Δ ").danger("  program  ");
         let row = row.and_foreign(Tone::Strong, &line.server);
-        return row.and(Tone::Danger, "  its program or command line changed");
+        return row.danger("  its program or command line changed");
     }
     let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
     let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
     shape.columns.row([
-        if is_marked(model, line) { Row::of(Tone::Key, "✓ ") } else { look(line) },
+        if is_marked(model, line) { key("✓ ") } else { look(line) },
         badge(line),
         shape.tool.cell(tone, &line.tool),
         shape.server.cell(Tone::Quiet, &line.server),
-        Row::of(Tone::Quiet, line.version.map(|version| version.to_string()).unwrap_or_default()),
-        Row::of(Tone::Ours, line.calls.to_string()),
+        quiet(line.version.map(|version| version.to_string()).unwrap_or_default()),
+        ours(line.calls.to_string()),
         some(Tone::Warn, line.denied),
         some(Tone::Danger, line.failed),
-        Row::of(Tone::Quiet, line.p50.map(time::latency).unwrap_or_default()),
+        quiet(line.p50.map(time::latency).unwrap_or_default()),
         why(line, shape.words),
     ])
 }
@@ -140,43 +139,47 @@ fn is_marked(model: &Model, line: &ToolLine) -> bool {
 /// Whether it needs a look: changed before disputed before hazards.
 fn look(line: &ToolLine) -> Row {
     if line.wants_review() {
-        Row::of(Tone::Danger, "Δ ")
+        danger("Δ ")
     } else if line.disputed {
-        Row::of(Tone::Warn, "? ")
+        warn("? ")
     } else if !line.hazards.is_empty() {
-        Row::of(Tone::Warn, "▲ ")
+        warn("▲ ")
     } else {
-        Row::of(Tone::Ours, "  ")
+        ours("  ")
     }
 }
 
 fn badge(line: &ToolLine) -> Row {
     match line.badge {
-        Some(Badge::Pure) => Row::of(Tone::Good, "○ PURE"),
-        Some(Badge::Likely) => Row::of(Tone::Ours, "◌ PURE?"),
-        Some(Badge::Mutates) => Row::of(Tone::Warn, "● MUTATES"),
-        None => Row::of(Tone::Quiet, "  unknown"),
+        Some(Badge::Pure) => good("○ PURE"),
+        Some(Badge::Likely) => ours("◌ PURE?"),
+        Some(Badge::Mutates) => warn("● MUTATES"),
+        None => quiet("  unknown"),
     }
 }
 
 /// What needs a look, else what it does and what it gives; the latter where there is room for both.
 fn why(line: &ToolLine, room: usize) -> Row {
     match line.pin {
-        Some(PinState::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
-        Some(PinState::New) => return Row::of(Tone::Warn, "new"),
-        Some(PinState::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
-        Some(PinState::Refused) => return Row::of(Tone::Danger, "refused"),
+        Some(PinState::Changed { .. }) => return danger("changed"),
+        Some(PinState::New) => return warn("new"),
+        Some(PinState::Unreviewed) => return warn("not reviewed"),
+        Some(PinState::Refused) => return danger("refused"),
         Some(PinState::Trusted) | None => {}
     }
     if line.disputed {
-        return Row::of(Tone::Warn, "disputed");
+        return warn("disputed");
     }
     match line.hazards.first() {
-        Some((name, _)) => Row::default().and_foreign(Tone::Warn, name),
+        Some((name, _)) => foreign(Tone::Warn, name),
         None => {
             let words = line.words.split_once('|').map_or("", |(_, rest)| rest);
-            let whole = cell(Tone::Quiet, words);
-            if whole.width() <= room { whole } else { cell(Tone::Quiet, words.split('|').next().unwrap_or_default()) }
+            let whole = foreign(Tone::Quiet, words);
+            if whole.width() <= room {
+                whole
+            } else {
+                foreign(Tone::Quiet, words.split('|').next().unwrap_or_default())
+            }
         }
     }
 }
@@ -200,7 +203,7 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
     match line.subject {
         _ if !line.wants_review() => {}
         Subject::Pinned(_) => {
-            let row = Row::of(Tone::Key, "Enter").and(Tone::Quiet, " reads what changed, to accept or refuse it");
+            let row = key("Enter").quiet(" reads what changed, to accept or refuse it");
             rows.entry("", row);
         }
         Subject::Tool | Subject::Program(_) => rows.says("", Tone::Quiet, "what changed is being read"),
@@ -210,32 +213,32 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
 /// The sheet of a server whose program changed.
 fn program_sheet(program: &PinnedProgram, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
-    rows.entry("server", Row::default().and_foreign(Tone::Strong, &program.server));
-    rows.entry("program", Row::of(Tone::Danger, "Δ ").and_foreign(Tone::Danger, &program.why));
+    rows.entry("server", foreign(Tone::Strong, &program.server.name));
+    rows.entry("program", danger("Δ ").and_foreign(Tone::Danger, &program.why));
     let words = " reads what changed, to accept it; no allow rule covers its tools";
-    rows.entry("", Row::of(Tone::Key, "Enter").and(Tone::Quiet, words));
-    rows.foreign("runs", &program.command);
+    rows.entry("", key("Enter").quiet(words));
+    rows.foreign("runs", &program.server.command);
     rows.keys(&[("Esc", "back")]);
     rows.rows
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.tool_lines.get(at) else {
-        return vec![Row::of(Tone::Quiet, " This tool is not known here.")];
+        return vec![quiet(" This tool is not known here.")];
     };
     if let Subject::Program(at) = line.subject {
         let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
         return program.map(|program| program_sheet(program, width)).unwrap_or_default();
     }
     let mut rows = Entries::new(width);
-    rows.entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool));
+    rows.entry("tool", foreign(Tone::Strong, &line.tool));
     rows.foreign("server", &line.server);
-    let badge = badge(line).and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
-    rows.entry("badge", badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity));
+    let badge = badge(line).ours("  ").and_foreign(Tone::Ours, &line.words);
+    rows.entry("badge", badge.quiet(" · ").and_foreign(Tone::Quiet, &line.identity));
     pin(line, &mut rows);
     if line.wants_word() {
-        let row = Row::of(Tone::Key, "space").and(Tone::Quiet, " marks it; then ").and(Tone::Key, "p");
-        let row = row.and(Tone::Quiet, " it reads  ").and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
+        let row = key("space").quiet(" marks it; then ").key("p");
+        let row = row.quiet(" it reads  ").key("m").quiet(" it changes something");
         rows.entry("your word", row);
     }
     if line.disputed {
@@ -258,9 +261,8 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.caption("evidence", &counted(line.evidence.len(), "reason"));
         for evidence in &line.evidence {
             let (source, says) = evidence.split_once(' ').unwrap_or(("", evidence));
-            let row = Row::of(Tone::Ours, " ")
-                .joined(cell(Tone::Quiet, source).clipped(super::LABEL).padded(super::LABEL))
-                .and(Tone::Ours, " ");
+            let row =
+                ours(" ").joined(foreign(Tone::Quiet, source).clipped(super::LABEL).padded(super::LABEL)).ours(" ");
             rows.hung(row.and_foreign(Tone::Foreign, says), if width >= 60 { 13 } else { 3 });
         }
     }

@@ -4,8 +4,10 @@ use std::io::{self, Stdout, Write, stdout};
 use std::sync::Once;
 use std::sync::mpsc::Sender;
 
+use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
+use crossterm::style::Print;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -21,14 +23,14 @@ pub(super) struct Screen {
 }
 
 /// The terminal reports when it gets or loses the focus.
-const FOCUS_ON: &[u8] = b"\x1b[?1004h";
-const FOCUS_OFF: &[u8] = b"\x1b[?1004l";
+const FOCUS_ON: &str = "\x1b[?1004h";
+const FOCUS_OFF: &str = "\x1b[?1004l";
 /// Clicks and the wheel, with positions beyond column 223; never every movement.
-const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
-const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 /// Keeps the terminal's own title, and gives it back.
-const KEEP_TITLE: &[u8] = b"\x1b[22;2t";
-const OLD_TITLE: &[u8] = b"\x1b[23;2t";
+const KEEP_TITLE: &str = "\x1b[22;2t";
+const OLD_TITLE: &str = "\x1b[23;2t";
 
 impl Screen {
     /// Takes the terminal on standard output.
@@ -124,10 +126,9 @@ fn base64(bytes: &[u8]) -> String {
 
 fn enter(pointer: Pointer) -> io::Result<()> {
     enable_raw_mode()?;
-    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
-        .and_then(|()| stdout().write_all(KEEP_TITLE))
-        .and_then(|()| stdout().write_all(FOCUS_ON))
-        .and_then(|()| if pointer == Pointer::Captured { stdout().write_all(MOUSE_ON) } else { Ok(()) });
+    let (keep, focus) = (Print(KEEP_TITLE), Print(FOCUS_ON));
+    let mouse = Print(if pointer == Pointer::Captured { MOUSE_ON } else { "" });
+    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, keep, focus, mouse);
     if entered.is_err() {
         leave();
     }
@@ -136,11 +137,8 @@ fn enter(pointer: Pointer) -> io::Result<()> {
 
 /// As much of the way back as the terminal still allows; a failure has no place left to be shown.
 pub(super) fn leave() {
-    let _ = stdout()
-        .write_all(FOCUS_OFF)
-        .and_then(|()| stdout().write_all(MOUSE_OFF))
-        .and_then(|()| stdout().write_all(OLD_TITLE));
-    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
+    let (focus, mouse, title) = (Print(FOCUS_OFF), Print(MOUSE_OFF), Print(OLD_TITLE));
+    let _ = execute!(stdout(), focus, mouse, title, DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }
 

@@ -1,9 +1,10 @@
 //! Rules that would have saved questions, found in the log and ready to be written.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Ending, LISTED, TrialRunner};
+use super::{LISTED, TrialRunner};
 use crate::behavior::conclude::{self, Replaced};
 use crate::console::card::counted;
 use crate::console::found::Finding;
@@ -20,19 +21,19 @@ const OFFERED: usize = 5;
 const LASTS: i64 = 30 * 86_400_000;
 
 impl TrialRunner {
-    pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<Ending, String> {
-        let policy = crate::console::tried_policy::read(&self.sources.places, &Which::Written)?;
+    pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<ControlFlow<()>, String> {
+        let policy = crate::console::rule_book::tried(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
-            return Ok(Ending::Interrupted);
+            return Ok(ControlFlow::Break(()));
         };
         let now = (self.sources.now)();
         // Some may turn out to be no policy once written; then there are still enough.
         let found = suggest(&policy, &calls, now, 2 * OFFERED);
         let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
         let rules = found.rules.iter().filter_map(|one| written(one, &policy, &mut taken, now));
-        let found = Suggested { calls: calls.len(), questions: found.questions, rules: rules.take(OFFERED).collect() };
+        let found = Suggested { calls: calls.len(), rules: rules.take(OFFERED).collect() };
         (self.tell)(Finding::Tried(Tried::Suggestions { id, found: Arc::new(found) }));
-        Ok(Ending::Over)
+        Ok(ControlFlow::Continue(()))
     }
 }
 

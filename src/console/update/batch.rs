@@ -2,21 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, answer, decide, moves, note};
+use super::{Command, decide, moves};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{
-    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
+    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Seen,
 };
 use crate::console::record_row::verdict;
-use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
     let Some(group) = model.selected_group() else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
     turn(model, keys);
@@ -26,7 +25,7 @@ pub(super) fn mark(model: &mut Model) {
 /// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
 pub(super) fn mark_alike(model: &mut Model) {
     let Some(held) = model.selection() else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
     let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
@@ -50,14 +49,14 @@ pub(super) fn regroup(model: &mut Model) {
         Grouping::Each => (Grouping::Identical, "Identical calls are one row now."),
     };
     model.grouping = grouping;
-    note(model, Tone::Ours, words);
+    model.say(words);
 }
 
-/// Opens the list of several calls; `None` where there is but one, so that its card is the question.
-pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
+/// Opens the list of several calls, or says why not; `false` where there is but one, so that its card is the question.
+pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
     let targets = model.targets();
     if targets.len() < 2 && model.marked_calls().is_empty() {
-        return None;
+        return false;
     }
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
@@ -66,28 +65,28 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
              splits a row.",
             targets.len()
         );
-        note(model, Tone::Warn, words);
-        return Some(());
+        model.warn(words);
+        return true;
     }
-    let unread = targets.iter().filter(|held| held.unread() == Some(Unread::End)).count();
+    let unread = targets.iter().filter(|held| held.seen == Seen::Partly).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
             "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
             keys.len()
         );
-        note(model, Tone::Warn, words);
-        return Some(());
+        model.warn(words);
+        return true;
     }
-    let reading = if targets.iter().all(|held| held.unread().is_none()) { Reading::Read } else { reading };
+    let reading = if targets.iter().all(|held| held.seen == Seen::Whole) { Reading::Read } else { reading };
     open(model, Fate::Approve(reading), model.bind(&keys));
-    Some(())
+    true
 }
 
 /// `D`: asks why every waiting call of the selected call's server is denied.
 pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     // A search hides calls: what it hides is not decided with what it shows.
     let shown: BTreeSet<&CallKey> = model.queue().into_iter().map(|held| &held.key).collect();
@@ -95,7 +94,7 @@ pub(super) fn deny_server(model: &mut Model) {
     let keys: Vec<CallKey> = waiting.filter(|key| shown.contains(key)).cloned().collect();
     let members = model.bind(&keys);
     if members.is_empty() {
-        return note(model, Tone::Warn, "No call of this server waits.");
+        return model.warn("No call of this server waits.");
     }
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
@@ -107,17 +106,15 @@ pub(super) fn open(model: &mut Model, fate: Fate, members: Vec<Armed>) {
 }
 
 /// `y`: decides every listed call that still waits as it was listed.
-pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
-    let Some(Overlay::Batch(batch)) = model.overlay.clone() else {
-        return Vec::new();
-    };
+pub(super) fn confirm(model: &mut Model) {
+    let Some(Overlay::Batch(batch)) = model.overlay.clone() else { return };
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            return answer(model, Tone::Warn, "The list has just come up: look at it first.");
+            return model.warn("The list has just come up: look at it first.");
         }
         Err(Unlisted::Unread) => {
-            return answer(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
+            return model.warn("Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;
@@ -125,16 +122,17 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
     let word = if matches!(batch.fate, Fate::Approve(_)) { VerdictWord::Approve } else { VerdictWord::Deny };
     let (all, alive) = (batch.members.len(), waiting.len());
-    let mut commands = Vec::new();
+    let mut sent = 0;
     for armed in waiting {
         let verdict = match (&batch.fate, model.still(armed)) {
             (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
             // What was not shown to its end is approved by the key that says so.
-            (Fate::Approve(Reading::Read), Some(held)) if held.unread() == Some(Unread::End) => continue,
+            (Fate::Approve(Reading::Read), Some(held)) if held.seen == Seen::Partly => continue,
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,
         };
-        commands.push(decide::send_one(model, armed, verdict, took));
+        decide::send_one(model, armed, verdict, took);
+        sent += 1;
         model.marked.remove(armed.key());
     }
     if let Some(next) = batch.members.first().map(|armed| moves::next_waiting(model, armed.key())) {
@@ -146,7 +144,6 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
         0 => String::new(),
         _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
     };
-    note(model, Tone::Ours, format!("{} {done}{left}.", counted(commands.len(), "call")));
-    commands.push(Command::Drain);
-    commands
+    model.say(format!("{} {done}{left}.", counted(sent, "call")));
+    model.todo.push(Command::Drain);
 }

@@ -2,16 +2,15 @@
 
 use std::mem::discriminant;
 
-use super::{Command, note};
+use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
-use crate::console::found::{Edge, Line, LogRows, Task, Wanted};
+use crate::console::found::{Edge, LogRows, Task, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
-use crate::console::row::Tone;
-use crate::console::screen::{Sides, content_rows};
+use crate::console::screen::content_rows;
 use crate::console::tried::Trial;
 use crate::policy::question::rules_name;
 
@@ -26,7 +25,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let room = content_rows(body);
     let screen = model.screen;
     if let Some(top) = model.browse.list(screen).and_then(|list| list.sheet) {
-        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet().width)).len();
+        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet.width)).len();
         let top = super::moves::moved(top, action, room, rows);
         if let Some(list) = model.browse.list_mut(screen) {
             list.sheet = Some(top);
@@ -72,7 +71,7 @@ fn begin(model: &mut Model, edge: Edge) {
 pub(super) fn regroup(model: &mut Model) {
     let browse = &mut model.browse;
     if browse.log.search.asks_for(Field::Kind) {
-        return note(model, Tone::Ours, "A search for a kind of record lists records.");
+        return model.say("A search for a kind of record lists records.");
     }
     let words = match browse.log_rows {
         LogRows::Calls => {
@@ -85,27 +84,25 @@ pub(super) fn regroup(model: &mut Model) {
         }
     };
     begin(model, Edge::Newest);
-    note(model, Tone::Ours, words);
+    model.say(words);
 }
 
 /// `Enter`: the selected line's sheet, or back.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     let screen = model.screen;
     if pages::count(model) == 0 {
-        return Vec::new();
+        return;
     }
     if screen == Screen::Activity {
-        open_passed(model);
-        return Vec::new();
+        return open_passed(model);
     }
     let is_open = model.browse.list(screen).is_some_and(|list| list.sheet.is_some());
     if screen == Screen::Tools && is_open && super::tool::open(model) {
-        return Vec::new();
+        return;
     }
     if let Some(list) = model.browse.list_mut(screen) {
         list.sheet = if list.sheet.is_some() { None } else { Some(0) };
     }
-    Vec::new()
 }
 
 /// The call that passed, as the log tells it.
@@ -114,7 +111,7 @@ fn open_passed(model: &mut Model) {
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
     let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
     else {
-        return note(model, Tone::Ours, "Only calls are in the log, and this was not a call.");
+        return model.say("Only calls are in the log, and this was not a call.");
     };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
@@ -160,7 +157,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
     list.sheet?;
     match (model.screen, screen) {
         (Screen::Log, Screen::Tools | Screen::Rules | Screen::Servers) => {
-            let line = model.browse.open_record()?;
+            let line = model.browse.window.lines.get(list.at)?;
             match screen {
                 Screen::Tools => Some(of_tool(&line.server, line.tool.as_ref()?)),
                 Screen::Rules => Some(exactly("rule", line.rule.as_ref()?)),
@@ -236,7 +233,7 @@ pub(super) fn settle(model: &mut Model) {
 }
 
 /// What the log reader is to look up for what is on screen now.
-pub(super) fn wants(model: &mut Model) -> Vec<Command> {
+pub(super) fn wants(model: &mut Model) {
     let mut tasks = Vec::new();
     match model.screen {
         Screen::Queue | Screen::Detail => {}
@@ -268,13 +265,16 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
     if matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) {
         tasks.extend(due(model, Task::Count, Some(3 * AGAIN)));
     }
-    tasks.into_iter().map(Command::Look).collect()
+    model.todo.extend(tasks.into_iter().map(Command::Look));
 }
 
-/// The task, where it is due; that it is asked for is noted.
+/// The task, where it is due: it was not asked for yet, or not for so many milliseconds; `None`: it is asked for once. That
+/// it is asked for is noted.
 fn due(model: &mut Model, task: Task, every: Option<i64>) -> Option<Task> {
-    let due = model.browse.is_due(&task, model.now, every);
-    due.then(|| model.browse.asked.insert(discriminant(&task), model.now)).map(|_| task)
+    let (now, asked) = (model.now, &mut model.browse.asked);
+    let at = asked.get(&discriminant(&task));
+    let is_due = at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at));
+    is_due.then(|| asked.insert(discriminant(&task), now)).map(|_| task)
 }
 
 fn page(model: &mut Model) -> Option<Task> {
@@ -302,10 +302,10 @@ fn page(model: &mut Model) -> Option<Task> {
 /// a queue behind.
 fn record(model: &mut Model) -> Option<Task> {
     let now = model.now;
-    let beside = matches!(pages::sides(model), Sides::Both { .. });
+    let beside = pages::is_beside(model);
     let browse = &mut model.browse;
-    let line = browse.open_record().or_else(|| browse.window.lines.get(browse.log.at).filter(|_| beside));
-    let seq = line.map(|line: &Line| line.seq)?;
+    let line = browse.window.lines.get(browse.log.at).filter(|_| beside || browse.log.sheet.is_some());
+    let seq = line?.seq;
     match &browse.opened {
         Some((opened, _)) if *opened == seq => return None,
         Some((_, None)) if now - browse.opened_at < AGAIN => return None,

@@ -1,30 +1,31 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
-use super::{Command, answer, batch, find_mut, moves, note};
+use super::{Command, batch, find_mut, moves};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted};
 use crate::console::keymap::Action;
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Unarmed,
-    Unread,
+    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Seen,
+    Unarmed,
 };
-use crate::console::row::{Row, Tone};
-use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
+use crate::console::row::{Tone, foreign};
+use crate::link::message::{FromConsole, OperatorVerdict};
 use crate::wire::digest::Digest;
 
-/// `a`: approves what was read; asks once more when it is dangerous.
-pub(super) fn approve(model: &mut Model) -> Vec<Command> {
-    if !model.marked_calls().is_empty() && batch::several(model, Reading::Read).is_some() {
-        return Vec::new();
+/// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
+pub(super) fn approve(model: &mut Model, reading: Reading) {
+    if !model.marked_calls().is_empty() && batch::lists(model, reading) {
+        return;
     }
-    let Some(armed) = armed(model) else {
-        return refused(model);
-    };
-    if batch::several(model, Reading::Read).is_some() {
-        return Vec::new();
+    match armed(model) {
+        None if reading == Reading::Read => refused(model),
+        Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
+            let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
+            ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
+        }
+        Some(_) | None => {}
     }
-    if tell_unread(model, &armed) { Vec::new() } else { ask_or_send(model, armed, Reading::Read) }
 }
 
 /// Says what of a card was not read yet, where that keeps `a` from approving it; else `false`. The screen stays as it is.
@@ -32,7 +33,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     let Some(held) = model.still(armed) else {
         return true;
     };
-    if held.unread() != Some(Unread::End) {
+    if held.seen != Seen::Partly {
         return false;
     }
     let why = match model.card.as_ref().map_or(0, Card::folded) {
@@ -40,7 +41,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
         1 => "a part is folded. Z unfolds it, PgDn reads on, then a.".to_owned(),
         folded => format!("{folded} parts are folded. Z unfolds them, PgDn reads on, then a."),
     };
-    note(model, Tone::Warn, format!("Not read yet: {why} A approves unread."));
+    model.warn(format!("Not read yet: {why} A approves unread."));
     true
 }
 
@@ -49,90 +50,68 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
     if tell_unread(model, armed) {
         return true;
     }
-    let Some(Unread::Skipped(rows)) = model.still(armed).and_then(Held::unread) else { return false };
+    let Some(Seen::Skipping(rows)) = model.still(armed).map(|held| held.seen) else { return false };
     let words = format!(
         "{} skipped: PgUp shows what was not on screen yet. This key is about more than one call.",
         counted(rows, "row")
     );
-    note(model, Tone::Warn, words);
+    model.warn(words);
     true
 }
 
-/// `A`: approves without having read; asks once more when it is dangerous.
-pub(super) fn approve_unread(model: &mut Model) -> Vec<Command> {
-    if !model.marked_calls().is_empty() && batch::several(model, Reading::Unread).is_some() {
-        return Vec::new();
-    }
-    match armed(model) {
-        Some(_) if batch::several(model, Reading::Unread).is_some() => Vec::new(),
-        Some(armed) => {
-            let was_read = model.still(&armed).is_some_and(|held| held.unread().is_none());
-            ask_or_send(model, armed, if was_read { Reading::Read } else { Reading::Unread })
-        }
-        None => Vec::new(),
-    }
-}
-
 /// `y`: confirms, once the question itself was on screen.
-pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
+pub(super) fn confirm(model: &mut Model) {
     if matches!(model.overlay, Some(Overlay::Batch(_))) {
         return batch::confirm(model);
     }
-    let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else {
-        return Vec::new();
-    };
-    confirmed(model, &armed, reading)
+    let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
+    confirmed(model, &armed, reading);
 }
 
 /// Approves what was asked about, if the question was on screen and the call still waits as it was shown.
-fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) -> Vec<Command> {
+fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) {
     let asked = |drawn: &Drawn| drawn.question == Question::Asked && drawn.armed == *armed;
     if !model.drawn.as_ref().is_some_and(asked) {
-        return Vec::new();
+        return;
     }
     model.overlay = None;
     let Some(verdict) = model.still(armed).map(|held| approval(held, reading)) else {
         return too_late(model);
     };
-    send(model, armed, verdict)
+    send(model, armed, verdict);
 }
 
-fn too_late(model: &mut Model) -> Vec<Command> {
-    answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.")
+fn too_late(model: &mut Model) {
+    model.warn("Too late: the call no longer waits as it was shown. Nothing was approved.");
 }
 
 /// `d`: asks for the reason, for the marked calls or the selected row.
-pub(super) fn deny(model: &mut Model) -> Vec<Command> {
+pub(super) fn deny(model: &mut Model) {
     if model.marked_calls().is_empty() && armed(model).is_none() {
         return refused(model);
     }
     let keys: Vec<CallKey> = model.targets().iter().map(|held| held.key.clone()).collect();
     let members = model.bind(&keys);
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
-    Vec::new()
 }
 
 /// The word's last letter approves, once the question itself was on screen. No Enter does: Enter never approves.
-pub(super) fn approve_by_word(model: &mut Model) -> Vec<Command> {
-    let Some(Overlay::Word { armed, reading, text }) = &model.overlay else {
-        return Vec::new();
-    };
+pub(super) fn approve_by_word(model: &mut Model) {
+    let Some(Overlay::Word { armed, reading, text }) = &model.overlay else { return };
     let (armed, reading) = (armed.clone(), *reading);
     match model.word(&armed) {
         Some(word) if word == *text => confirmed(model, &armed, reading),
-        Some(_) => Vec::new(),
+        Some(_) => {}
         None => {
             model.overlay = None;
-            too_late(model)
+            too_late(model);
         }
     }
 }
 
 /// `↑ ↓` in the reason: earlier reasons, the last first.
 pub(super) fn recall(model: &mut Model, action: Action) {
-    let Some(Overlay::Reason { text, offered, .. }) = &mut model.overlay else {
-        return;
-    };
+    let Some(Overlay::Reason { text, offered, .. }) = &mut model.overlay else { return };
     let at = match action {
         Action::Earlier => (*offered + 1).min(model.reasons.len()),
         _ => offered.saturating_sub(1),
@@ -144,10 +123,8 @@ pub(super) fn recall(model: &mut Model, action: Action) {
 }
 
 /// `Enter` after the reason: denies one call; shows the list of several first.
-pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
-    let Some(Overlay::Reason { members, text, .. }) = model.overlay.take() else {
-        return Vec::new();
-    };
+pub(super) fn send_denial(model: &mut Model) {
+    let Some(Overlay::Reason { members, text, .. }) = model.overlay.take() else { return };
     let reason = match text.trim() {
         "" => "no reason given".to_owned(),
         reason => {
@@ -163,13 +140,13 @@ pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
             batch::open(model, Fate::Deny { reason }, members);
-            return Vec::new();
+            return;
         }
     };
     if model.waits(armed).is_none() {
-        return answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was sent.");
+        return model.warn("Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
-    send(model, armed, OperatorVerdict::Deny { reason })
+    send(model, armed, OperatorVerdict::Deny { reason });
 }
 
 fn remember(model: &mut Model, reason: &str) {
@@ -191,8 +168,10 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
 }
 
 /// What was typed with a key that came too soon was meant for the question that does not come, and would take away why.
-pub(super) fn refused(model: &Model) -> Vec<Command> {
-    if model.is_arming() { vec![Command::Drain] } else { Vec::new() }
+pub(super) fn refused(model: &mut Model) {
+    if model.is_arming() {
+        model.todo.push(Command::Drain);
+    }
 }
 
 /// Says why no key is about the selected call now.
@@ -205,7 +184,7 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);
         let words = "That call has ended. This is the next one that waits: look at it first.";
-        return super::passing_note(model, Tone::Warn, words);
+        return model.warn_briefly(words);
     }
     let words = match why {
         Unarmed::Nothing => "Nothing is selected.",
@@ -213,72 +192,62 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
         Unarmed::TooSoon => "The card has just changed: no key decides it yet.",
         Unarmed::NotWaiting => "This call no longer waits: j or k goes on.",
     };
-    super::passing_note(model, Tone::Warn, words);
+    model.warn_briefly(words);
 }
 
-fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command> {
+fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {
     match model.still(&armed) {
         Some(held) if held.snapshot.danger.is_some() => {
             model.overlay = Some(match model.settings.confirmation {
                 Confirmation::Key => Overlay::Confirm { armed, reading },
                 Confirmation::Word => Overlay::Word { armed, reading, text: String::new() },
             });
-            Vec::new()
         }
         Some(held) => {
             let verdict = approval(held, reading);
-            send(model, &armed, verdict)
+            send(model, &armed, verdict);
         }
-        None => Vec::new(),
+        None => {}
     }
 }
 
 /// The approval of a call: what was not on screen to the last row is approved unread, whatever the key.
 pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
-    OperatorVerdict::Approve { unread: reading == Reading::Unread || held.unread().is_some() }
+    OperatorVerdict::Approve { unread: reading == Reading::Unread || held.seen != Seen::Whole }
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
-fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) -> Vec<Command> {
+fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) {
     let (took, word) = (on_screen(model), verdict.word());
-    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
-}
-
-/// Approves exactly the bytes that were shown, and says that their tool reads.
-pub(super) fn send_reads(model: &mut Model, armed: &Armed) -> Vec<Command> {
-    let (took, word) = (on_screen(model), ToolWord::Reads);
-    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Pin { ticket, digest, word })
-}
-
-/// Approves exactly the bytes that were shown, and calls like it on these terms.
-pub(super) fn send_grant(model: &mut Model, armed: &Armed, terms: GrantTerms, took: i64) -> Vec<Command> {
-    send_shown(model, armed, VerdictWord::Approve, took, |ticket, digest| FromConsole::Grant { ticket, digest, terms })
+    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
 /// How long the card has been on screen, in milliseconds.
-fn on_screen(model: &Model) -> i64 {
+pub(super) fn on_screen(model: &Model) -> i64 {
     model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since)
 }
 
-fn send_shown(
+/// Sends what decides exactly the bytes that were shown, and goes on to the next call.
+pub(super) fn send_shown(
     model: &mut Model,
     armed: &Armed,
     word: VerdictWord,
     took: i64,
     message: impl FnOnce(String, Digest) -> FromConsole,
-) -> Vec<Command> {
+) {
     let next = moves::next_waiting(model, armed.key());
     counts(model, armed, word, took);
     model.confirming = Some(armed.key().clone());
     model.marked.remove(armed.key());
     moves::select(model, next);
-    vec![super::send(armed, message), Command::Drain]
+    super::send(model, armed, message);
+    model.todo.push(Command::Drain);
 }
 
 /// One verdict of several on exactly the bytes that were shown.
-pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) -> Command {
+pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
     counts(model, armed, verdict.word(), took);
-    super::send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict })
+    super::send(model, armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
 /// Takes note that a verdict is sent: it counts in the operator's figures.
@@ -293,6 +262,6 @@ fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
         let words = format!(
             " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
         );
-        model.note = Some(Row::default().and_foreign(Tone::Strong, &tool).and(Tone::Ours, words));
+        model.note = Some(foreign(Tone::Strong, &tool).ours(words));
     }
 }

@@ -4,79 +4,74 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Command, Edit, answer, decide, find_mut};
+use super::{Command, Edit, decide, find_mut};
 use crate::console::card::size;
 use crate::console::model::{Armed, CallState, Model, Overlay};
 use crate::console::plain;
-use crate::console::row::Tone;
 use crate::link::message::FromConsole;
 
 /// `e`: opens the editor on the armed call, or again on a text that could not be read.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     if let Some(Overlay::Unreadable { armed, text, .. }) = model.overlay.clone() {
         model.overlay = None;
-        return vec![Command::OpenEditor { armed, text }];
+        return model.todo.push(Command::OpenEditor { armed, text });
     }
-    let Some(armed) = decide::armed(model) else {
-        return Vec::new();
-    };
+    let Some(armed) = decide::armed(model) else { return };
     let text = model.still(&armed).and_then(|held| for_editor(&held.snapshot.arguments));
     match text {
-        Some(text) => vec![Command::OpenEditor { armed, text }],
-        None => answer(model, Tone::Warn, "These arguments cannot be read as JSON, so they cannot be edited."),
+        Some(text) => model.todo.push(Command::OpenEditor { armed, text }),
+        None => model.warn("These arguments cannot be read as JSON, so they cannot be edited."),
     }
 }
 
 /// `Y`: the arguments for the clipboard, on one line, hidden characters as JSON escapes.
-pub(super) fn copy(model: &mut Model) -> Vec<Command> {
+pub(super) fn copy(model: &mut Model) {
     /// Terminals take no more at once.
     const LONGEST: usize = 70_000;
     let Some(held) = model.selection() else {
-        return answer(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     };
     let arguments = &held.snapshot.arguments;
     let value = serde_json::from_str::<Value>(arguments).ok().and_then(|value| serde_json::to_string(&value).ok());
     let text = escaped(value.as_deref().unwrap_or(arguments));
     if text.len() > LONGEST {
-        return answer(
-            model,
-            Tone::Warn,
-            "These arguments are too long for a terminal's clipboard; e opens them in your editor.",
-        );
+        return model.warn("These arguments are too long for a terminal's clipboard; e opens them in your editor.");
     }
     let words = format!("{} copied, where the terminal allows it.", size(text.len()));
-    super::passing_note(model, Tone::Ours, words);
-    vec![Command::Copy(text)]
+    model.say(words);
+    model.note_until = Some(model.now + 4_000);
+    model.todo.push(Command::Copy(text));
 }
 
 /// Takes what the editor left.
-pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Command> {
+pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) {
     let text = match outcome {
         Edit::Unchanged => {
-            return answer(model, Tone::Ours, "Nothing was changed.");
+            return model.say("Nothing was changed.");
         }
         Edit::Failed(why) => {
-            return answer(model, Tone::Warn, why);
+            return model.warn(why);
         }
         Edit::Text(text) => text,
     };
     // The edit gets a card of its own.
     let Some(held) = model.waits(&armed) else {
-        return answer(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
+        return model.warn("Too late: the call no longer waits as it was shown. The edit was dropped.");
     };
     // The same value with other white space is no edit.
     if for_editor(&held.snapshot.arguments) == for_editor(&text) {
-        return answer(model, Tone::Ours, "Nothing was changed.");
+        return model.say("Nothing was changed.");
     }
     if let Err(problem) = object(&text) {
         model.overlay = Some(Overlay::Unreadable { armed, text, problem });
-        return Vec::new();
+        return;
     }
     if let Some(held) = find_mut(model, armed.key()) {
         held.state = CallState::EditSent;
     }
     let arguments = text.trim().to_owned();
-    vec![super::send(&armed, |ticket, digest| FromConsole::Edit { ticket, digest, arguments }), Command::Drain]
+    super::send(model, &armed, |ticket, digest| FromConsole::Edit { ticket, digest, arguments });
+    model.todo.push(Command::Drain);
 }
 
 /// Arguments must be one JSON object.

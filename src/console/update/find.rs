@@ -1,15 +1,14 @@
 //! Finding words in the card: from where the operator reads on, around its end, whatever their case.
 
-use super::{fold, note};
+use super::fold;
 use crate::console::card::Card;
 use crate::console::keymap::Action;
 use crate::console::model::{Model, Overlay, Screen};
-use crate::console::row::Tone;
 
 /// `/`: asks for the words; the last ones are there already.
 pub(super) fn open(model: &mut Model) {
     if model.card.is_none() {
-        return note(model, Tone::Warn, "Nothing is selected.");
+        return model.warn("Nothing is selected.");
     }
     model.overlay = Some(Overlay::Find { text: String::new() });
 }
@@ -30,7 +29,7 @@ pub(super) fn seek(model: &mut Model) {
 /// `n` and `N`: the next place, the one before.
 pub(super) fn again(model: &mut Model, action: Action) {
     if model.sought.is_empty() {
-        return note(model, Tone::Ours, "/ says what to find.");
+        return model.say("/ says what to find.");
     }
     // From the last place, as long as it is on screen.
     let on_screen = model.scroll..model.scroll + model.card_rows();
@@ -56,7 +55,7 @@ fn go(model: &mut Model, action: Action, from: usize) {
     let (last, rows) = (card.rows.saturating_sub(model.card_rows().max(1)), card.rows);
     model.found = found;
     let Some(row) = found else {
-        return note(model, Tone::Warn, "No matches on the card.");
+        return model.warn("No matches on the card.");
     };
     let around = match action {
         Action::PreviousHit => row >= from,
@@ -65,7 +64,7 @@ fn go(model: &mut Model, action: Action, from: usize) {
     // Near the end the row is on screen although it is not the first one.
     model.scroll = row.min(last);
     let place = format!("Found on row {} of {rows}", row + 1);
-    note(model, Tone::Ours, format!("{place}{}", if around { ", around the end." } else { "." }));
+    model.say(format!("{place}{}", if around { ", around the end." } else { "." }));
 }
 
 impl Card {

@@ -4,12 +4,16 @@ mod rules;
 mod tools;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::audit::fields::{Call, Field};
 use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
 use crate::console::found::{Edge, Finding, Line, LogRows, Page, Progress};
-use crate::console::model::{ListState, Model, Opens, Origin, Passed, ServerLine, ToolLine, Window};
+use crate::console::model::{
+    ListState, Model, Opens, Origin, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
+};
+use crate::console::tried::{self, Attempt, Reach, Tried};
 use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
@@ -42,15 +46,14 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             browse.book = Some(book);
             rebuild(model);
         }
-        Finding::Tried(tried) => super::tried::take(model, tried),
+        Finding::Tried(tried) => take_tried(model, tried),
         Finding::Pins(book) => {
             browse.pins = Some(book);
             browse.forgotten = None;
             rebuild(model);
         }
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
-        // It opens a panel, which update does.
-        Finding::PastCall(..) => {}
+        Finding::PastCall(seq, call) => super::rule::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Hosts(unwrapped) => {
             browse.unwrapped = unwrapped;
@@ -59,13 +62,11 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
             browse.trouble = Some(what);
-            browse.window.awaits = None;
-            browse.window.looked = model.now;
+            (browse.window.awaits, browse.window.looked) = (None, model.now);
         }
         Finding::NoLog => {
             browse.log_missing = true;
-            browse.window.awaits = None;
-            browse.window.looked = model.now;
+            (browse.window.awaits, browse.window.looked) = (None, model.now);
         }
     }
 }
@@ -122,8 +123,52 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
-    open_awaited(model);
+    // Somebody went to this row from elsewhere.
+    let window = &mut model.browse.window;
+    if window.opens == Opens::TheFirst && !window.lines.is_empty() {
+        window.opens = Opens::Nothing;
+        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
+    }
     trim(model);
+}
+
+/// Puts what past calls say where it is shown. What comes late for a panel that is closed is let go.
+fn take_tried(model: &mut Model, tried: Tried) {
+    let now = model.now;
+    let suggested = &mut model.browse.suggested;
+    match (tried, &mut model.overlay) {
+        (Tried::Rules { id, matched, reach }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
+            let (denied, at_once) = (rule.matched().map(|matched| matched.denied), rule.goes_at_once());
+            put(&mut rule.past, matched, reach);
+            // Enter was pressed once on less than is known now.
+            if rule.matched().map(|matched| matched.denied) != denied {
+                rule.stage = RuleStage::Choosing;
+            }
+            // An Enter that was to ask does not write.
+            if rule.goes_at_once() != at_once {
+                rule.shown = now;
+            }
+        }
+        (Tried::Policy { id, replayed, reach }, Some(Overlay::Review(review))) if review.past.id == id => {
+            put(&mut review.past, replayed, reach);
+            review.stage = RuleStage::Choosing;
+        }
+        (Tried::Suggestions { id, found }, _) if suggested.id == id => {
+            let reach = Reach { calls: found.calls, progress: tried::Progress::Whole };
+            put(suggested, found, reach);
+            rebuild(model);
+        }
+        (Tried::Failed { id, why }, Some(Overlay::Rule(rule))) if rule.past.id == id => rule.past.failed = Some(why),
+        (Tried::Failed { id, why }, Some(Overlay::Review(review))) if review.past.id == id => {
+            review.past.failed = Some(why);
+        }
+        (Tried::Failed { id, why }, _) if suggested.id == id => suggested.failed = Some(why),
+        (Tried::Rules { .. } | Tried::Policy { .. } | Tried::Suggestions { .. } | Tried::Failed { .. }, _) => {}
+    }
+}
+
+fn put<T>(attempt: &mut Attempt<T>, found: Arc<T>, reach: Reach) {
+    (attempt.found, attempt.reach) = (Some(found), reach);
 }
 
 /// Leaves each call one row of those that are here.
@@ -142,15 +187,6 @@ fn one_row_a_call(window: &mut Window) {
         }
     }
     window.lines = rows;
-}
-
-/// Opens the row that somebody went to from elsewhere.
-fn open_awaited(model: &mut Model) {
-    let window = &mut model.browse.window;
-    if window.opens == Opens::TheFirst && !window.lines.is_empty() {
-        window.opens = Opens::Nothing;
-        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
-    }
 }
 
 /// Lets go of what is farthest from the selection.

@@ -1,9 +1,8 @@
 //! The keys of the tree of arguments: folding and unfolding, and where among its folds the operator is.
 
-use super::{moves, note};
+use super::moves;
 use crate::console::card::{Anchor, Card, Fold, Folds, counted};
 use crate::console::model::Model;
-use crate::console::row::Tone;
 
 /// Rows looked at in one go on the way to the next fold.
 const CHUNK: usize = 512;
@@ -11,7 +10,7 @@ const CHUNK: usize = 512;
 /// `z`: folds or unfolds at the cursor.
 pub(super) fn turn(model: &mut Model) {
     let Some(anchor) = model.fold_cursor() else {
-        return note(model, Tone::Ours, "Nothing on screen folds here: Tab goes to the next part that does.");
+        return model.say("Nothing on screen folds here: Tab goes to the next part that does.");
     };
     let mut folds = model.card.as_ref().map(|card| card.folds.clone()).unwrap_or_default();
     folds.turn(anchor.at);
@@ -31,7 +30,7 @@ pub(super) fn turn_all(model: &mut Model) {
         (0, now) => format!("{} folded again.", counted(now, "part")),
         (were, _) => format!("{} unfolded.", counted(were, "part")),
     };
-    note(model, Tone::Ours, words);
+    model.say(words);
 }
 
 /// Unfolds everything.
@@ -44,13 +43,13 @@ pub(super) fn unfold_all(model: &mut Model) {
 /// `Tab`: to the next part that folds, around the end.
 pub(super) fn next(model: &mut Model) {
     let here = model.fold_cursor().map(|anchor| anchor.row);
-    let Some(card) = &model.card else { return note(model, Tone::Warn, "Nothing is selected.") };
+    let Some(card) = &model.card else { return model.warn("Nothing is selected.") };
     let from = here.map_or(model.scroll, |row| row + 1);
     let first = |from: usize, to: usize| {
         (from..to).step_by(CHUNK).find_map(|at| card.anchors(at, CHUNK.min(to - at)).first().copied())
     };
     let Some(anchor) = first(from, card.rows).or_else(|| first(0, from)) else {
-        return note(model, Tone::Ours, "Nothing in these arguments folds.");
+        return model.say("Nothing in these arguments folds.");
     };
     model.fold_at = Some(anchor.at);
     let page = model.card_rows();
@@ -72,7 +71,7 @@ pub(super) fn click(model: &mut Model, row: usize) {
 /// The same card, folded otherwise, from the same row on. Its rows before `changed` are the same.
 fn lay(model: &mut Model, folds: Folds, changed: usize) {
     let Some(card) = &model.card else { return };
-    let card = Card::folded_as(&card.snapshot, card.width, model.settings.offset, folds, card.details);
+    let card = Card::lay(&card.snapshot, card.width, model.settings.offset, folds, card.details);
     model.card = Some(card);
     model.shown.keep_before(changed);
     moves::settle(model);

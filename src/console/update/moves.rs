@@ -9,7 +9,6 @@ use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::{Batch, CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::panel;
-use crate::console::row::Tone;
 use crate::console::screen::content_rows;
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
@@ -103,18 +102,15 @@ pub(super) fn select_row(model: &mut Model, row: usize) -> Option<()> {
 pub(super) fn leap_server(model: &mut Model, action: Action) {
     let row = model.lines(&model.rows()).neighbour(action == Action::NextServer);
     if row.and_then(|row| select_row(model, row)).is_none() && model.sort != Sort::Server {
-        super::note(model, Tone::Ours, "s sorts the queue by server first.");
+        model.say("s sorts the queue by server first.");
     }
 }
 
 /// `t`: asks for more time for the call on screen. Its wrapper knows how long its host waits.
-pub(super) fn extend(model: &mut Model) -> Vec<Command> {
+pub(super) fn extend(model: &mut Model) {
     match model.chosen() {
-        Ok(armed) => vec![super::send(&armed, |ticket, digest| FromConsole::Extend { ticket, digest })],
-        Err(why) => {
-            super::decide::tell_unarmed(model, why);
-            Vec::new()
-        }
+        Ok(armed) => super::send(model, &armed, |ticket, digest| FromConsole::Extend { ticket, digest }),
+        Err(why) => super::decide::tell_unarmed(model, why),
     }
 }
 
@@ -168,31 +164,29 @@ fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Held) -> bool) -> Opti
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     match model.screen {
         Screen::Queue if model.selected.is_some() => model.screen = Screen::Detail,
         Screen::Detail => model.screen = Screen::Queue,
         Screen::Queue => {}
-        Screen::Rules => return super::review::open(model).unwrap_or_else(|| super::browse::open(model)),
-        Screen::Activity | Screen::Log | Screen::Tools | Screen::Servers => return super::browse::open(model),
+        Screen::Rules => super::review::open(model).unwrap_or_else(|| super::browse::open(model)),
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Servers => super::browse::open(model),
     }
-    Vec::new()
 }
 
 /// `Esc`: one step back.
-pub(super) fn back(model: &mut Model) -> Vec<Command> {
+pub(super) fn back(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Search { before, sought, .. }) => {
-            super::browse::sought(model, model.screen, &before, sought);
-            return Vec::new();
+            return super::browse::sought(model, model.screen, &before, sought);
         }
-        Some(_) => return Vec::new(),
+        Some(_) => return,
         None => {}
     }
     if panel::shows_tour(model) {
         // It says that Esc hides it.
         model.settings.tour = Tour::Dismissed;
-        return vec![Command::Look(Task::TourSeen)];
+        return model.todo.push(Command::Look(Task::TourSeen));
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
@@ -202,7 +196,6 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
         Screen::Queue => {}
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::back(model),
     }
-    Vec::new()
 }
 
 /// The queue's filter has changed: what it leaves out is not selected.
@@ -266,7 +259,7 @@ fn lay_card(model: &mut Model) {
     }
     let folds = laid.filter(|_| same_call).map(|card| card.folds.clone()).unwrap_or_default();
     let old_rows = laid.map_or(0, |card| card.rows).max(1);
-    let card = Card::folded_as(&snapshot, width, model.settings.offset, folds, model.details);
+    let card = Card::lay(&snapshot, width, model.settings.offset, folds, model.details);
     if !(same_call && same_width) {
         // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
         model.scroll = model.scroll * card.rows / old_rows;
@@ -280,7 +273,7 @@ pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>
     let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.call(key) else { return };
     let (folds, details) = (card.folds.clone(), card.details);
-    model.card = Some(Card::folded_as(&held.snapshot, card.width, model.settings.offset, folds, details));
+    model.card = Some(Card::lay(&held.snapshot, card.width, model.settings.offset, folds, details));
 }
 
 /// How often what a card on screen would touch is looked at again, in milliseconds.
@@ -289,16 +282,16 @@ const REFRESH: i64 = 2_000;
 const REFRESH_BUSY: i64 = 30_000;
 
 /// Asks whether what the call on screen would touch is still as its card shows it.
-pub(super) fn refresh(model: &mut Model) -> Vec<Command> {
-    let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return Vec::new() };
-    let Some(held) = model.still(&armed) else { return Vec::new() };
+pub(super) fn refresh(model: &mut Model) {
+    let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return };
+    let Some(held) = model.still(&armed) else { return };
     let pause = if held.snapshot.asked_again.is_some() { REFRESH_BUSY } else { REFRESH };
     let since = model.drawn.as_ref().map_or(0, |drawn| drawn.since).max(model.looked_at);
     if held.snapshot.facts.is_empty() || model.now - since < pause {
-        return Vec::new();
+        return;
     }
     model.looked_at = model.now;
-    vec![super::send(&armed, |ticket, digest| FromConsole::Look { ticket, digest })]
+    super::send(model, &armed, |ticket, digest| FromConsole::Look { ticket, digest });
 }
 
 /// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view

@@ -1,63 +1,48 @@
 //! What the operator says of the tool of a held call: that it reads, that it changes something, that a parameter of it is
 //! plain text. Each is about the card that was drawn and armed, and about what that card offers.
 
-use super::{Command, decide, note};
-use crate::console::model::{Armed, Model};
-use crate::console::row::{Row, Tone};
+use super::{Command, decide};
+use crate::audit::record::VerdictWord;
+use crate::console::model::Model;
+use crate::console::row::{Tone, good};
 use crate::link::message::{FromConsole, PinOffer, ToolWord};
 
-/// `p`: approves the call on screen, and remembers that its tool reads.
-pub(super) fn reads(model: &mut Model) -> Vec<Command> {
-    let Some((armed, PinOffer::Reads)) = offered(model) else {
-        return not_offered(model, "p is for a call that waits only because its tool is shown as PURE?.");
+/// The operator's word on the call on screen. `p`: approves it, and remembers that its tool reads. `m`: remembers that the
+/// tool changes something; the call waits on. `w`: treats its unexplained parameters as plain text from now on; it is judged
+/// again.
+pub(super) fn say(model: &mut Model, word: ToolWord) {
+    let armed = decide::armed(model);
+    let held = armed.as_ref().and_then(|armed| model.still(armed));
+    let offered = held.and_then(|held| Some((held.snapshot.offer.as_ref()?, held.snapshot.tool.clone())));
+    let (words, tool) = match (word, offered) {
+        (ToolWord::Reads, Some((PinOffer::Reads, tool))) => ("", tool),
+        (ToolWord::Changes, Some((_, tool))) => {
+            ("Sent: it is remembered as MUTATES. This call still waits for its own decision.", tool)
+        }
+        (ToolWord::PlainText, Some((PinOffer::PlainText { .. }, tool))) => {
+            ("Sent: those parameters are plain text from now on. This call is judged again.", tool)
+        }
+        // What the key is for, unless something was said already.
+        _ if model.note.is_some() => return,
+        (ToolWord::Reads, _) => {
+            return model.say("p is for a call that waits only because its tool is shown as PURE?.");
+        }
+        (ToolWord::Changes, _) => return model.say("m marks a tool that is shown as PURE? as MUTATES."),
+        (ToolWord::PlainText, _) => {
+            return model.say("w is for a call that waits only because an argument is not explained.");
+        }
     };
-    let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return Vec::new() };
-    if decide::tell_not_whole(model, &armed) {
-        return Vec::new();
-    }
-    let commands = decide::send_reads(model, &armed);
-    let row = Row::of(Tone::Good, "Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
-    model.note = Some(row.and(Tone::Ours, " reads. mcp-approve will not ask about that again."));
-    commands
-}
-
-/// `m`: remembers that the tool of the call on screen changes something. The call waits on.
-pub(super) fn changes(model: &mut Model) -> Vec<Command> {
-    match offered(model) {
-        Some((armed, PinOffer::Reads | PinOffer::PlainText { .. })) => say(model, &armed, ToolWord::Changes),
-        None => not_offered(model, "m marks a tool that is shown as PURE? as MUTATES."),
-    }
-}
-
-/// `w`: treats the unexplained parameters of the call on screen as plain text from now on. The call is judged again.
-pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
-    let Some((armed, PinOffer::PlainText { .. })) = offered(model) else {
-        return not_offered(model, "w is for a call that waits only because an argument is not explained.");
+    let Some(armed) = armed.filter(|armed| word == ToolWord::Changes || !decide::tell_not_whole(model, armed)) else {
+        return;
     };
-    if decide::tell_not_whole(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
-}
-
-fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {
-    let words = match word {
-        ToolWord::Reads => return Vec::new(),
-        ToolWord::Changes => "Sent: it is remembered as MUTATES. This call still waits for its own decision.",
-        ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
-    };
-    note(model, Tone::Ours, words);
-    vec![super::send(armed, |ticket, digest| FromConsole::Pin { ticket, digest, word }), Command::Drain]
-}
-
-/// The armed call with what its card offers.
-fn offered(model: &mut Model) -> Option<(Armed, PinOffer)> {
-    let armed = decide::armed(model)?;
-    let offer = model.still(&armed)?.snapshot.offer.clone()?;
-    Some((armed, offer))
-}
-
-/// Says what the key is for, unless something was said already.
-fn not_offered(model: &mut Model, words: &str) -> Vec<Command> {
-    if model.note.is_none() {
-        note(model, Tone::Ours, words);
+    let message = |ticket, digest| FromConsole::Pin { ticket, digest, word };
+    if word == ToolWord::Reads {
+        decide::send_shown(model, &armed, VerdictWord::Approve, decide::on_screen(model), message);
+        let row = good("Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
+        model.note = Some(row.ours(" reads. mcp-approve will not ask about that again."));
+        return;
     }
-    Vec::new()
+    model.say(words);
+    super::send(model, &armed, message);
+    model.todo.push(Command::Drain);
 }

@@ -36,7 +36,7 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
         }
         return;
     }
-    let (count, area) = (pages::count(model), pages::sides(model).list());
+    let (count, area) = (pages::count(model), pages::sides(model).list);
     let screen = model.screen;
     let Some(list) = model.browse.list_mut(screen).filter(|list| list.sheet.is_none()) else { return };
     // Below the title and the second line; the last row is not of the list.

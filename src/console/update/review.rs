@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Edit, answer, moves, note};
+use super::{Command, Edit, moves};
 use crate::console::found::{RuleLine, Task};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, RuleEntry, RuleStage};
 use crate::console::pages::changed;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
@@ -21,7 +21,7 @@ use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
 
 /// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
-pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
+pub(super) fn open(model: &mut Model) -> Option<()> {
     let line = model.browse.rule_lines.get(model.browse.rules.at)?;
     match line.clone() {
         RuleEntry::Waits { session, pending } => {
@@ -34,7 +34,8 @@ pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
                 digest: pending.digest,
                 server: server.map(|wrapper| wrapper.server.clone()),
             };
-            Some(try_on_the_log(model, Change::Policy { session, pending: *pending }, which))
+            try_on_the_log(model, Change::Policy { session, pending: *pending }, which);
+            Some(())
         }
         RuleEntry::Suggested(mut rule) => {
             if let Some(warning) =
@@ -43,21 +44,21 @@ pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
                 Arc::make_mut(&mut rule).warnings.push(warning);
             }
             model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
-            Some(Vec::new())
+            Some(())
         }
         RuleEntry::Grant { .. } | RuleEntry::Rule(_) => None,
     }
 }
 
 /// `R`: what the files as they are written would change of past rulings.
-pub(super) fn replay(model: &mut Model) -> Vec<Command> {
-    try_on_the_log(model, Change::Written, Which::Written)
+pub(super) fn replay(model: &mut Model) {
+    try_on_the_log(model, Change::Written, Which::Written);
 }
 
-fn try_on_the_log(model: &mut Model, change: Change, which: Which) -> Vec<Command> {
+fn try_on_the_log(model: &mut Model, change: Change, which: Which) {
     let id = model.browse.next_trial();
     model.overlay = Some(Overlay::Review(Review::of(change, id, model.now)));
-    vec![Command::Look(Task::Try(Trial::Policy { id, which }))]
+    model.todo.push(Command::Look(Task::Try(Trial::Policy { id, which })));
 }
 
 /// Moves in the rows of the change.
@@ -69,95 +70,81 @@ pub(super) fn go(model: &mut Model, action: Action) {
 }
 
 /// `Enter`: reads on, asks once, then accepts what is on show.
-pub(super) fn enter(model: &mut Model) -> Vec<Command> {
+pub(super) fn enter(model: &mut Model) {
     if view::review::rows_below(model) > 0 {
-        go(model, Action::PageDown);
-        return Vec::new();
+        return go(model, Action::PageDown);
     }
     let now = model.now;
-    let Some(Overlay::Review(review)) = &mut model.overlay else { return Vec::new() };
+    let Some(Overlay::Review(review)) = &mut model.overlay else { return };
     let since = review.stage.since(review.opened);
     let sure = review.stage != RuleStage::Choosing;
     match review.change.clone() {
-        Change::Written => answer(
-            model,
-            Tone::Ours,
-            "There is nothing to accept here: what is written applies already, or waits above.",
-        ),
+        Change::Written => {
+            model.say("There is nothing to accept here: what is written applies already, or waits above.");
+        }
         // Of a change the first Enter only asks.
         ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
-            super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
-            Vec::new()
+            model.warn_briefly("This has just come up: no key answers it yet.");
         }
         Change::Policy { .. } if review.past.goes_on() => {
-            super::passing_note(model, Tone::Warn, "What it would change is still being counted: wait a moment.");
-            Vec::new()
+            model.warn_briefly("What it would change is still being counted: wait a moment.");
         }
         Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
-            vec![Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]
+            model.todo.extend([Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]);
         }
         Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
-            answer(model, Tone::Warn, words)
+            model.warn(words);
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
-            let row = Row::of(Tone::Good, "Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
-            model.note = Some(row.and(Tone::Quiet, ". It counts for every server within a second."));
+            let row = good("Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
+            model.note = Some(row.quiet(". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
-            vec![Command::Send { session, message }]
+            model.todo.push(Command::Send { session, message });
         }
         change @ (Change::Definition(_) | Change::Program(_)) if sure => {
             model.overlay = None;
-            super::tool::accepted(change).map(Command::Settle).into_iter().collect()
+            model.todo.extend(super::tool::accepted(change).map(Command::Settle));
         }
         Change::Policy { .. } | Change::Definition(_) | Change::Program(_) | Change::Suggested(_) => {
             review.stage = RuleStage::Sure { since: now };
             // What was typed ahead is not for this question.
-            vec![Command::Drain]
+            model.todo.push(Command::Drain);
         }
     }
 }
 
 /// `e` in Rules: the selected rule's text in the editor.
-pub(super) fn edit(model: &mut Model) -> Vec<Command> {
-    of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file })
+pub(super) fn edit(model: &mut Model) {
+    of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file });
 }
 
 /// What is made of the selected rule and its file; else why nothing is.
-fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) -> Vec<Command> {
-    match selected(model) {
-        Ok((rule, file)) => vec![make(rule, file)],
-        Err(why) => answer(model, Tone::Ours, why),
+fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) {
+    let browse = &model.browse;
+    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
+        return model.say("Only a rule in a file can be changed; Enter shows what this is.");
+    };
+    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
+    match rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone()))) {
+        Some((rule, file)) => model.todo.push(make(rule, file)),
+        None => model.say("This rule is in no file any more; only the log names it."),
     }
 }
 
 /// What the editor left of a rule: it is put in its place. What loosens waits to be accepted, like any change by hand.
-pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) -> Vec<Command> {
+pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) {
     match outcome {
-        Edit::Unchanged => note(model, Tone::Ours, "Nothing was changed."),
-        Edit::Failed(why) => {
-            model.note = Some(Row::default().and_foreign(Tone::Warn, &why));
-        }
-        Edit::Text(text) => return vec![Command::ChangeRules(RuleChange::Replace { id, file, text })],
+        Edit::Unchanged => model.say("Nothing was changed."),
+        Edit::Failed(why) => model.note = Some(foreign(Tone::Warn, &why)),
+        Edit::Text(text) => model.todo.push(Command::ChangeRules(RuleChange::Replace { id, file, text })),
     }
-    Vec::new()
-}
-
-/// The rule that is selected, and its file.
-fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
-    let browse = &model.browse;
-    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
-        return Err("Only a rule in a file can be changed; Enter shows what this is.");
-    };
-    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone())));
-    found.ok_or("This rule is in no file any more; only the log names it.")
 }
 
 /// `x` in Rules: ends the grant, or removes the rule.
-pub(super) fn end(model: &mut Model) -> Vec<Command> {
+pub(super) fn end(model: &mut Model) {
     let browse = &model.browse;
     match browse.rule_lines.get(browse.rules.at) {
         Some(RuleEntry::Grant { session, card, .. }) => {
@@ -167,24 +154,21 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
                 others if others.is_empty() => format!("Ending {grant}: its calls are asked again."),
                 others => format!("Ending {grant}; {} may still cover some of its calls.", others.join(" or ")),
             };
-            note(model, Tone::Ours, words);
-            vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
+            model.say(words);
+            model.todo.push(Command::Send { session, message: FromConsole::EndGrant { grant } });
         }
         Some(RuleEntry::Rule(_)) => {
-            of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }))
+            of_selected(model, |rule, file| Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file }));
         }
-        Some(RuleEntry::Waits { .. }) => answer(
-            model,
-            Tone::Ours,
-            "A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u.",
-        ),
+        Some(RuleEntry::Waits { .. }) => model
+            .say("A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u."),
         Some(RuleEntry::Suggested(rule)) => {
             let rule = Arc::clone(rule);
             model.browse.declined.push(rule);
             super::findings::rebuild(model);
-            answer(model, Tone::Ours, "Put aside until the next console; nothing was written.")
+            model.say("Put aside until the next console; nothing was written.");
         }
-        None => Vec::new(),
+        None => {}
     }
 }
 
@@ -198,19 +182,18 @@ fn beside(model: &Model, session: &str, ended: &GrantCard) -> Vec<String> {
 }
 
 /// `t` in Rules: switches the selected rule on or off.
-pub(super) fn switch(model: &mut Model) -> Vec<Command> {
+pub(super) fn switch(model: &mut Model) {
     of_selected(model, |rule, file| {
         let to = if rule.disabled { Switch::On } else { Switch::Off };
         Command::ChangeRules(RuleChange::Switch { id: rule.id.clone(), file, to })
-    })
+    });
 }
 
 /// What became of a removal or an undo: what was done, or why it was not.
-pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
+pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) {
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(what) => Row::default().and_foreign(Tone::Good, &what),
-        Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),
+        Ok(what) => foreign(Tone::Good, &what),
+        Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),
     });
-    Vec::new()
 }

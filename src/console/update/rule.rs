@@ -3,22 +3,25 @@
 //! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
 //! comes with a warning takes Enter twice.
 
-use super::{Command, answer, decide, moves, note};
+use super::{Command, decide, moves};
+use crate::audit::record::VerdictWord;
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
-use crate::console::model::rule::{Choice, GrantOffer, Origin, RuleStage};
-use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
-use crate::console::row::{Row, Tone};
+use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
+use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
+use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
+use crate::link::message::FromConsole;
+use crate::policy::past::PastCall;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 
 /// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just come up; it
 /// begins at the narrowest rule.
-pub(super) fn open(model: &mut Model) -> Vec<Command> {
+pub(super) fn open(model: &mut Model) {
     let armed = match model.chosen() {
         Ok(armed) => armed,
         Err(why) => {
@@ -26,7 +29,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
             return decide::refused(model);
         }
     };
-    let Some(held) = model.still(&armed) else { return Vec::new() };
+    let Some(held) = model.still(&armed) else { return };
     let others: Vec<&Held> = model.calls.iter().filter(|held| !held.is_over()).collect();
     let home = model.settings.home.as_deref();
     let rules = maker::choices(&held.snapshot, &super::live(model), home, model.now);
@@ -37,35 +40,65 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
         Err(why) if grants.is_empty() => return none(model, &why),
         Err(_) => Vec::new(),
     };
-    let origin = Origin::Waiting(armed);
+    let origin = (armed.key().ticket.clone(), Some(armed));
     let about = (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
     // A card that only flashed by was not read.
     model.leave();
-    show(model, origin, about, grants, choices, no_grant)
+    show(model, origin, about, grants, choices, no_grant);
+}
+
+/// `r` on the Log: asks for the call of the selected record, which becomes a rule for the calls to come.
+pub(super) fn of_record(model: &mut Model) {
+    let line = model.browse.window.lines.get(model.browse.log.at);
+    match line.filter(|line| line.ticket.is_some() && line.tool.is_some()).map(|line| line.seq) {
+        Some(seq) => {
+            model.browse.rule_from = Some(seq);
+            model.todo.push(Command::Look(Task::PastCall { seq }));
+        }
+        None => model.say("A rule is made from a call, and this record is not about one. /kind:decision lists them."),
+    }
+}
+
+/// The call came: the rules it could become.
+pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, String>) {
+    // Who has gone on meanwhile is not called back.
+    let here = model.screen == Screen::Log && model.overlay.is_none();
+    if model.browse.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
+        return;
+    }
+    let roots = Roots { home: model.settings.home.clone(), ..Roots::default() };
+    let made = call.and_then(|call| Ok((maker::of_past(&call, &super::live(model), &roots, model.now)?, call)));
+    match made {
+        Ok((choices, call)) => {
+            let PastCall { ticket, server, tool, .. } = *call;
+            show(model, (ticket, None), (server, tool, roots), Vec::new(), choices, None);
+        }
+        Err(why) => none(model, &why),
+    }
 }
 
 /// Says why the call becomes no rule.
-pub(super) fn none(model: &mut Model, why: &str) -> Vec<Command> {
-    model.note = Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, why));
-    Vec::new()
+pub(super) fn none(model: &mut Model, why: &str) {
+    model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
 pub(super) fn show(
     model: &mut Model,
-    origin: Origin,
+    (ticket, armed): (String, Option<Armed>),
     (server, tool, roots): (String, String, Roots),
     grants: Vec<GrantOffer>,
     choices: Vec<Choice>,
     no_grant: Option<&'static str>,
-) -> Vec<Command> {
+) {
     let at = if choices.is_empty() { 0 } else { grants.len() };
     let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.browse.next_trial();
     let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
-    model.overlay = Some(Overlay::Rule(RuleMaker { origin, offers, at, top: 0, stage, no_grant, opened, shown, past }));
-    vec![Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules }))]
+    model.overlay =
+        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, shown, past }));
+    model.todo.push(Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.
@@ -96,7 +129,7 @@ pub(super) fn scope(model: &mut Model, key: Key) {
                 'v' => "This call has no values that a rule could use.",
                 _ => "No such rule can be made from this call.",
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
     }
 }
@@ -112,42 +145,41 @@ pub(super) fn number(model: &mut Model, key: Key) {
 }
 
 /// `Enter`: goes on reading where not all of it is on screen, asks where something speaks against it, then does it.
-pub(super) fn enter(model: &mut Model) -> Vec<Command> {
+pub(super) fn enter(model: &mut Model) {
     if view::maker::rows_below(model) > 0 {
-        choose(model, Action::PageDown);
-        return Vec::new();
+        return choose(model, Action::PageDown);
     }
     let now = model.now;
-    let Some(Overlay::Rule(rule)) = &mut model.overlay else {
-        return Vec::new();
-    };
-    let Some(offer) = rule.offer().cloned() else { return Vec::new() };
+    let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
+    let Some(offer) = rule.offer().cloned() else { return };
     let since = rule.stage.since(rule.shown);
-    let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
+    let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
-        super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
-        return Vec::new();
+        return model.warn_briefly("This has just come up: no key answers it yet.");
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        return answer(model, Tone::Warn, why);
+        return model.warn(why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {
             rule.stage = RuleStage::Sure { since: now };
         }
         // What was typed ahead is not for this question.
-        return vec![Command::Drain];
+        return model.todo.push(Command::Drain);
     }
     model.overlay = None;
     match offer {
-        Offer::Rule(choice) => vec![Command::WriteRule { toml: choice.toml, except: choice.except }, Command::Drain],
+        Offer::Rule(Choice { toml, except, .. }) => {
+            model.todo.extend([Command::WriteRule { toml, except }, Command::Drain]);
+        }
         Offer::Grant(GrantOffer { terms, .. }) => {
-            let Some(armed) = armed else { return Vec::new() };
-            let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
-            let commands = decide::send_grant(model, &armed, terms, now - opened);
-            model.note = Some(row.and(Tone::Quiet, ". Rules (5) lists it; x ends it there."));
-            commands
+            let Some(armed) = armed else { return };
+            let row = good("Granted: ").and_foreign(Tone::Ours, &terms.to_string());
+            decide::send_shown(model, &armed, VerdictWord::Approve, now - opened, |ticket, digest| {
+                FromConsole::Grant { ticket, digest, terms }
+            });
+            model.note = Some(row.quiet(". Rules (5) lists it; x ends it there."));
         }
     }
 }
@@ -163,22 +195,20 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
             Some("Approve a dangerous call by itself, by typing its word (config.toml): Esc, then a.")
         }
-        (_, Some(held)) => held
-            .unread()
-            .map(|_| "It lets this call run, and not all of it was shown yet: Esc, read on (PgDn; PgUp), then r."),
+        (_, Some(held)) => (held.seen != Seen::Whole)
+            .then_some("It lets this call run, and not all of it was shown yet: Esc, read on (PgDn; PgUp), then r."),
     }
 }
 
 /// What became of a rule.
-pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
+pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(path) => Row::of(Tone::Good, "The rule was added to ")
+        Ok(path) => good("The rule was added to ")
             .and_foreign(Tone::Strong, &path)
-            .and(Tone::Ours, ". It covers calls that wait, too. ")
-            .and(Tone::Key, "u")
-            .and(Tone::Quiet, " on Rules takes it back."),
-        Err(why) => Row::of(Tone::Warn, "The rule was not written: ").and_foreign(Tone::Warn, &why),
+            .ours(". It covers calls that wait, too. ")
+            .key("u")
+            .quiet(" on Rules takes it back."),
+        Err(why) => warn("The rule was not written: ").and_foreign(Tone::Warn, &why),
     });
-    Vec::new()
 }

@@ -1,12 +1,13 @@
 //! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! taking back. What is on show is what is settled.
 
-use super::{Command, answer, note};
+use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
-use crate::console::pinned::{PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
-use crate::console::row::{Row, Tone};
+use crate::console::pinned::{PinnedTool, ProgramWord, Settled, Settling, Word};
+use crate::console::row::{Tone, foreign, warn};
+use crate::pins::reading::Server;
 
 /// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
 pub(super) fn open(model: &mut Model) -> bool {
@@ -30,37 +31,32 @@ pub(super) fn accepted(change: Change) -> Option<Settling> {
         Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
         Change::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
         Change::Program(program) => {
-            let PinnedProgram { fingerprint, server, program, .. } = *program;
+            let Server { fingerprint, name: server, program, .. } = program.server;
             Some(Settling::Program { fingerprint, server, program, word: ProgramWord::Accepted })
         }
     }
 }
 
 /// `x` on a definition: its calls are denied. It only tightens, so one press does it, once the review was there to see.
-pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
+pub(super) fn refuse(model: &mut Model) {
     let now = model.now;
-    let Some(Overlay::Review(review)) = &model.overlay else { return Vec::new() };
+    let Some(Overlay::Review(review)) = &model.overlay else { return };
     match &review.change {
         _ if now - review.opened < ARMING => {
-            super::passing_note(model, Tone::Warn, "The review has just come up: no key answers it yet.");
-            Vec::new()
+            model.warn_briefly("The review has just come up: no key answers it yet.");
         }
         Change::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
-            vec![Command::Settle(Settling::Tools(vec![(shown, Word::Refused)]))]
+            model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
         }
-        Change::Program(_) => answer(
-            model,
-            Tone::Ours,
-            "A program cannot be refused: until it is accepted, no allow rule covers its tools.",
-        ),
-        Change::Written | Change::Suggested(_) => Vec::new(),
-        Change::Policy { .. } => answer(
-            model,
-            Tone::Ours,
-            "A change that waits allows nothing yet. Take it out of the file by hand, or with u.",
-        ),
+        Change::Program(_) => {
+            model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
+        }
+        Change::Written | Change::Suggested(_) => {}
+        Change::Policy { .. } => {
+            model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.");
+        }
     }
 }
 
@@ -68,7 +64,7 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
 /// on show.
 pub(super) fn mark(model: &mut Model) {
     let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
-        return note(model, Tone::Ours, "You can mark only tools that are PURE? or new: you decide what they are.");
+        return model.say("You can mark only tools that are PURE? or new: you decide what they are.");
     };
     if !model.browse.marked.remove(&shown) {
         model.browse.marked.insert(shown);
@@ -80,14 +76,14 @@ pub(super) fn mark(model: &mut Model) {
 
 /// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
 /// list may move between a look and a key, a mark stays with its tool.
-pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
-    let Some(book) = model.browse.pins.clone() else { return Vec::new() };
+pub(super) fn say(model: &mut Model, mutability: Mutability) {
+    let Some(book) = model.browse.pins.clone() else { return };
     let is_marked = |tool: &&PinnedTool| model.browse.marked.contains(&tool.shown());
     let mut tools: Vec<&PinnedTool> = book.tools.iter().filter(is_marked).collect();
     tools.retain(|tool| tool.wants_word());
     if mutability == Mutability::Pure {
         // What looks like a change is no read by one key: `tools pin` says so for those who have looked.
-        tools.retain(|tool| tool.identity.mutability == Mutability::Pure);
+        tools.retain(|tool| tool.known.identity.mutability == Mutability::Pure);
     }
     let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), Word::Is(mutability))).collect();
     if words.is_empty() {
@@ -95,10 +91,10 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
             Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
         };
-        return answer(model, Tone::Ours, words);
+        return model.say(words);
     }
     model.browse.marked.clear();
-    vec![Command::Settle(Settling::Tools(words))]
+    model.todo.push(Command::Settle(Settling::Tools(words)));
 }
 
 /// The tool of the selected line, as it is remembered.
@@ -107,27 +103,26 @@ fn selected(model: &Model) -> Option<&PinnedTool> {
 }
 
 /// `u` on Tools: the last review made here is taken back.
-pub(super) fn take_back(model: &mut Model) -> Vec<Command> {
+pub(super) fn take_back(model: &mut Model) {
     match model.browse.undo.clone() {
-        Some(undo) => vec![Command::Settle(undo)],
-        None => answer(model, Tone::Ours, "No review was made in this console that could be taken back."),
+        Some(undo) => model.todo.push(Command::Settle(undo)),
+        None => model.say("No review was made in this console that could be taken back."),
     }
 }
 
 /// What became of it.
-pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) -> Vec<Command> {
+pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) {
     // What is remembered is read again at once.
     model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(Settled { says, undo }) => {
-            let row = Row::default().and_foreign(Tone::Good, &says);
+            let row = foreign(Tone::Good, &says);
             model.browse.undo = undo;
             match model.browse.undo {
-                Some(_) => row.and(Tone::Ours, " ").and(Tone::Key, "u").and(Tone::Quiet, " takes it back."),
+                Some(_) => row.ours(" ").key("u").quiet(" takes it back."),
                 None => row,
             }
         }
-        Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),
+        Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),
     });
-    Vec::new()
 }

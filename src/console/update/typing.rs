@@ -1,11 +1,10 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
-use super::{Command, act, answer, browse, decide, note};
+use super::{Command, act, browse, decide};
 use crate::console::found::Task;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
 use crate::console::palette::{self, Order};
-use crate::console::row::Tone;
 use crate::console::theme::Palette;
 
 /// `/`: begins a search where the last one is.
@@ -29,8 +28,8 @@ pub(super) fn palette(model: &mut Model) {
 }
 
 /// A key that is text, where something is being written.
-pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
-    let Some(text) = model.overlay.as_mut().and_then(Overlay::text_mut) else { return Vec::new() };
+pub(super) fn typed(model: &mut Model, key: Key) {
+    let Some(text) = model.overlay.as_mut().and_then(Overlay::text_mut) else { return };
     match key {
         Key::Char(c) => text.push(c),
         Key::Backspace => drop(text.pop()),
@@ -39,7 +38,7 @@ pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
         _ => {}
     }
     changed(model, key);
-    decide::approve_by_word(model)
+    decide::approve_by_word(model);
 }
 
 /// Applies what is written so far, where that shows at once.
@@ -60,30 +59,28 @@ pub(super) fn changed(model: &mut Model, key: Key) {
 }
 
 /// `Enter`: keeps the search, or does what is chosen.
-pub(super) fn run(model: &mut Model) -> Vec<Command> {
+pub(super) fn run(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
             Some(entry) => obey(model, entry.order),
-            None => answer(model, Tone::Warn, "No matches."),
+            None => model.warn("No matches."),
         },
         // One that cannot be meant stays open, with what is wrong with it: the list would not be what its title says.
         Some(open @ Overlay::Search { .. }) => {
             let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_ref());
             model.overlay = problem.map(|_| open);
-            Vec::new()
         }
         other => {
             model.overlay = other;
-            Vec::new()
         }
     }
 }
 
-fn obey(model: &mut Model, order: Order) -> Vec<Command> {
+fn obey(model: &mut Model, order: Order) {
     match order {
-        Order::Press(action) => return act(model, action),
+        Order::Press(action) => act(model, action),
         Order::OnlyItsKey(name) => {
-            note(model, Tone::Warn, format!("Only its own key does that, on the call itself: {name}."));
+            model.warn(format!("Only its own key does that, on the call itself: {name}."));
         }
         Order::Quiet => {
             model.settings.manner = match model.settings.manner {
@@ -94,7 +91,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
                 Manner::Quiet => "Quiet: no bell and no notice. The number waiting stays in the title.",
                 Manner::Rings => "The bell rings again when a call waits.",
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
         Order::Theme(palette) => {
             // `NO_COLOR` was the operator's word too; this one is newer.
@@ -105,14 +102,14 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
                     "For this console; [console] theme in config.toml keeps it."
                 }
             };
-            note(model, Tone::Ours, words);
+            model.say(words);
         }
         Order::Verify => {
             model.screen = crate::console::model::Screen::Log;
             model.browse.log.sheet = None;
             model.browse.checked = None;
-            note(model, Tone::Ours, "Checking every record of the log; the last line shows the result.");
-            return vec![Command::Look(Task::Verify)];
+            model.say("Checking every record of the log; the last line shows the result.");
+            model.todo.push(Command::Look(Task::Verify));
         }
         Order::Tour => {
             model.settings.tour = Tour::Shown;
@@ -123,5 +120,4 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
             browse::search(model, screen, &text);
         }
     }
-    Vec::new()
 }

@@ -8,7 +8,7 @@ use crate::console::model::{
     CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
 };
 use crate::console::record_row::verdict;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, quiet, warn};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
@@ -23,10 +23,10 @@ const MOST_ENDED: usize = 100;
 const MOST_LATENCIES: usize = 64;
 
 /// Takes one event of the link.
-pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
+pub(super) fn heard(model: &mut Model, event: ClientEvent) {
     match event {
         ClientEvent::Connected(wrapper) => connected(model, wrapper),
-        ClientEvent::Said { session, message } => return said(model, session, message),
+        ClientEvent::Said { session, message } => said(model, session, message),
         ClientEvent::Incompatible { name, protocol, version } => {
             let other = Incompatible { name, protocol, version };
             if !model.incompatible.contains(&other) {
@@ -36,7 +36,6 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
         ClientEvent::Gone { session } => gone(model, &session),
         ClientEvent::Trouble(what) => model.trouble = Some(what),
     }
-    Vec::new()
 }
 
 fn connected(model: &mut Model, wrapper: Wrapper) {
@@ -69,10 +68,10 @@ fn gone(model: &mut Model, session: &str) {
     }
 }
 
-fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command> {
+fn said(model: &mut Model, session: String, message: FromWrapper) {
     match message {
         FromWrapper::Hello { wrapper, .. } => connected(model, wrapper),
-        FromWrapper::Held { call } => return held(model, session, *call),
+        FromWrapper::Held { call } => held(model, session, *call),
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
@@ -96,7 +95,6 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Waiting { .. } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
-    Vec::new()
 }
 
 /// Says what became of the call that this console decided last, unless something else is being said.
@@ -119,13 +117,13 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
         return;
     }
     let row = Row::of(tone, words).and_foreign(Tone::Ours, &held.snapshot.effect);
-    let ticket = Row::of(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
+    let ticket = quiet(" · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
     let room = usize::from(model.size.0).saturating_sub(ticket.width() + 3);
     model.note = Some(row.clipped(room).joined(ticket));
     model.note_until = Some(model.now + 4_000);
 }
 
-fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
+fn held(model: &mut Model, session: String, snapshot: Snapshot) {
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
@@ -143,42 +141,45 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
             moves::select(model, Some(key));
         }
         let rings = first && model.settings.manner == Manner::Rings;
-        return if rings { vec![Command::Bell] } else { Vec::new() };
+        if rings {
+            model.todo.push(Command::Bell);
+        }
+        return;
     };
     if *known.snapshot == snapshot {
         // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
         known.state = CallState::Waiting;
-        return Vec::new();
+        return;
     }
     if known.class == class && known.snapshot.digest == snapshot.digest {
         // Nothing that decides has changed: it is the deadline, or who asks.
         let old = std::mem::replace(&mut known.snapshot, Arc::new(snapshot));
         known.state = CallState::Waiting;
         moves::replace_card(model, &key, &old);
-        return Vec::new();
+        return;
     }
     let changed = snapshot.asked_again.clone();
     let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
     *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
     model.marked.remove(&key);
     if model.selected.as_ref() != Some(&key) {
-        return Vec::new();
+        return;
     }
     // On other screens the card is not to be seen, and what was answered there stays.
     if matches!(model.screen, Screen::Queue | Screen::Detail) {
-        let row = Row::of(Tone::Warn, "The card changed, and waits for a decision of its own");
+        let row = warn("The card changed, and waits for a decision of its own");
         model.note = Some(match changed {
-            Some(what) => row.and(Tone::Warn, ": ").and_foreign(Tone::Warn, &what),
-            None => row.and(Tone::Warn, "."),
+            Some(what) => row.warn(": ").and_foreign(Tone::Warn, &what),
+            None => row.warn("."),
         });
         model.note_until = None;
     }
-    vec![Command::Drain]
+    model.todo.push(Command::Drain);
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
-    let row = Row::default().and_foreign(Tone::Strong, &ticket);
-    let row = row.and(Tone::Warn, if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
+    let row = foreign(Tone::Strong, &ticket);
+    let row = row.warn(if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
     let key = CallKey { session, ticket };
     let Some(held) = find_mut(model, &key).filter(|held| !held.is_over()) else { return };

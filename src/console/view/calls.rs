@@ -3,7 +3,7 @@
 use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
 use crate::console::record_row::ruling;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, warn};
 use crate::console::time;
 use crate::console::tried::{Attempt, Matched, PastLine, Progress, Reach, Replayed};
 use crate::policy::past::Ended;
@@ -15,16 +15,16 @@ const NARROW: usize = 64;
 /// What is known of the past calls that a rule would have matched: what must be read before it is written.
 pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>, decision: Decision) -> Vec<Row> {
     if let Some(why) = &attempt.failed {
-        return vec![Row::of(Tone::Warn, " ▲ past calls cannot be counted: ").and_foreign(Tone::Warn, why)];
+        return vec![warn(" ▲ past calls cannot be counted: ").and_foreign(Tone::Warn, why)];
     }
-    let Some(matched) = matched else { return vec![Row::of(Tone::Quiet, " past calls: still counting …")] };
+    let Some(matched) = matched else { return vec![quiet(" past calls: still counting …")] };
     let mut rows = Vec::new();
     if decision == Decision::Allow && matched.denied > 0 {
         let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
-        rows.push(Row::of(Tone::Danger, words));
+        rows.push(danger(words));
     }
     if attempt.reach == (Reach { calls: 0, progress: Progress::Whole }) {
-        return vec![Row::of(Tone::Quiet, " the log has no past call of this tool yet")];
+        return vec![quiet(" the log has no past call of this tool yet")];
     }
     let of = match attempt.reach.progress {
         Progress::Counting => "so far, still counting".to_owned(),
@@ -32,14 +32,14 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
         Progress::Newest => format!("of this tool's newest {}", counted(attempt.reach.calls, "past call")),
     };
     let matches = if matched.calls == 0 { "none".to_owned() } else { grouped(matched.calls) };
-    let mut row = Row::of(Tone::Quiet, format!(" matches {matches} {of}"));
+    let mut row = quiet(format!(" matches {matches} {of}"));
     if matched.calls > 0 {
         row.push(Tone::Quiet, format!(": {} asked, {} denied", grouped(matched.asked), grouped(matched.denied)));
     }
     rows.push(row);
     if matched.untold > 0 {
         let words = format!(" {} more unknown: the log holds no secrets", grouped(matched.untold));
-        rows.push(Row::of(Tone::Quiet, words));
+        rows.push(quiet(words));
     }
     rows
 }
@@ -47,13 +47,13 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
 /// What a policy would change of past rulings: the counts, then up to `most` of the calls.
 pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, width: usize) -> Vec<Row> {
     if let Some(why) = &attempt.failed {
-        return Row::of(Tone::Warn, " ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
+        return warn(" ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
     }
     let Reach { calls, progress } = attempt.reach;
     let found = attempt.found.as_ref().filter(|_| progress != Progress::Counting);
     let Some(found) = found else {
         let words = format!(" still counting: {} so far …", counted(calls, "past call"));
-        return vec![Row::of(Tone::Quiet, words)];
+        return vec![quiet(words)];
     };
     let mut rows = Vec::new();
     let of = match progress {
@@ -67,27 +67,27 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     };
     rows.extend(Row::of(tone, words).hung(width, 1));
     for (from, to, count) in &found.counts {
-        let row = Row::of(Tone::Ours, format!(" {:>7}  ", grouped(*count))).joined(ruling(*from));
-        rows.push(row.and(Tone::Quiet, " → ").joined(ruling(*to)));
+        let row = ours(format!(" {:>7}  ", grouped(*count))).joined(ruling(*from));
+        rows.push(row.quiet(" → ").joined(ruling(*to)));
     }
     if found.untold > 0 {
         let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.untold));
-        rows.push(Row::of(Tone::Quiet, words).clipped(width));
+        rows.push(quiet(words).clipped(width));
     }
     for (call, now, by) in found.changes.iter().take(most) {
         let row = line(model, call, width);
         rows.push(row);
-        let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).joined(ruling(*now));
+        let now = quiet(format!("      {} then, now ", call.ruling.word())).joined(ruling(*now));
         let by = match by.as_str() {
-            "" => now.and(Tone::Quiet, " by policy"),
-            rule => now.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+            "" => now.quiet(" by policy"),
+            rule => now.quiet(" by rule ").and_foreign(Tone::Ours, rule),
         };
         rows.push(by.clipped(width));
     }
     let more = found.changed.saturating_sub(most.min(found.changes.len()));
     if more > 0 {
         let words = model.hint(&format!(" and {} more: mcp-approve rules replay lists them", grouped(more)));
-        rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
+        rows.extend(quiet(words).hung(width, 1));
     }
     rows
 }
@@ -95,12 +95,12 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
 /// One past call: when, how it ended, the ticket, the tool and what it was about.
 pub(super) fn line(model: &Model, call: &PastLine, width: usize) -> Row {
     let when = time::moment(call.time, model.now, model.settings.offset);
-    let row = Row::of(Tone::Quiet, format!("   {when:<11} ")).joined(ended(call));
+    let row = quiet(format!("   {when:<11} ")).joined(ended(call));
     let row = if width < NARROW {
         row
     } else {
-        let ticket = Row::default().and_foreign(Tone::Quiet, &call.ticket).clipped(18).padded(19);
-        row.joined(ticket).and_foreign(Tone::Ours, &call.tool).and(Tone::Ours, " ")
+        let ticket = foreign(Tone::Quiet, &call.ticket).clipped(18).padded(19);
+        row.joined(ticket).and_foreign(Tone::Ours, &call.tool).ours(" ")
     };
     row.and_foreign(Tone::Foreign, &call.target).clipped(width)
 }

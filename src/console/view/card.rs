@@ -5,17 +5,15 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
+use crate::console::model::{CallState, Held, Model, Seen, Unarmed};
 use crate::console::record_row::verdict;
-use crate::console::row::{Row, Run, Tone};
+use crate::console::row::{Row, Run, Tone, border, quiet, warn};
 use crate::console::screen::content_rows;
 use crate::console::time;
 use crate::link::message::Settled;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
-    let (Some(held), Some(card)) = (model.selection(), &model.card) else {
-        return;
-    };
+    let (Some(held), Some(card)) = (model.selection(), &model.card) else { return };
     let width = usize::from(area.width);
     let room = content_rows(area);
     let window = card.window(model.scroll, room).into_iter();
@@ -39,7 +37,7 @@ fn point_at(row: &mut Row) {
 
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
-    let mut left = Row::of(Tone::Border, "━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
+    let mut left = border("━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
     let alike = model.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
@@ -53,27 +51,27 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
         CallState::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
     }
     if !held.waits() {
-        return left.and(Tone::Quiet, " · j goes on").clipped(width);
+        return left.quiet(" · j goes on").clipped(width);
     }
     let age = time::span(now - held.snapshot.arrived);
-    let mut right = Row::of(Tone::Quiet, format!("waits {age}"));
+    let mut right = quiet(format!("waits {age}"));
     if let Some(deadline) = held.snapshot.deadline {
         let (left, all, tone) = queue::left_of(held, deadline, now);
         right.push(tone, format!(" · {} left ", time::left(left)));
         right.push(tone, queue::bar(left, all, 8));
     }
-    ends(left.and(Tone::Border, " "), right.and(Tone::Ours, " "), width)
+    ends(left.border(" "), right.ours(" "), width)
 }
 
 /// Who settled a call, and how.
 fn ended(settled: &Settled) -> Row {
     let (tone, verdict) = verdict(settled.verdict, "withdrawn");
     let by = by(settled.by);
-    let row = Row::of(Tone::Quiet, " · settled: ").and(tone, verdict).and(Tone::Ours, format!(" {by}"));
+    let row = quiet(" · settled: ").and(tone, verdict).ours(format!(" {by}"));
     if settled.who.is_empty() {
         return row;
     }
-    row.and(Tone::Quiet, " · ").and_foreign(Tone::Ours, &settled.who)
+    row.quiet(" · ").and_foreign(Tone::Ours, &settled.who)
 }
 
 /// Who or what decided, as the end of a sentence.
@@ -99,27 +97,23 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let folded = model.card.as_ref().map_or(0, Card::folded);
     let left = if below > 0 {
         let lines = counted(below, "more line");
-        Row::of(Tone::Warn, format!(" … {lines} below"))
+        warn(format!(" … {lines} below"))
     } else {
-        Row::of(Tone::Quiet, " end of the arguments")
+        quiet(" end of the arguments")
     };
     let narrow = width < NARROW;
-    let right = match (model.armed(), held.unread()) {
+    let right = match (model.armed(), held.seen) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), _) => Row::default(),
-        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => Row::of(Tone::Quiet, "arming "),
-        (Ok(_), None) => Row::of(Tone::Quiet, "all shown · armed "),
-        (Ok(_), Some(Unread::Skipped(rows))) => {
-            Row::of(Tone::Warn, format!("{} skipped · armed ", counted(rows, "row")))
-        }
-        (Ok(_), Some(Unread::End)) if folded > 0 && narrow => Row::of(Tone::Warn, format!("▸ {folded} folded: Z ")),
-        (Ok(_), Some(Unread::End)) if folded > 0 => {
-            Row::of(Tone::Warn, format!("▸ {} folded, not read: Z ", counted(folded, "part")))
-        }
-        (Ok(_), Some(Unread::End)) => Row::of(Tone::Warn, if narrow { "read on " } else { "read on to approve " }),
+        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => quiet("arming "),
+        (Ok(_), Seen::Whole) => quiet("all shown · armed "),
+        (Ok(_), Seen::Skipping(rows)) => warn(format!("{} skipped · armed ", counted(rows, "row"))),
+        (Ok(_), Seen::Partly) if folded > 0 && narrow => warn(format!("▸ {folded} folded: Z ")),
+        (Ok(_), Seen::Partly) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
+        (Ok(_), Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
     };
     // What is to be done matters more than a size that is above the arguments too.
-    let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));
-    let brief = if below > 0 { Row::of(Tone::Warn, format!(" … {below} below")) } else { left.clone() };
+    let sized = left.clone().quiet(format!(" · arguments {bytes}"));
+    let brief = if below > 0 { warn(format!(" … {below} below")) } else { left.clone() };
     let fits = |row: &Row| row.width() + right.width() < width;
     let left = match (below > 0 && fits(&sized), fits(&left)) {
         (true, _) => sized,

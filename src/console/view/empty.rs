@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::Paint;
 use crate::console::card::counted;
 use crate::console::model::Model;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, key, ours, quiet, strong};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
@@ -19,60 +19,54 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
 fn unwrapped(model: &Model) -> Vec<Row> {
     if !model.browse.ended.is_empty() {
         return vec![
-            Row::of(Tone::Strong, "  No wrapped server is running."),
+            strong("  No wrapped server is running."),
             Row::default(),
-            Row::of(Tone::Ours, "  One appears here as soon as its host starts it."),
-            Row::of(Tone::Key, "  3")
-                .and(Tone::Ours, " shows what was decided; ")
-                .and(Tone::Key, "6")
-                .and(Tone::Ours, " the servers that ended."),
+            ours("  One appears here as soon as its host starts it."),
+            key("  3").ours(" shows what was decided; ").key("6").ours(" the servers that ended."),
         ];
     }
     vec![
-        Row::of(Tone::Strong, "  No server is wrapped yet."),
+        strong("  No server is wrapped yet."),
         Row::default(),
-        Row::of(Tone::Ours, "  Wrap the servers of your hosts:"),
-        Row::of(Tone::Key, model.hint("    mcp-approve install")),
+        ours("  Wrap the servers of your hosts:"),
+        key(model.hint("    mcp-approve install")),
         Row::default(),
-        Row::of(Tone::Ours, "  Or by hand, in a host's own file:"),
-        Row::of(Tone::Key, model.hint("    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
+        ours("  Or by hand, in a host's own file:"),
+        key(model.hint("    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
         Row::default(),
-        Row::of(Tone::Ours, "  Then restart the host. The server appears here at its first message."),
-        Row::of(Tone::Quiet, model.hint("  To see it work first: mcp-approve demo")),
+        ours("  Then restart the host. The server appears here at its first message."),
+        quiet(model.hint("  To see it work first: mcp-approve demo")),
     ]
 }
 
 fn idle(model: &Model) -> Vec<Row> {
     let mut rows = vec![
-        Row::of(Tone::Strong, "  No call waits for you."),
+        strong("  No call waits for you."),
         Row::default(),
-        Row::of(Tone::Ours, "  Calls that only read pass by policy; calls that change something stop here."),
-        Row::of(Tone::Key, "  2").and(Tone::Ours, " shows what passes."),
+        ours("  Calls that only read pass by policy; calls that change something stop here."),
+        key("  2").ours(" shows what passes."),
         Row::default(),
     ];
     if let Some(figures) = model.decisions.figures(model.now) {
-        rows.push(Row::of(Tone::Quiet, "  You: ").joined(super::queue::told(&figures)));
+        rows.push(quiet("  You: ").joined(figures.words()));
         rows.push(Row::default());
     }
     for connected in &model.wrappers {
         let status = &connected.status;
-        let mut row = Row::of(Tone::Quiet, "  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
+        let mut row = quiet("  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
         if let Some(phase) = status.phase {
-            row = row.and(Tone::Quiet, format!("  {}", phase.word()));
+            row = row.quiet(format!("  {}", phase.word()));
         }
         if let Some(host) = &status.host {
-            row = row.and(Tone::Quiet, "  for ").and_foreign(Tone::Ours, host);
+            row = row.quiet("  for ").and_foreign(Tone::Ours, host);
         }
-        rows.push(row.and(
-            Tone::Quiet,
-            format!(
-                "  {}, {} approved by policy, {} by operator, {} denied",
-                counted(status.calls, "call"),
-                status.approved_by_policy,
-                status.approved_by_operator,
-                status.denied
-            ),
-        ));
+        rows.push(row.quiet(format!(
+            "  {}, {} approved by policy, {} by operator, {} denied",
+            counted(status.calls, "call"),
+            status.approved_by_policy,
+            status.approved_by_operator,
+            status.denied
+        )));
     }
     rows
 }

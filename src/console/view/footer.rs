@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
-use crate::console::keymap::{Action, BINDINGS, Keys, Place, decides};
-use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
+use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
+use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
-use crate::console::row::{Row, Tone};
-use crate::console::screen::Sides;
+use crate::console::row::{Row, Tone, warn};
 use crate::link::message::PinOffer;
 
 /// The note, else the keys.
@@ -21,113 +20,130 @@ pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
 
 fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
-    let width = usize::from(width);
+    let at_place = |binding: &&Binding| binding.places.contains(&place);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) && action != Action::DenyServer && CARDS.contains(&place) => Tone::Quiet,
+        Err(_) if decides(action) && action != Action::DenyServer && CARD.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
-    let hints: Vec<Row> = BINDINGS
-        .iter()
-        .filter(|binding| {
-            binding.places.contains(&place)
-                && is_worth_a_hint(binding.action, place)
-                && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
-                && (binding.action != Action::Number || on_a_grant(model))
-                && (binding.action != Action::Accept || !only_read(model))
-                && (binding.action != Action::ApproveUnread || is_unread(model))
-                && (binding.action != Action::Refuse || on_a_definition(model))
-                && (!offers(binding.action, place) || is_offered(model, binding.action, place))
-                && (binding.action != Action::Undo || place != Place::Tools || model.browse.undo.is_some())
-                && (model.selected.is_some() || !needs_a_call(binding.action, place))
-                && (!is_ended(model, place) || !needs_a_waiting_call(binding.action))
-        })
-        .filter_map(|binding| match binding.action {
-            Action::Waiting => Some(screens(&model.settings.keys)),
-            _ => {
-                let name = here(model, binding.action, place).unwrap_or_else(|| Some(binding.name.into()))?;
-                Some(hint(model.settings.keys.shown(binding), &name, tone(binding.action)))
-            }
-        })
-        .collect();
+    let marked = model.marked_calls().len();
+    let hints = BINDINGS.iter().filter(at_place).filter_map(|binding| match binding.action {
+        // One hint for all screens: their keys are side by side.
+        Action::Waiting => {
+            let keys = format!("{}…{}", key_of(model, Action::Waiting), key_of(model, Action::Servers));
+            Some(hint(&keys, "screens", Tone::Key))
+        }
+        action => {
+            let name = name(model, binding, place, marked)?;
+            Some(hint(key_of(model, action), &name, tone(action)))
+        }
+    });
     // The way to what is still below, and help, are named whatever else has no room.
-    let help = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
-    let last = match (rest_of_card(model, place), help) {
-        (Some(end), Some(help)) => Some(end.joined(help)),
-        (end, help) => end.or(help),
-    };
-    let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
-    let mut row = Row::of(Tone::Warn, if model.is_arming() { " arming  " } else { " " });
+    let knows_help = BINDINGS.iter().filter(at_place).any(|binding| binding.action == Action::Help);
+    let mut last = rest_of_card(model, place).unwrap_or_default();
+    if knows_help && place != Place::Help {
+        last = last.joined(hint("?", "help", Tone::Key));
+    }
+    let room = usize::from(width).saturating_sub(last.width());
+    let mut row = warn(if model.is_arming() { " arming  " } else { " " });
     for hint in hints {
         if row.width() + hint.width() > room {
             break;
         }
         row = row.joined(hint);
     }
-    row.joined(last.unwrap_or_default())
+    row.joined(last)
 }
 
-/// What an action does here and now, where its name does not say it; `Some(None)` where it does nothing.
-fn here(model: &Model, action: Action, place: Place) -> Option<Option<Cow<'static, str>>> {
-    let list = model.browse.list(model.screen).filter(|_| LISTS.contains(&place));
-    match (action, place) {
-        (Action::Approve | Action::ApproveUnread | Action::Deny, Place::Queue | Place::Detail) => {
+/// What an action is called here and now; `None` where it does nothing, or need not be said. `marked` calls wait.
+fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option<Cow<'static, str>> {
+    let (action, browse) = (binding.action, &model.browse);
+    let usual = |is_named: bool| is_named.then_some(Cow::Borrowed(binding.name));
+    let leaves = matches!(action, Action::Palette | Action::Quit);
+    let is_ended = CARD.contains(&place) && !model.selection().is_none_or(Held::waits) && marked == 0;
+    if place == Place::Queue && model.selected.is_none() && !leaves
+        || is_ended && (decides(action) || matches!(action, Action::Rule | Action::Mark))
+    {
+        return None;
+    }
+    let list = browse.list(model.screen).filter(|_| LISTS.contains(&place));
+    let name = match (action, place) {
+        // Something of the calls that `a` is about was not shown: else `A` is no other key than `a`.
+        (Action::ApproveUnread, _) if model.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
+        (Action::Approve | Action::ApproveUnread | Action::Deny, _) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
             let unread = if action == Action::ApproveUnread { " unread" } else { "" };
-            let alike = || model.selected_group().map_or(1, |group| group.count());
-            match (model.marked_calls().len(), alike()) {
-                (0, 1) => None,
-                (0, all) => Some(Some(format!("{verb} all {all}{unread}").into())),
+            return match (marked, model.selected_group().map_or(1, |group| group.count())) {
+                (0, 1) => usual(true),
+                (0, all) => Some(format!("{verb} all {all}{unread}").into()),
                 // The title says how many.
-                (_, _) => Some(Some(format!("{verb} marked{unread}").into())),
-            }
+                _ => Some(format!("{verb} marked{unread}").into()),
+            };
         }
-        (Action::Mark, Place::Queue) => {
-            let marked = model.selected.as_ref().is_some_and(|key| model.marked.contains(key));
-            marked.then_some(Some("unmark".into()))
+        (Action::Mark, Place::Queue) if model.selected.as_ref().is_some_and(|key| model.marked.contains(key)) => {
+            "unmark"
         }
-        (Action::NextServer, _) => (model.sort != Sort::Server).then_some(None),
-        (Action::Open, Place::Queue) => Some(Some("full card".into())),
+        (Action::Mark | Action::Reads | Action::Changes, Place::Tools) => {
+            return usual(browse.tool_lines.iter().any(ToolLine::wants_word));
+        }
+        (Action::Reads | Action::Changes | Action::PlainText, _) => {
+            return usual(match model.selection()?.snapshot.offer.as_ref()? {
+                PinOffer::Reads => action != Action::PlainText,
+                PinOffer::PlainText { .. } => action != Action::Reads,
+            });
+        }
+        (Action::NextServer, _) => return usual(model.sort == Sort::Server),
+        (Action::Number, _) => {
+            let offer = if let Some(Overlay::Rule(maker)) = &model.overlay { maker.offer() } else { None };
+            return usual(matches!(offer, Some(Offer::Grant(_))));
+        }
+        (Action::Accept | Action::Refuse, _) => {
+            let Some(Overlay::Review(review)) = &model.overlay else { return None };
+            let is_definition = matches!(review.change, Change::Definition(_));
+            return usual(if action == Action::Refuse { is_definition } else { review.change != Change::Written });
+        }
+        (Action::Undo, _) => return usual(place == Place::Rules || place == Place::Tools && browse.undo.is_some()),
+        (Action::Open, Place::Queue) => "full card",
         // What is open closes with Esc, which is named beside it.
-        (Action::Open, Place::Detail) => Some(None),
+        (Action::Open, Place::Detail) => return None,
         (Action::Open | Action::Rule | Action::Edit | Action::End | Action::Switch, _)
             if list.is_some() && pages::count(model) == 0 =>
         {
-            Some(None)
+            return None;
         }
-        (Action::Open, Place::Activity) => Some(Some("its record".into())),
-        (Action::Open, Place::Tools) if is_to_review(model) => Some(Some("review".into())),
-        (Action::Open, _) if list.is_some_and(|list| list.sheet.is_some()) => Some(None),
-        (Action::Open, Place::Log | Place::Tools | Place::Servers) if is_beside(model) => {
-            Some(Some("scroll it".into()))
-        }
-        (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => {
-            Some(Some("drop search".into()))
-        }
-        (Action::Group, Place::Log) if list?.search.asks_for(Field::Kind) => Some(None),
-        (Action::Group, Place::Log) => Some(Some(match model.browse.rows() {
-            LogRows::Calls => "every record".into(),
-            LogRows::Records => "one row a call".into(),
-        })),
+        (Action::Open, Place::Activity) => "its record",
+        (Action::Open, Place::Tools) if is_to_review(model) => "review",
+        (Action::Open, _) if list.is_some_and(|list| list.sheet.is_some()) => return None,
+        (Action::Open, Place::Log | Place::Tools | Place::Servers) if pages::is_beside(model) => "scroll it",
+        (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => "drop search",
+        (Action::Back, _) => return usual(place != Place::Queue),
+        (Action::Group, Place::Log) if browse.log.search.asks_for(Field::Kind) => return None,
+        (Action::Group, Place::Log) if browse.rows() == LogRows::Calls => "every record",
+        (Action::Group, Place::Log) => "one row a call",
         (Action::Rule, Place::Log) => {
-            let line = model.browse.window.lines.get(model.browse.log.at)?;
-            (line.ticket.is_none() || line.tool.is_none()).then_some(None)
+            let line = browse.window.lines.get(browse.log.at);
+            return usual(line.is_none_or(|line| line.ticket.is_some() && line.tool.is_some()));
         }
         (Action::Open | Action::End | Action::Switch | Action::Edit, Place::Rules) => {
-            let line = model.browse.rule_lines.get(model.browse.rules.at)?;
-            let name = match (action, line) {
+            match (action, browse.rule_lines.get(browse.rules.at)?) {
                 (Action::Open, RuleEntry::Waits { .. } | RuleEntry::Suggested(_)) => "review",
-                (Action::Open, _) if is_beside(model) => "scroll it",
-                (Action::Open, _) => return None,
+                (Action::Open, _) if pages::is_beside(model) => "scroll it",
                 (Action::End, RuleEntry::Rule(_)) => "remove",
                 (Action::End, RuleEntry::Grant { .. }) => "end",
                 (Action::End, RuleEntry::Suggested(_)) => "drop",
-                (_, RuleEntry::Rule(_)) => return None,
-                (_, RuleEntry::Waits { .. } | RuleEntry::Suggested(_) | RuleEntry::Grant { .. }) => return Some(None),
-            };
-            Some(Some(name.into()))
+                (_, line) => return usual(action == Action::Open || matches!(line, RuleEntry::Rule(_))),
+            }
         }
-        _ => None,
-    }
+        // Help comes last in any case; what every list does need not be said on every screen.
+        (Action::Help, _) => return usual(place == Place::Help),
+        (Action::Bottom, _) => return usual(list.is_none() && rest_of_card(model, place).is_none()),
+        (Action::Down | Action::PageDown, _) => return usual(list.is_none()),
+        (Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers, _)
+        | (Action::First | Action::Last | Action::HalfDown | Action::HalfUp | Action::Suspend, _)
+        | (Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later, _)
+        | (Action::MarkAlike | Action::Extend | Action::Copy | Action::PreviousServer, _) => return None,
+        _ => return usual(true),
+    };
+    Some(name.into())
 }
 
 /// Whether Enter on the open sheet of Tools begins the review of its definition.
@@ -137,113 +153,19 @@ fn is_to_review(model: &Model) -> bool {
     list.sheet.is_some() && line.is_some_and(|line| line.wants_review() && line.subject != Subject::Tool)
 }
 
-/// Whether an action is for a card or a list that offers it.
-fn offers(action: Action, place: Place) -> bool {
-    let marks_tools = action == Action::Mark && place == Place::Tools;
-    marks_tools || matches!(action, Action::Reads | Action::Changes | Action::PlainText)
-}
-
-fn is_offered(model: &Model, action: Action, place: Place) -> bool {
-    if place == Place::Tools {
-        return model.browse.tool_lines.iter().any(ToolLine::wants_word);
-    }
-    match model.selection().and_then(|held| held.snapshot.offer.as_ref()) {
-        Some(PinOffer::Reads) => action != Action::PlainText,
-        Some(PinOffer::PlainText { .. }) => action != Action::Reads,
-        None => false,
-    }
-}
-
-/// One hint for all screens: their keys are side by side.
-fn screens(keys: &Keys) -> Row {
-    let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
-    hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)
-}
-
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
-    let card = model.card.as_ref().filter(|_| CARDS.contains(&place))?;
+    let card = model.card.as_ref().filter(|_| CARD.contains(&place))?;
     let below = card.arguments_end > model.scroll + model.card_rows();
-    let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
-    Some(hint(model.settings.keys.shown(end), name, Tone::Key))
+    below.then(|| hint(key_of(model, Action::Bottom), name, Tone::Key))
 }
 
-fn on_a_grant(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
-}
-
-fn on_a_definition(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Review(review)) if matches!(review.change, Change::Definition(_)))
-}
-
-/// Whether something of the calls that `a` is about was not shown: then `A` is another key than `a`.
-fn is_unread(model: &Model) -> bool {
-    model.targets().iter().any(|held| held.unread().is_some())
-}
-
-/// Whether the sheet of the selected line is on screen already.
-fn is_beside(model: &Model) -> bool {
-    matches!(pages::sides(model), Sides::Both { .. })
-}
-
-/// Whether the review on screen has nothing to accept.
-fn only_read(model: &Model) -> bool {
-    matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
-}
-
-/// Where a key is about the call on screen.
-const CARDS: [Place; 2] = [Place::Queue, Place::Detail];
-
-/// Lists need no word on how to move.
-const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
-
-fn knows_help(place: Place) -> bool {
-    BINDINGS.iter().any(|binding| binding.action == Action::Help && binding.places.contains(&place))
+/// The key of an action, as it is written.
+fn key_of(model: &Model, action: Action) -> &str {
+    BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| model.settings.keys.shown(one))
 }
 
 fn hint(key: &str, name: &str, tone: Tone) -> Row {
-    Row::of(tone, key).and(Tone::Quiet, format!(" {name}  "))
-}
-
-/// Whether the selected call no longer waits, and no marked one does.
-fn is_ended(model: &Model, place: Place) -> bool {
-    let waits = model.selection().is_none_or(Held::waits);
-    CARDS.contains(&place) && !waits && model.marked_calls().is_empty()
-}
-
-fn needs_a_waiting_call(action: Action) -> bool {
-    decides(action) || matches!(action, Action::Rule | Action::Mark)
-}
-
-fn needs_a_call(action: Action, place: Place) -> bool {
-    let leaves = matches!(
-        action,
-        Action::Waiting
-            | Action::Activity
-            | Action::Log
-            | Action::Tools
-            | Action::Rules
-            | Action::Servers
-            | Action::Palette
-            | Action::Help
-            | Action::Quit
-    );
-    place == Place::Queue && !leaves
-}
-
-/// Help comes last in any case; what every list does need not be said on every screen.
-fn is_worth_a_hint(action: Action, place: Place) -> bool {
-    match action {
-        Action::Help => place == Place::Help,
-        Action::PreviousServer => false,
-        Action::Undo => matches!(place, Place::Tools | Place::Rules),
-        Action::First | Action::Last | Action::HalfDown | Action::HalfUp | Action::Suspend => false,
-        Action::MarkAlike | Action::Extend | Action::Copy => false,
-        Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
-        Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
-        Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
-        Action::Back => place != Place::Queue,
-        _ => true,
-    }
+    Row::of(tone, key).quiet(format!(" {name}  "))
 }

@@ -2,16 +2,16 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, below, header};
+use super::{LEVELS, Paint, below};
 use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, key, ours, strong};
 use crate::console::screen::content_rows;
 
 /// Draws the rows from `top` on.
 pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
     let all = rows(keys, usize::from(area.width));
     let last = below(all.len().saturating_sub(top + content_rows(area)));
-    paint.framed(area, Row::of(Tone::Strong, " Keys"), all.into_iter().skip(top), last);
+    paint.framed(area, strong(" Keys"), all.into_iter().skip(top), last);
 }
 
 /// The screens in the order of help: a key is listed under the first whose places all have it.
@@ -26,9 +26,9 @@ const GROUPS: [(&str, &[Place]); 6] = [
 
 /// The keys of one screen under its name.
 fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Row> {
-    let mut rows = vec![Row::of(Tone::Strong, format!(" {name}"))];
+    let mut rows = vec![strong(format!(" {name}"))];
     for binding in bindings {
-        let row = Row::of(Tone::Key, format!("  {:<6} ", keys.shown(binding))).and(Tone::Ours, binding.help);
+        let row = key(format!("  {:<6} ", keys.shown(binding))).ours(binding.help);
         rows.extend(row.hung(width.saturating_sub(1), 9));
     }
     rows.push(Row::default());
@@ -61,15 +61,15 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
         ("×3", Tone::Warn, "three identical calls in one row"),
         ("␛ ⟨U+202E⟩", Tone::Escape, "a character that a terminal would hide or obey, made visible"),
     ];
-    rows.push(Row::of(Tone::Strong, " Marks"));
+    rows.push(strong(" Marks"));
     for (mark, tone, means) in marks {
-        let row = Row::of(Tone::Ours, "  ").and(tone, format!("{mark:<12}")).and(Tone::Ours, means);
+        let row = ours("  ").and(tone, format!("{mark:<12}")).ours(means);
         rows.extend(row.hung(width.saturating_sub(1), 14));
     }
     rows.push(Row::default());
-    rows.push(Row::of(Tone::Strong, " Assurance"));
-    for (level, promise) in header::LEVELS {
-        let row = Row::of(Tone::Ours, format!("  {level}  ")).and(Tone::Ours, promise);
+    rows.push(strong(" Assurance"));
+    for (level, promise) in LEVELS {
+        let row = ours(format!("  {level}  ")).ours(promise);
         rows.extend(row.hung(width.saturating_sub(1), 6));
     }
     rows

@@ -8,7 +8,7 @@ use crate::console::columns::NameColumn;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{Armed, Batch, Fate, Model, Reading};
 use crate::console::risk::{self, Risk};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::console::screen::content_rows;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Rect) {
@@ -26,16 +26,14 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
         many => format!("these {}", counted(many, "call")),
     };
     let left = match &batch.fate {
-        Fate::Approve(Reading::Read) => Row::of(Tone::Danger, format!(" Approve {all}?")),
-        Fate::Approve(Reading::Unread) => Row::of(Tone::Danger, format!(" Approve {all} UNREAD?")),
-        Fate::Deny { reason } => {
-            Row::of(Tone::Strong, format!(" Deny {all}, because ")).and_foreign(Tone::Ours, reason)
-        }
+        Fate::Approve(Reading::Read) => danger(format!(" Approve {all}?")),
+        Fate::Approve(Reading::Unread) => danger(format!(" Approve {all} UNREAD?")),
+        Fate::Deny { reason } => strong(format!(" Deny {all}, because ")).and_foreign(Tone::Ours, reason),
     };
     let over = batch.members.iter().filter(|armed| model.stands(batch, armed).is_none()).count();
     let right = match over {
         0 => Row::default(),
-        _ => Row::of(Tone::Warn, format!("{over} no longer wait ")),
+        _ => warn(format!("{over} no longer wait ")),
     };
     ends(left, right, width)
 }
@@ -43,23 +41,23 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
 fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, NameColumn)) -> Row {
     let ticket = tickets.cell(Tone::Quiet, &armed.key().ticket);
     let Some(held) = model.stands(batch, armed) else {
-        return Row::of(Tone::Warn, "  over         ").joined(ticket).and(Tone::Quiet, "  nothing will be sent for it");
+        return warn("  over         ").joined(ticket).quiet("  nothing will be sent for it");
     };
     let mut mark = Row::default();
     mark.runs.push(Risk::of(&held.snapshot).run());
-    let row = Row::of(Tone::Ours, "  ").joined(mark.padded(risk::WIDEST)).and(Tone::Ours, " ");
-    let tool = Row::default().and_foreign(Tone::Strong, &held.snapshot.tool);
+    let row = ours("  ").joined(mark.padded(risk::WIDEST)).ours(" ");
+    let tool = foreign(Tone::Strong, &held.snapshot.tool);
     if width < NARROW {
-        let row = row.joined(tool.clipped(width / 3)).and(Tone::Ours, " ");
+        let row = row.joined(tool.clipped(width / 3)).ours(" ");
         let room = width.saturating_sub(row.width());
         let beside = room.saturating_sub(ticket.width() + 2);
         return match beside {
-            LEAST.. => row.joined(queue::telling(held, beside).padded(beside)).and(Tone::Ours, "  ").joined(ticket),
+            LEAST.. => row.joined(queue::telling(held, beside).padded(beside)).ours("  ").joined(ticket),
             _ => row.joined(queue::telling(held, room)),
         };
     }
-    let row = row.joined(ticket).and(Tone::Ours, "  ");
-    let row = row.joined(tool.clipped(WIDEST)).and(Tone::Ours, "  ");
+    let row = row.joined(ticket).ours("  ");
+    let row = row.joined(tool.clipped(WIDEST)).ours("  ");
     let room = width.saturating_sub(row.width()).max(LEAST);
     row.joined(queue::telling(held, room)).clipped(width)
 }
@@ -74,13 +72,13 @@ const LEAST: usize = 12;
 fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
     let below = batch.members.len().saturating_sub(batch.top + room);
     let left = match below {
-        0 => Row::of(Tone::Quiet, " end of the list"),
-        _ => Row::of(Tone::Warn, format!(" … {} below", counted(below, "more call"))),
+        0 => quiet(" end of the list"),
+        _ => warn(format!(" … {} below", counted(below, "more call"))),
     };
     let right = match model.listed(batch) {
-        Ok(()) => Row::of(Tone::Quiet, "y sends a verdict for each "),
-        Err(Unlisted::TooSoon) => Row::of(Tone::Quiet, "arming "),
-        Err(Unlisted::Unread) => Row::of(Tone::Warn, "read the list to its end first "),
+        Ok(()) => quiet("y sends a verdict for each "),
+        Err(Unlisted::TooSoon) => quiet("arming "),
+        Err(Unlisted::Unread) => warn("read the list to its end first "),
     };
     ends(left, right, width)
 }

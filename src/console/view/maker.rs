@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
-use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage};
-use crate::console::row::{Row, Tone};
+use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage, Seen};
+use crate::console::row::{Row, Tone, border, danger, ours, quiet, strong, warn};
 use crate::console::screen::content_rows;
 use crate::policy::rule::Decision;
 
@@ -24,44 +24,39 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         }
         _ => (" Make a rule from ", "", "a letter chooses how wide; it holds for what waits, too "),
     };
-    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket()).and(Tone::Strong, more_like_it);
+    let ticket = strong(words).and_foreign(Tone::Strong, &maker.ticket).strong(more_like_it);
     let mut row = last(model, maker, unread);
     if unread == 0 && below > 0 {
-        let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
+        let more = quiet(format!(" PgDn: {below} more "));
         row = ends(row.clipped(width.saturating_sub(more.width() + 1)), more, width);
     }
-    let title = ends(ticket, Row::of(Tone::Quiet, hint), width);
+    let title = ends(ticket, quiet(hint), width);
     paint.framed(area, title, all.rows.into_iter().skip(maker.top), row);
 }
 
 fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     if unread > 0 {
-        return Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(unread, "more line")));
+        return warn(format!(" … {} below · PgDn", counted(unread, "more line")));
     }
     // What keeps Enter from doing it is said before it is pressed.
-    let waits = maker.armed().and_then(|armed| model.still(armed));
+    let waits = maker.armed.as_ref().and_then(|armed| model.still(armed));
     let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
     if lets_run
         && let Some(held) = waits
-        && held.unread().is_some()
+        && held.seen != Seen::Whole
     {
-        return Row::of(
-            Tone::Warn,
-            " This also approves the call, and you have not read it to its end: Esc, then PgDn",
-        );
+        return warn(" This also approves the call, and you have not read it to its end: Esc, then PgDn");
     }
     match (maker.stage, maker.offer()) {
-        (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
-            Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
+        (_, Some(Offer::Grant(_))) if maker.armed.as_ref().and_then(|armed| model.still(armed)).is_none() => {
+            warn(" Too late: the call no longer waits as it was shown. Nothing will be sent.")
         }
         (RuleStage::Choosing, Some(Offer::Grant(_))) if maker.goes_at_once() => {
-            Row::of(Tone::Quiet, " Enter approves the call and grants this")
+            quiet(" Enter approves the call and grants this")
         }
-        (RuleStage::Choosing, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
-        }
+        (RuleStage::Choosing, Some(Offer::Grant(_))) => quiet(" Enter, twice, approves the call and grants this"),
         (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Danger, " Approve this call, and let those run unasked? Enter once more; Esc leaves it")
+            danger(" Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
         (stage, _) => writes(stage, maker.goes_at_once()),
     }
@@ -106,8 +101,8 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     let mut text = match maker.offer() {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
-        Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
-            None => vec![Row::of(Tone::Warn, " The call no longer waits.")],
+        Some(Offer::Grant(offer)) => match maker.armed.as_ref().and_then(|armed| model.call(armed.key())) {
+            None => vec![warn(" The call no longer waits.")],
             Some(held) => {
                 // The moment it ends is counted from when it would begin.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
@@ -116,7 +111,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
         },
     };
     if let (Some(why), Some(Offer::Rule(_))) = (maker.no_grant, maker.offer()) {
-        text.extend(Row::of(Tone::Quiet, format!(" {why}")).hung(width, 1));
+        text.extend(quiet(format!(" {why}")).hung(width, 1));
     }
     let lines = maker.matched().map_or(&[][..], |matched| &matched.lines);
     // The offers make room for a few past calls, and those that were denied must be read.
@@ -131,7 +126,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
 
 /// The offers, as many around the chosen one as have room.
 fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
-    let held = maker.armed().and_then(|armed| model.call(armed.key()));
+    let held = maker.armed.as_ref().and_then(|armed| model.call(armed.key()));
     let tool = held.map_or("", |held| held.snapshot.tool.as_str());
     let many = maker.offers.len();
     let whole: Vec<Vec<Row>> =
@@ -171,15 +166,15 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
 /// The offers that have no room, by their letters: one word for each letter where that fits.
 fn others<'a>(hidden: impl Iterator<Item = &'a Offer>, width: usize) -> Row {
     let mut letters: Vec<(char, &str)> = Vec::new();
-    for offer in hidden {
-        if letters.iter().all(|(letter, _)| *letter != offer.letter()) {
-            letters.push((offer.letter(), offer.word()));
+    for letter in hidden.map(Offer::letter) {
+        if !letters.contains(&letter) {
+            letters.push(letter);
         }
     }
     let row = |with_words: bool| {
-        letters.iter().fold(Row::of(Tone::Quiet, "   more: "), |row, (letter, word)| {
-            let row = row.and(Tone::Key, letter.to_string());
-            row.and(Tone::Quiet, if with_words { format!(" {word}  ") } else { " ".to_owned() })
+        letters.iter().fold(quiet("   more: "), |row, (letter, word)| {
+            let row = row.key(letter.to_string());
+            row.quiet(if with_words { format!(" {word}  ") } else { " ".to_owned() })
         })
     };
     let whole = row(true);
@@ -188,7 +183,7 @@ fn others<'a>(hidden: impl Iterator<Item = &'a Offer>, width: usize) -> Row {
 
 fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     let (mark, tone) = if here { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
-    let row = Row::of(tone, mark).and(Tone::Key, format!("{} ", offer.letter()));
+    let row = Row::of(tone, mark).key(format!("{} ", offer.letter().0));
     match offer {
         Offer::Grant(offer) => row.and(tone, "approve, and ").and_foreign(tone, &offer.says(tool)),
         Offer::Rule(choice) => row.and_foreign(tone, &choice.label),
@@ -196,7 +191,7 @@ fn line(tool: &str, offer: &Offer, here: bool) -> Row {
 }
 
 fn barred(row: Row, width: usize) -> Vec<Row> {
-    row.behind(&Row::of(Tone::Border, " ┃ "), width)
+    row.behind(&border(" ┃ "), width)
 }
 
 /// The text of a rule as it will be in the file.
@@ -204,7 +199,7 @@ pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let line = |line: &str| {
         // The indent is ours.
         let bare = line.trim_start_matches(' ');
-        let line = Row::of(Tone::Ours, &line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
+        let line = ours(&line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
         barred(line, width)
     };
     toml.lines().flat_map(line).collect()
@@ -214,20 +209,20 @@ fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let mut rows = written(&choice.toml, width);
     if choice.toml.contains("{ arg = \"\"") {
         let words = " arg = \"\" counts the arguments: a call with any extra argument does not match";
-        rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
+        rows.extend(quiet(words).hung(width, 1));
     }
     if let Some(except) = &choice.except {
-        let row = Row::of(Tone::Quiet, " and adds to `unless` of rule ").and_foreign(Tone::Strong, &except.rule);
-        rows.extend(row.and(Tone::Quiet, ", which asks for it now:").hung(width, 1));
+        let row = quiet(" and adds to `unless` of rule ").and_foreign(Tone::Strong, &except.rule);
+        rows.extend(row.quiet(", which asks for it now:").hung(width, 1));
         rows.extend(written(&except.condition, width));
     }
     for warning in &choice.warnings {
-        rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
+        rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
-    rows.extend(choice.also.into_iter().flat_map(|also| Row::of(Tone::Warn, format!(" ▲ {also}")).hung(width, 3)));
+    rows.extend(choice.also.into_iter().flat_map(|also| warn(format!(" ▲ {also}")).hung(width, 3)));
     let waits = if choice.waiting == 1 { "that waits now" } else { "that wait now" };
     let matched = format!(" matches {} {waits}", counted(choice.waiting, "call"));
-    rows.extend(Row::of(Tone::Quiet, matched).hung(width, 1));
+    rows.extend(quiet(matched).hung(width, 1));
     let past = calls::matched(&maker.past, maker.matched(), choice.decision);
     rows.extend(past.into_iter().flat_map(|row| row.hung(width, 1)));
     rows

@@ -6,28 +6,26 @@ use ratatui::layout::Rect;
 use super::{Paint, below, ends};
 use crate::console::model::{ListState, Model};
 use crate::console::pages;
-use crate::console::row::{Row, Tone};
-use crate::console::screen::{Sides, content_rows};
+use crate::console::row::{Row, key, ours, quiet};
+use crate::console::screen::content_rows;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
     let Some(state) = model.browse.list(model.screen) else { return };
-    match (pages::sides(model), state.sheet) {
-        (Sides::One(area), Some(top)) => {
-            let title = title(model, usize::from(area.width));
-            sheet(paint, model, area, title, top);
-        }
-        (Sides::One(area), None) => list(paint, model, state, area),
-        (Sides::Both { list: left, divider, sheet: right }, open) => {
-            list(paint, model, state, left);
-            paint.divider(divider);
-            let title = match open {
-                Some(_) => Row::of(Tone::Key, "▸ ").and(Tone::Quiet, "j k read on · Esc goes back to the list"),
-                None if pages::is_reviewed(model) => Row::of(Tone::Quiet, "Enter reviews this"),
-                None => Row::of(Tone::Quiet, "Enter scrolls this"),
-            };
-            sheet(paint, model, right, title, open.unwrap_or(0));
-        }
-    }
+    let sides = pages::sides(model);
+    let Some(divider) = sides.divider else {
+        return match state.sheet {
+            Some(top) => sheet(paint, model, sides.sheet, title(model, usize::from(sides.sheet.width)), top),
+            None => list(paint, model, state, sides.list),
+        };
+    };
+    list(paint, model, state, sides.list);
+    paint.divider(divider);
+    let title = match state.sheet {
+        Some(_) => key("▸ ").quiet("j k read on · Esc goes back to the list"),
+        None if pages::is_reviewed(model) => quiet("Enter reviews this"),
+        None => quiet("Enter scrolls this"),
+    };
+    sheet(paint, model, sides.sheet, title, state.sheet.unwrap_or(0));
 }
 
 /// What the list is and, at the right end, what was searched for: one must know that to read it.
@@ -53,7 +51,7 @@ fn list(paint: &mut Paint<'_>, model: &Model, state: &ListState, area: Rect) {
     if count == 0 {
         rows.push(Row::default());
         let words = pages::empty(model).into_iter();
-        rows.extend(words.flat_map(|row| Row::of(Tone::Ours, "  ").joined(row).hung(width.saturating_sub(1), 2)));
+        rows.extend(words.flat_map(|row| ours("  ").joined(row).hung(width.saturating_sub(1), 2)));
         rows.truncate(room + 2);
     }
     let shown = state.top..(state.top + room).min(count);

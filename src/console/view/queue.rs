@@ -7,12 +7,11 @@ use ratatui::layout::Rect;
 use super::{Paint, ends};
 use crate::audit::record::By;
 use crate::console::card::{counted, grouped};
-use crate::console::columns::{Columns, NameColumn, Want, cell, fitted, target, widest};
-use crate::console::model::figures::{Figures, Weight};
+use crate::console::columns::{Columns, NameColumn, fitted, target, widest};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, key, quiet, strong, warn};
 use crate::console::time;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
@@ -23,7 +22,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let lines = model.lines(&all);
     let room = usize::from(area.height - 1);
     let top = model.first_line(&all, room);
-    let shown = top..(top + room).min(lines.len());
+    let shown = top..(top + room).min(lines.count());
     let on_screen: Vec<QueueLine> = shown.clone().filter_map(|line| lines.get(line)).collect();
     let group = |line: &QueueLine| match line {
         QueueLine::Row(row) => model.group(&all, *row),
@@ -32,7 +31,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
     let here = model.selected_row(&all);
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
+    let mut rows = vec![title(model, (all.len(), lines.count()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
     let mut selected = None;
     for line in &on_screen {
@@ -49,7 +48,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         rows.push(row.unwrap_or_default().padded(width));
     }
     if all.is_empty() {
-        rows.push(Row::of(Tone::Strong, "  No matches.").and(Tone::Ours, " Esc drops the search, / changes it."));
+        rows.push(strong("  No matches.").ours(" Esc drops the search, / changes it."));
     }
     paint.rows(area, rows);
     if let Some(line) = selected {
@@ -60,11 +59,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
 /// The line of a server: how many of its calls wait, and how long the oldest has waited.
 fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_open: bool, width: usize) -> Row {
     let (calls, oldest) = model.calls_of(all, of);
-    let name = cell(Tone::Strong, &group.lead.snapshot.server);
-    let count = Row::of(Tone::Quiet, format!("  {}", counted(calls, "call")));
-    let age = Row::of(Tone::Quiet, format!("oldest {} ", time::span(model.now - oldest)));
+    let name = foreign(Tone::Strong, &group.lead.snapshot.server);
+    let count = quiet(format!("  {}", counted(calls, "call")));
+    let age = quiet(format!("oldest {} ", time::span(model.now - oldest)));
     let room = width.saturating_sub(2 + count.width() + age.width() + 1);
-    let left = Row::of(Tone::Key, if is_open { "▾ " } else { "▹ " }).joined(name.clipped(room)).joined(count);
+    let left = key(if is_open { "▾ " } else { "▹ " }).joined(name.clipped(room)).joined(count);
     ends(left, age, width)
 }
 
@@ -74,13 +73,13 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         Sort::Risk => "by risk",
         Sort::Server => "by server",
     };
-    let mut left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
+    let mut left = strong(" Waiting").quiet(format!(" · {order}"));
     let find = &model.browse.queue.find;
     if model.browse.queue.problem.is_some() {
-        left = left.and(Tone::Danger, " · not applied: /").and_foreign(Tone::Danger, find);
+        left = left.danger(" · not applied: /").and_foreign(Tone::Danger, find);
     } else if !find.is_empty() {
         let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
-        left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
+        left = left.warn(of).and_foreign(Tone::Strong, find);
     }
     let ended = model.calls.iter().filter(|held| held.is_over()).count();
     if ended > 0 {
@@ -91,26 +90,16 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         left.push(Tone::Warn, format!(" · {marked} marked"));
     }
     let place = match shown.len() < lines {
-        true => {
-            Row::of(Tone::Quiet, format!("{}–{} of {} ", grouped(shown.start + 1), grouped(shown.end), grouped(lines)))
-        }
+        true => quiet(format!("{}–{} of {} ", grouped(shown.start + 1), grouped(shown.end), grouped(lines))),
         false => Row::default(),
     };
-    let figures = model.decisions.figures(model.now).map(|figures| told(&figures).and(Tone::Quiet, " "));
+    let figures = model.decisions.figures(model.now).map(|figures| figures.words().quiet(" "));
     // The operator's own figures, where there is room for them.
     match figures {
         Some(figures) if left.width() + figures.width() + place.width() + 2 <= width => {
             ends(left, figures.joined(place), width)
         }
         _ => ends(left, place, width),
-    }
-}
-
-/// The operator's own figures as they are shown.
-pub(super) fn told(figures: &Figures) -> Row {
-    match figures.weight {
-        Weight::Plain => Row::of(Tone::Quiet, figures.words()),
-        Weight::Warning => Row::of(Tone::Danger, format!("▲ {}", figures.words())),
     }
 }
 
@@ -155,7 +144,7 @@ impl Widths {
         let servers = if names_servers { 0 } else { model.wrappers.len() };
         let tools = || shown.iter().map(|group| group.lead.snapshot.tool.as_str());
         let about =
-            shown.iter().map(|group| times(group, TARGET).width() + cell(Tone::Ours, about(group.lead)).width());
+            shown.iter().map(|group| times(group, TARGET).width() + foreign(Tone::Ours, about(group.lead)).width());
         let (tool, about) = (widest(|held| &held.snapshot.tool).min(28), about.max().unwrap_or(0));
         let (least_tool, most) =
             if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
@@ -182,11 +171,7 @@ impl Widths {
             Origin::Ticket => (0, 0),
             Origin::Server(_) => (first, least),
         };
-        let wants = [
-            Want { gap: 0, wants: about.clamp(1, most), least: about.min(TARGET) },
-            Want { gap: 2, wants: first, least },
-            Want { gap: 2, wants: tool, least: tool.min(least_tool) },
-        ];
+        let wants = [(0, about.clamp(1, most), about.min(TARGET)), (2, first, least), (2, tool, tool.min(least_tool))];
         // What is done is said before them: a tool's name tells less than whose it is.
         let [_, first, tool] = fitted(room, wants, &[2, 1]);
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
@@ -203,16 +188,16 @@ impl Widths {
         let held = group.lead;
         let snapshot = &held.snapshot;
         let marker = match (here, model.marked.contains(&held.key)) {
-            (true, false) => Row::of(Tone::Strong, "▸ "),
+            (true, false) => strong("▸ "),
             (false, false) => Row::default(),
-            (true, true) => Row::of(Tone::Strong, "▸✓"),
-            (false, true) => Row::of(Tone::Key, " ✓"),
+            (true, true) => strong("▸✓"),
+            (false, true) => key(" ✓"),
         };
         let times = times(group, self.about);
         let room = self.about.saturating_sub(times.width());
         // Where there is no room for both, the tool's name takes the place of a target that is unknown.
         let about = match snapshot.target {
-            None if self.tool.width == 0 => cell(Tone::Strong, &snapshot.tool),
+            None if self.tool.width == 0 => foreign(Tone::Strong, &snapshot.tool),
             Some(_) if self.tool.width == 0 => beside_tool(&snapshot.tool, telling(held, room), room),
             _ => telling(held, room),
         };
@@ -220,7 +205,7 @@ impl Widths {
             marker,
             Row { runs: vec![Risk::of(snapshot).run()] },
             match self.origin {
-                Origin::Ticket => cell(Tone::Quiet, &snapshot.ticket),
+                Origin::Ticket => foreign(Tone::Quiet, &snapshot.ticket),
                 Origin::Server(names) => names.cell(Tone::Quiet, &snapshot.server),
             },
             self.tool.cell(Tone::Strong, &snapshot.tool),
@@ -235,21 +220,21 @@ fn times(group: &Group<'_>, room: usize) -> Row {
     match (group.count(), time::nth(group.lead.snapshot.occurrence)) {
         (1, None) => Row::default(),
         // `3rd` says enough where there is no room for more.
-        (1, Some(nth)) if room < 30 => Row::of(Tone::Warn, nth.replace("time", "")),
-        (1, Some(nth)) => Row::of(Tone::Warn, format!("{nth} ")),
-        (n, _) => Row::of(Tone::Warn, format!("×{n} ")),
+        (1, Some(nth)) if room < 30 => warn(nth.replace("time", "")),
+        (1, Some(nth)) => warn(format!("{nth} ")),
+        (n, _) => warn(format!("×{n} ")),
     }
 }
 
 /// A tool's name before its target, where the whole target leaves room for enough of it.
 fn beside_tool(tool: &str, target: Row, room: usize) -> Row {
     const GAP: usize = 2;
-    let name = cell(Tone::Strong, tool);
+    let name = foreign(Tone::Strong, tool);
     let left = room.saturating_sub(target.width() + GAP);
     if left < name.width().min(LEAST.1) {
         return target;
     }
-    name.clipped(left).and(Tone::Ours, " ".repeat(GAP)).joined(target)
+    name.clipped(left).ours(" ".repeat(GAP)).joined(target)
 }
 
 /// What a call is about, else what it does.
@@ -262,17 +247,17 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
     match &held.snapshot.target {
         Some(text) => target(Tone::Ours, text, room),
         // Our own words begin with what matters.
-        None => cell(Tone::Ours, &held.snapshot.effect).elided(room, room),
+        None => foreign(Tone::Ours, &held.snapshot.effect).elided(room, room),
     }
 }
 
 /// What is left as a bar and in figures, or its state.
 fn state(held: &Held, now: i64, width: usize) -> Row {
     if let Some(word) = word(held) {
-        return Row::of(Tone::Quiet, format!("{word:>0$} ", width - 1));
+        return quiet(format!("{word:>0$} ", width - 1));
     }
     let Some(deadline) = held.snapshot.deadline else {
-        return Row::of(Tone::Quiet, format!("{:>1$} ", time::span(now - held.snapshot.arrived), width - 1));
+        return quiet(format!("{:>1$} ", time::span(now - held.snapshot.arrived), width - 1));
     };
     let (left, all, tone) = left_of(held, deadline, now);
     let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };

@@ -8,7 +8,7 @@ use crate::console::caption::caption;
 use crate::console::card::counted;
 use crate::console::model::{Change, Model, Overlay, Review, RuleStage};
 use crate::console::pages::changed;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, border, danger, quiet, strong, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::SuggestedRule;
 use crate::policy::rule::Pending;
@@ -23,47 +23,44 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
     let below = all.len().saturating_sub(review.top + room);
     let (title, hint) = match &review.change {
         Change::Policy { pending, .. } => (
-            Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
-                .and_foreign(Tone::Ours, &pending.file),
+            strong(format!(" Changed {} policy ", pending.layer.word())).and_foreign(Tone::Ours, &pending.file),
             "until you accept it, it allows nothing new ",
         ),
         Change::Definition(tool) => (
-            Row::of(Tone::Strong, " Review ")
-                .and_foreign(Tone::Strong, &tool.tool)
-                .and(Tone::Quiet, " of ")
+            strong(" Review ")
+                .and_foreign(Tone::Strong, &tool.known.tool)
+                .quiet(" of ")
                 .and_foreign(Tone::Ours, &tool.server),
             "until it is accepted, no allow rule covers it ",
         ),
         Change::Program(program) => (
-            Row::of(Tone::Strong, " The program of ").and_foreign(Tone::Strong, &program.server),
+            strong(" The program of ").and_foreign(Tone::Strong, &program.server.name),
             "until it is accepted, no allow rule covers it ",
         ),
-        Change::Written => (Row::of(Tone::Strong, " Replay"), "the policy as it is written, on the calls of the log "),
+        Change::Written => (strong(" Replay"), "the policy as it is written, on the calls of the log "),
         Change::Suggested(rule) => {
-            (Row::of(Tone::Strong, " Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
+            (strong(" Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
         }
     };
     let last = match below {
         0 => last(review),
-        _ => Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line"))),
+        _ => warn(format!(" … {} below · PgDn", counted(below, "more line"))),
     };
-    paint.framed(area, ends(title, Row::of(Tone::Quiet, hint), width), all.into_iter().skip(review.top), last);
+    paint.framed(area, ends(title, quiet(hint), width), all.into_iter().skip(review.top), last);
 }
 
 fn last(review: &Review) -> Row {
     match (&review.change, review.stage) {
-        (Change::Written, _) => Row::of(Tone::Quiet, " Esc goes back"),
-        (Change::Policy { .. }, _) if review.past.goes_on() => {
-            Row::of(Tone::Quiet, " What it would change is still being counted")
-        }
+        (Change::Written, _) => quiet(" Esc goes back"),
+        (Change::Policy { .. }, _) if review.past.goes_on() => quiet(" What it would change is still being counted"),
         (Change::Policy { .. } | Change::Program(_), RuleStage::Choosing) => {
-            Row::of(Tone::Quiet, " Enter, twice, accepts this change; Esc leaves it as it is")
+            quiet(" Enter, twice, accepts this change; Esc leaves it as it is")
         }
         (Change::Definition(_), RuleStage::Choosing) => {
-            Row::of(Tone::Quiet, " Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
+            quiet(" Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
         }
         (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
-            Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
+            danger(" Accept exactly this change? Enter once more; Esc leaves it")
         }
         (Change::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
     }
@@ -79,13 +76,13 @@ pub fn rows_below(model: &Model) -> usize {
 fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
     match &review.change {
         Change::Policy { pending, .. } => {
-            let mut rows = vec![Row::of(Tone::Strong, " What it newly allows:")];
+            let mut rows = vec![strong(" What it newly allows:")];
             for line in &pending.loosens {
-                rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
+                rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }
-            rows.push(Row::of(Tone::Strong, " What it would change, from the log:"));
+            rows.push(strong(" What it would change, from the log:"));
             rows.extend(calls::replayed(model, &review.past, CALLS, width));
-            rows.push(Row::of(Tone::Strong, " The change:"));
+            rows.push(strong(" The change:"));
             rows.extend(diff(pending, width));
             rows
         }
@@ -104,7 +101,7 @@ fn diff(pending: &Pending, width: usize) -> Vec<Row> {
             Some(b'-') => Tone::Danger,
             _ => Tone::Quiet,
         };
-        rows.extend(Row::of(Tone::Border, " ┃ ").and_foreign(tone, line).hung(width, 3));
+        rows.extend(border(" ┃ ").and_foreign(tone, line).hung(width, 3));
     }
     rows
 }
@@ -112,14 +109,14 @@ fn diff(pending: &Pending, width: usize) -> Vec<Row> {
 fn suggested(model: &Model, rule: &SuggestedRule, width: usize) -> Vec<Row> {
     let mut rows = super::maker::written(&rule.toml, width);
     for warning in &rule.warnings {
-        rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
+        rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
     rows.push(caption("it would have saved", &counted(rule.saves, "question"), width));
-    rows.extend(Row::of(Tone::Quiet, " all ran, approved or observed; no call it covers was denied").hung(width, 1));
+    rows.extend(quiet(" all ran, approved or observed; no call it covers was denied").hung(width, 1));
     rows.extend(rule.lines.iter().map(|call| calls::line(model, call, width)));
     let more = rule.saves.saturating_sub(rule.lines.len());
     if more > 0 {
-        rows.push(Row::of(Tone::Quiet, format!("   and {} before these", counted(more, "call"))));
+        rows.push(quiet(format!("   and {} before these", counted(more, "call"))));
     }
     rows
 }

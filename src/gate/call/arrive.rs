@@ -15,7 +15,6 @@ use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::features;
-use crate::mcp::lifecycle::NotLegal;
 use crate::mcp::request;
 use crate::mcp::revision::Revision;
 use crate::policy::scope::Outside;
@@ -62,11 +61,8 @@ impl Gate {
         }
         let session = match self.host.lifecycle.call(&call) {
             Ok(session) => Some(session),
-            Err(NotLegal::Closed) => {
-                return self.deny_unheld(&call, By::Fault, "the session is closed", replies::closed(&call));
-            }
-            Err(NotLegal::Opening | NotLegal::Initializing) if self.host.lifecycle.is_pending() => None,
-            Err(phase @ (NotLegal::Opening | NotLegal::Initializing)) => {
+            Err(_) if self.host.lifecycle.is_pending() => None,
+            Err(phase) => {
                 let reply = replies::wrong_phase(&call, self.host.lifecycle.phase(), &phase);
                 return self.deny_unheld(&call, By::Fault, &phase.to_string(), reply);
             }

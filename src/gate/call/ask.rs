@@ -9,7 +9,8 @@ use crate::gate::call::held::{
     Approval, Approved, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage,
     Verdict, Withdrawal, Withdrawn,
 };
-use crate::gate::call::judged::{self, Judged, Seen};
+use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::round_trips;
 use crate::gate::data::effect::Effect;
@@ -188,7 +189,7 @@ impl Gate {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
         let (described, seen) = (shown.described.clone(), Seen::default());
-        let judged = judged::judge(self.now, &call, described, self.judge_input(), &seen, &mut Memory::default());
+        let judged = judgement::judge(&call, described, self.judge_input(), &seen, &mut Memory::default());
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }

@@ -127,19 +127,12 @@ impl Gate {
                 self.host.lifecycle.phase().word()
             )
         };
+        let is_capable = described && fits || held.call.method().is_some();
+        let state = if is_capable { CheckState::Holds } else { CheckState::Fails };
+        let unapproved = "not approved yet: it runs only once your approval is in the log".to_owned();
         Safe {
-            capability: Check {
-                state: if described && fits || held.call.method().is_some() {
-                    CheckState::Holds
-                } else {
-                    CheckState::Fails
-                },
-                what: capability,
-            },
-            guardrail: Check {
-                state: CheckState::Pending,
-                what: "not approved yet: it runs only once your approval is in the log".into(),
-            },
+            capability: Check { state, what: capability },
+            guardrail: Check { state: CheckState::Pending, what: unapproved },
             session: Check { state: CheckState::Holds, what: session },
         }
     }

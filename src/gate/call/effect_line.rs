@@ -54,28 +54,12 @@ fn computed(behavior: &Behavior) -> Option<String> {
 
 fn spoken(analysis: &Analysis) -> String {
     let says = &analysis.says;
-    match (analysis.language, analysis.effect) {
-        (Language::Unread, _) => format!("sends {says}"),
-        (Language::Redis, Effect::ReadHere) => format!("Redis {says}"),
-        (
-            Language::Sql
-            | Language::GraphQl
-            | Language::Http
-            | Language::MongoDb
-            | Language::Redis
-            | Language::Shell
-            | Language::Cypher
-            | Language::Sparql
-            | Language::Kql
-            | Language::Elasticsearch
-            | Language::PromQl
-            | Language::InfluxQl
-            | Language::Jq
-            | Language::Filter
-            | Language::Other
-            | Language::Act,
-            _,
-        ) => says.clone(),
+    if analysis.language == Language::Unread {
+        format!("sends {says}")
+    } else if (analysis.language, analysis.effect) == (Language::Redis, Effect::ReadHere) {
+        format!("Redis {says}")
+    } else {
+        says.clone()
     }
 }
 

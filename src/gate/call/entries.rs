@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::caller;
@@ -14,6 +15,7 @@ use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::call::target;
+use crate::gate::data::opinion::Opinion;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
@@ -51,9 +53,7 @@ impl Gate {
             entry.detail.push(("occurrence", (times + 1).into()));
             entry.detail.push(("former", latest.into()));
         }
-        if let Some(original) = &held.original {
-            entry.detail.push(("edited_from", original.digest.to_string().into()));
-        }
+        entry.add("edited_from", held.original.as_ref().map(|original| original.digest.to_string()));
         entry
     }
 
@@ -73,22 +73,11 @@ impl Gate {
         {
             self.add_judgement(&mut entry, held, judged);
         }
-        if let Some(operator) = &verdict.operator {
-            entry.detail.push(("operator", operator.who.as_ref().into()));
-        }
-        if let Decided::Approve(approval) = decided
-            && approval.unread
-        {
-            entry.detail.push(("unread", true.into()));
-        }
-        if let Some(original) = &held.original {
-            entry.detail.push(("edited_from", original.digest.to_string().into()));
-        }
-        if let Decided::Approve(approval) = decided
-            && let Some(grant) = &approval.grant
-        {
-            entry.detail.push(("grant", grant.to_string().into()));
-        }
+        let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
+        entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
+        entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
+        entry.add("edited_from", held.original.as_ref().map(|original| original.digest.to_string()));
+        entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
         entry
     }
 
@@ -107,55 +96,34 @@ impl Gate {
 
     /// Adds what the decision rests on.
     fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged) {
-        if let Some(touches) = touched(&held.seen) {
-            entry.detail.push(("touches", touches));
-        }
-        if let Some(what) = held.asked_again {
-            entry.detail.push(("asked_again", what.into()));
-        }
-        if let Some(opinions) = &held.seen.opinions {
-            let said = opinions.iter().map(|one| {
-                json!({
-                    "name": one.name, "decision": one.decision.word(), "reason": one.reason,
-                    "failed": one.failed, "latency_ms": one.latency_us / 1000,
-                })
-            });
-            entry.detail.push(("approvers", said.collect()));
-        }
-        entry.detail.push(("words", judged.behavior.identity.to_string().into()));
+        let behavior = &judged.behavior;
+        let opinion = |one: &Opinion| {
+            json!({
+                "name": one.name, "decision": one.decision.word(), "reason": one.reason,
+                "failed": one.failed, "latency_ms": one.latency_us / 1000,
+            })
+        };
+        let hazard = |one: &Hazard| json!({"hazard": one.kind.word(), "what": one.what});
+        entry.add("touches", touched(&held.seen));
+        entry.add("asked_again", held.asked_again);
+        entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
+        entry.detail.push(("words", behavior.identity.to_string().into()));
         let why = judged.ruling.reason.as_str();
         // What policy alone decided says so already.
         if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
             entry.detail.push(("why", why.into()));
         }
-        if !judged.explained.is_empty() {
-            entry.detail.push(("explained", judged.explained.as_str().into()));
-        }
-        entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
-        if let Some(responses) = retry::recorded(held.call.input_responses_text()) {
-            entry.detail.push(("responses", responses));
-        }
-        if let Some(parts) = retry::recorded(held.call.unknown_parts().as_deref()) {
-            entry.detail.push(("unknown_parts", parts));
-        }
+        entry.add("explained", Some(judged.explained.as_str()).filter(|text| !text.is_empty()));
+        entry.detail.push(("confidence", behavior.confidence.word().into()));
+        entry.add("responses", retry::recorded(held.call.input_responses_text()));
+        entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
         entry.detail.push(("evidence", evidence(judged)));
-        if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
-            entry.detail.push(("effect", judged.effect.as_str().into()));
-        }
-        if !judged.behavior.analyses.is_empty() {
-            entry.detail.push(("effects", judged.behavior.analyses.iter().map(analysis).collect()));
-        }
-        if judged.behavior.disputed {
-            entry.detail.push(("disputed", true.into()));
-        }
-        if !judged.behavior.hazards.is_empty() {
-            let hazards =
-                judged.behavior.hazards.iter().map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
-            entry.detail.push(("hazards", hazards.collect()));
-        }
-        if let Some(host) = self.host_words(&held.call) {
-            entry.detail.push(("host", host.into()));
-        }
+        let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
+        entry.add("effect", is_shown.then_some(judged.effect.as_str()));
+        entry.add("effects", of_all(&behavior.analyses, analysis));
+        entry.add("disputed", behavior.disputed.then_some(true));
+        entry.add("hazards", of_all(&behavior.hazards, hazard));
+        entry.add("host", self.host_words(&held.call));
         add_provenance(entry, &held.call);
     }
 }
@@ -165,12 +133,13 @@ pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
     let Some(meta) = call.meta_text() else { return };
     let caller: serde_json::Map<String, Value> =
         caller::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
-    if !caller.is_empty() {
-        entry.detail.push(("caller", caller.into()));
-    }
-    if let Some(traceparent) = caller::traceparent(Some(meta)) {
-        entry.detail.push(("traceparent", traceparent.into()));
-    }
+    entry.add("caller", Some(caller).filter(|caller| !caller.is_empty()));
+    entry.add("traceparent", caller::traceparent(Some(meta)));
+}
+
+/// A list for a record; `None` for none.
+fn of_all<T>(all: &[T], one: impl Fn(&T) -> Value) -> Option<Value> {
+    (!all.is_empty()).then(|| all.iter().map(one).collect())
 }
 
 /// Adds what a request other than `tools/call` is: its method, what it is about, and who sent it.

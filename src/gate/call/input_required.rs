@@ -70,13 +70,9 @@ impl Gate {
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
         // A person takes time to answer, and after the deadline the host still learns of it.
         let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
-        let (line, what_for) = match &form {
-            Some(form) => {
-                (reply::come_back_with_form(held.open_id(), &state, &form.text), "ask its user and come back")
-            }
-            None => (reply::come_back(held.open_id(), &state), "come back"),
-        };
-        self.out.push(Effect::Answer(line));
+        let what_for = if form.is_some() { "ask its user and come back" } else { "come back" };
+        let text = form.as_ref().map(|form| form.text.as_str());
+        self.out.push(Effect::Answer(reply::come_back(held.open_id(), &state, text)));
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),

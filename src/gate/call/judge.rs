@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
+use crate::behavior::arguments::memory::Memory;
 use crate::capability::schema::Mismatch;
 use crate::gate::Gate;
 use crate::gate::Mode;
@@ -35,6 +36,7 @@ impl Gate {
             server_change: self.catalog.server_change().map(|change| &**change),
             roots: &self.host.roots,
             recent: &self.rules.recent,
+            now: self.now.wall,
             latest: self.clock.latest,
         }
     }
@@ -68,11 +70,16 @@ impl Gate {
     fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
         let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
         let input = self.judge_input();
-        let judged = judgement::judge_remembering(self.now, &held.call, described, input, &held.seen, &mut memory);
+        let judged = judgement::judge(&held.call, described, input, &held.seen, &mut memory);
         if let Some(described) = &judged.described {
             self.memories.put(described, memory);
         }
         judged
+    }
+
+    /// Judges a call once more, without what is remembered of others.
+    pub(in crate::gate) fn judge_anew(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
+        judgement::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
@@ -146,7 +153,7 @@ impl Gate {
             // It changed, and the server has not said yet how: no ruling on the old one may let it pass.
             (Known::No | Known::Ask, Some(_)) => return false,
         };
-        let anew = judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen);
+        let anew = self.judge_anew(held, described);
         let is_asked =
             anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
         is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)

@@ -17,7 +17,6 @@ use crate::gate::call::danger::{care, danger};
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
 use crate::gate::call::target;
-use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::data::pin::PinState;
@@ -91,7 +90,8 @@ pub struct JudgeInput<'a> {
     pub server_change: Option<&'a str>,
     /// What ran lately, for rates.
     pub recent: &'a Recent,
-    /// The latest time of day that was seen: the clock may have been set back since.
+    /// The time of day, in milliseconds, and the latest that was seen: the clock may have been set back since.
+    pub now: i64,
     pub latest: i64,
 }
 
@@ -106,27 +106,9 @@ pub struct Seen {
     pub opinions: Option<Vec<Opinion>>,
 }
 
-/// Judges a call by what is known of its tool (`None`: the server has not described it). Where the clock was set back, also
-/// by the `latest` time that was seen, and the stricter ruling counts: a rule that was over stays so. `memory` is of this very
-/// definition, and only saves work.
-pub fn judge(
-    now: Now,
-    call: &Call,
-    described: Option<Arc<Described>>,
-    input: JudgeInput<'_>,
-    seen: &Seen,
-    memory: &mut Memory,
-) -> Judged {
-    if input.latest <= now.wall {
-        return judge_at(now.wall, call, described, input, seen, memory);
-    }
-    let judged = judge_at(now.wall, call, described.clone(), input, seen, memory);
-    let later = judge_at(input.latest, call, described, input, seen, memory);
-    if later.ruling.decision > judged.ruling.decision { later } else { judged }
-}
-
-fn judge_at(
-    wall: i64,
+/// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day. `memory` is of
+/// this very definition, and only saves work.
+pub(super) fn judge(
     call: &Call,
     described: Option<Arc<Described>>,
     input: JudgeInput<'_>,
@@ -173,7 +155,7 @@ fn judge_at(
         tool: call.name(),
         behavior: &behavior,
         arguments: &arguments,
-        now: wall,
+        now: input.now,
         recent: Some(input.recent),
     };
     let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
@@ -286,30 +268,33 @@ struct Ruled {
 
 /// Rules on a call: the operator's word on its definition, then the policy, what a grant allows, what approvers said.
 fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInput<'_>, seen: &Seen) -> Ruled {
-    let policy = input.policy;
-    let found = seen.found.as_ref();
-    let mut wanted = Look::default();
-    let Loosened { ruling, awaits_look } = if described.is_some_and(|known| known.pin_state == PinState::Refused) {
+    let (policy, found) = (input.policy, seen.found.as_ref());
+    if described.is_some_and(|known| known.pin_state == PinState::Refused) {
         let reason = "the operator refused this definition of the tool; Tools (4) in the console shows it";
         let ruling = Ruling { decision: Decision::Deny, rule: None, reason: reason.into() };
-        Loosened { ruling, awaits_look: false }
-    } else {
-        wanted.real = paths_wanted(policy, question);
-        let definition = described.map(|known| known.digest);
-        let care = || care(question.behavior, question.arguments, &seen.look, found);
-        let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
-        wanted.real.extend(input.grants.paths_wanted(&asked));
-        let ruling = decide::decide_at(policy, question, &followed(policy, &wanted, found));
-        input.grants.loosen(ruling, &asked, policy, found)
-    };
-    let near = match ruling.decision {
-        Decision::Ask => explain::nearest(policy, question, &followed(policy, &wanted, found), NEAR),
-        Decision::Allow | Decision::Deny => Vec::new(),
-    };
+        return Ruled { ruling, awaits_look: false, by_approver: None, near: Vec::new(), wanted: Look::default() };
+    }
+    let mut wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
+    let definition = described.map(|known| known.digest);
+    let care = || care(question.behavior, question.arguments, &seen.look, found);
+    let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
+    wanted.real.extend(input.grants.paths_wanted(&asked));
+    let roots = followed(policy, &wanted, found);
+    let ruling = decide::decide_at(policy, question, &roots);
+    let Loosened { ruling, awaits_look } = input.grants.loosen(ruling, &asked, policy, found);
+    let near = near(policy, question, &roots, &ruling);
     let opinions = seen.opinions.as_deref().unwrap_or_default();
     let may_loosen = policy.allows_count && question.behavior.hazards.is_empty();
     let (ruling, by_approver) = join(ruling, opinions, input.approvers, may_loosen);
     Ruled { ruling, awaits_look, by_approver, near, wanted }
+}
+
+/// Where a ruling asks: the rules for this tool that did not decide, the nearest first.
+pub(super) fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruling: &Ruling) -> Vec<Near> {
+    match ruling.decision {
+        Decision::Ask => explain::nearest(policy, question, roots, NEAR),
+        Decision::Allow | Decision::Deny => Vec::new(),
+    }
 }
 
 /// Where the policy's paths lead; a path that was not followed decides nothing.

@@ -10,58 +10,55 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::{Mutability, OutputDomain};
-use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much};
+use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much, near};
 use crate::gate::call::retry::Retry;
-use crate::gate::data::event::Now;
 use crate::gate::data::facts::Look;
 use crate::gate::server::described::Described;
 use crate::mcp::request;
 use crate::policy::decide::{self, Question};
-use crate::policy::explain;
 use crate::policy::fit::paths_wanted;
-use crate::policy::rule::Decision;
 use crate::wire::call::{Call, Origin};
 
-/// Rules that a card names beside the one that decided.
-const NEAR: usize = 2;
 /// As much of an address or a name as a list shows, in characters.
 const SHOWN: usize = 120;
 
-/// Judges a call by what is known of its tool, or another request; as [`judged::judge`] does where the clock was set back.
+/// Judges a call by what is known of its tool (`None`: the server has not described it), or another request. Where the clock
+/// was set back, also by the latest time that was seen: a rule that was over stays so. `memory` is of calls by this very
+/// definition.
 pub(in crate::gate) fn judge(
-    now: Now,
-    call: &Call,
-    described: Option<Arc<Described>>,
-    input: JudgeInput<'_>,
-    seen: &Seen,
-) -> Judged {
-    judge_remembering(now, call, described, input, seen, &mut Memory::default())
-}
-
-/// The same, with a memory of calls by this very definition.
-pub(in crate::gate) fn judge_remembering(
-    now: Now,
     call: &Call,
     described: Option<Arc<Described>>,
     input: JudgeInput<'_>,
     seen: &Seen,
     memory: &mut Memory,
 ) -> Judged {
-    let times = [now.wall, input.latest.max(now.wall)];
-    let times = times.get(usize::from(input.latest <= now.wall)..).unwrap_or_default();
-    let all = times.iter().flat_map(|wall| {
-        call.questions().map(|(method, params)| judge_request(*wall, call, (method, params), input, seen))
-    });
-    // Of several requests inside one answer the strictest ruling holds for all.
-    let strictest = all.reduce(|one, other| {
-        let look = Look { real: one.wanted.real.union(&other.wanted.real).cloned().collect(), ..Look::default() };
-        let strictest = if other.ruling.decision > one.ruling.decision { other } else { one };
-        Judged { wanted: look, ..strictest }
-    });
-    strictest.unwrap_or_else(|| judged::judge(now, call, described, input, seen, memory))
+    if input.latest <= input.now {
+        return judge_at(call, described, input, seen, memory);
+    }
+    let judged = judge_at(call, described.clone(), input, seen, memory);
+    stricter(judged, judge_at(call, described, JudgeInput { now: input.latest, ..input }, seen, memory))
 }
 
-fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {
+/// Of two times, or of several requests inside one answer, the strictest ruling holds, once all paths are followed.
+fn stricter(one: Judged, other: Judged) -> Judged {
+    let is_stricter = other.ruling.decision > one.ruling.decision;
+    let (mut strictest, other) = if is_stricter { (other, one) } else { (one, other) };
+    strictest.wanted.real.extend(other.wanted.real);
+    strictest
+}
+
+fn judge_at(
+    call: &Call,
+    described: Option<Arc<Described>>,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+    memory: &mut Memory,
+) -> Judged {
+    let requests = call.questions().map(|question| judge_request(call, question, input, seen));
+    requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen, memory))
+}
+
+fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let params: Value = match is_too_much(call) {
         true => Value::Null,
         // The strict reader has read it already, so this cannot fail.
@@ -88,16 +85,13 @@ fn judge_request(wall: i64, call: &Call, (method, params): (&str, &str), input: 
         tool: method,
         behavior: &behavior,
         arguments: &params,
-        now: wall,
+        now: input.now,
         recent: Some(input.recent),
     };
     let wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
     let roots = followed(input.policy, &wanted, seen.found.as_ref());
     let ruling = decide::decide_at(input.policy, &question, &roots);
-    let near = match ruling.decision {
-        Decision::Ask => explain::nearest(input.policy, &question, &roots, NEAR),
-        Decision::Allow | Decision::Deny => Vec::new(),
-    };
+    let near = near(input.policy, &question, &roots, &ruling);
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
         target: about,

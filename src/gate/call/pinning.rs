@@ -19,27 +19,26 @@ const PARAMETERS: usize = 8;
 impl Gate {
     /// An operator says what the tool of exactly this call is.
     pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
-        let Some((held, Asking { case, entry, look })) = self.take_asked(word) else {
+        let Some((held, asking)) = self.take_asked(word) else {
             return self.too_late(word, tool_word.word());
         };
-        let Some((says, is)) = said(&case.judged, &self.rules.policy, tool_word) else {
-            self.calls.put(held, Asking { case, entry, look });
+        let Some((says, is)) = said(&asking.case.judged, &self.rules.policy, tool_word) else {
+            self.calls.put(held, asking);
             return self.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
         };
-        let (held, case) = match self.if_still_described(held, case) {
-            Ok(as_shown) => as_shown,
+        let Asking { case, entry, look } = asking;
+        let (held, asking) = match self.if_still_described(held, case) {
+            Ok((held, case)) => (held, Asking { case, entry, look }),
             Err(why) => return self.refuse_word(word, why),
         };
         // Without a definition nothing is offered, so there is one here.
-        if let Some(definition) = case.judged.described.as_ref().map(|described| described.digest) {
+        if let Some(definition) = asking.case.judged.described.as_ref().map(|described| described.digest) {
             let pinning = Pinning { tool: held.call.name().to_owned(), definition, is, says };
             self.record_pinning(&held, word, pinning);
         }
         match tool_word {
-            ToolWord::Reads => {
-                self.operator_approves((held, Asking { case, entry, look }), word, false, None);
-            }
-            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, Asking { case, entry, look }),
+            ToolWord::Reads => self.operator_approves((held, asking), word, false, None),
+            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, asking),
         }
     }
 

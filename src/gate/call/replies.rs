@@ -215,11 +215,6 @@ pub fn wrong_phase(call: &Call, phase: Phase, why: &NotLegal) -> Line {
     reply::error(Some(call.id()), INVALID_REQUEST, &text)
 }
 
-/// The session is over.
-pub fn closed(call: &Call) -> Line {
-    wrong_phase(call, Phase::Closed, &NotLegal::Closed)
-}
-
 /// An answer of the server's does not pass to the host; `flight` is the call that it answers.
 pub fn withheld(id: &Id, flight: Option<&Flight>, why: &str) -> Line {
     let text = format!(

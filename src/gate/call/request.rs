@@ -3,6 +3,7 @@
 
 use memchr::{memchr2_iter, memmem};
 
+use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
@@ -107,7 +108,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = judgement::judge(self.now, call, None, self.judge_input(), &Seen::default());
+        let judged = judgement::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 

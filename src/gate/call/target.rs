@@ -91,23 +91,8 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
 
 /// Whether its reader says what a statement acts on, better than the statement itself would.
 fn is_told(analysis: &Analysis) -> bool {
-    match analysis.language {
-        Language::Sql => true,
-        Language::GraphQl | Language::MongoDb | Language::Redis | Language::Cypher | Language::Sparql => {
-            !analysis.effect.reads()
-        }
-        Language::Http
-        | Language::Shell
-        | Language::Kql
-        | Language::Elasticsearch
-        | Language::PromQl
-        | Language::InfluxQl
-        | Language::Jq
-        | Language::Filter
-        | Language::Other
-        | Language::Act
-        | Language::Unread => false,
-    }
+    let tells = [Language::GraphQl, Language::MongoDb, Language::Redis, Language::Cypher, Language::Sparql];
+    analysis.language == Language::Sql || tells.contains(&analysis.language) && !analysis.effect.reads()
 }
 
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.

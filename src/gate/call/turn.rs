@@ -5,7 +5,7 @@ use crate::audit::record::{By, Receipt};
 use crate::gate::call::held::{
     Approval, Approved, Asking, Decided, Deciding, Forwarding, Held, Stage, Verdict, Withdrawal,
 };
-use crate::gate::call::{judgement, replies};
+use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::server::catalog::Known;
 use crate::gate::{Gate, Order};
@@ -105,8 +105,7 @@ impl Gate {
             None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
             None if is_by_grant(verdict) => None,
             None => {
-                let described = judged.described.clone();
-                let anew = judgement::judge(self.now, &held.call, described, self.judge_input(), &held.seen).ruling;
+                let anew = self.judge_anew(held, judged.described.clone()).ruling;
                 // What it denies is stopped when its turn comes.
                 (anew.decision == Decision::Ask)
                     .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
@@ -134,7 +133,7 @@ impl Gate {
                 return Some("the server has changed this tool's definition".to_owned());
             }
         }
-        let anew = judgement::judge(self.now, &held.call, judged.described.clone(), self.judge_input(), &held.seen);
+        let anew = self.judge_anew(held, judged.described.clone());
         (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
     }
 }

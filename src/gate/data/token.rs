@@ -103,9 +103,7 @@ mod tests {
     use crate::audit::record::{Entry, Kind, Receipt, VerdictWord};
     use crate::audit::rehearsal;
     use crate::behavior::conclude::Behavior;
-    use crate::mcp::lifecycle::InSession;
-    use crate::mcp::revision::Revision;
-    use crate::mcp::session::Session;
+    use crate::mcp::lifecycle::{InSession, Lifecycle};
     use crate::policy::scope::{Asked, InScope, Scope};
     use crate::wire::call::Call;
     use crate::wire::line::Line;
@@ -113,7 +111,7 @@ mod tests {
 
     fn call(path: &str) -> Call {
         let line = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{{"path":"{path}"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{{"path":"{path}"}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}}}}"#
         );
         let Sorted::Call(call) = sort(Line::new(line.into_bytes())) else { panic!("no call") };
         *call
@@ -125,7 +123,7 @@ mod tests {
     }
 
     fn in_session(call: &Call) -> InSession {
-        Session::open().answered(Revision::V2025_11_25).initialized().call(call)
+        Lifecycle::default().call(call).expect("a request of the stateless era")
     }
 
     fn receipt(call: Option<&Call>, verdict: Option<VerdictWord>) -> Receipt {

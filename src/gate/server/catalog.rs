@@ -23,9 +23,10 @@ use crate::wire::line::Line;
 use crate::wire::reply;
 
 /// How much of the server's list is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Knowledge {
     /// Nothing, or parts.
+    #[default]
     Partial,
     /// All of it, and no change was announced since.
     Whole,
@@ -42,6 +43,7 @@ pub enum Known {
 }
 
 /// The catalog of one server.
+#[derive(Default)]
 pub struct Catalog {
     /// As described since the last announced change.
     tools: HashMap<String, Arc<Described>>,
@@ -84,24 +86,9 @@ const BYTES: usize = 16 << 20;
 impl Catalog {
     /// An empty catalog, with what is remembered from before. `nonce` makes our ids unlike any of the host's.
     pub fn new(trust: Trust, pins: Pins, nonce: Arc<str>, (server, scope): (&Arc<str>, &Arc<Scope>)) -> Self {
-        Self {
-            tools: HashMap::new(),
-            stale: HashMap::new(),
-            looks: HashMap::new(),
-            knowledge: Knowledge::Partial,
-            listings: Vec::new(),
-            unread: Pages::new(if scope.is_whole() { Relaying::AtOnce } else { Relaying::Cut }),
-            pages: None,
-            bytes: 0,
-            trust,
-            pins,
-            curated: None,
-            sightings: Vec::new(),
-            nonce,
-            scope: (Arc::clone(server), Arc::clone(scope)),
-            asked: 0,
-            version: 0,
-        }
+        let relay = if scope.is_whole() { Relaying::AtOnce } else { Relaying::Cut };
+        let scope = (Arc::clone(server), Arc::clone(scope));
+        Self { unread: Pages::new(relay), trust, pins, nonce, scope, ..Self::default() }
     }
 
     /// What is known of a tool now.

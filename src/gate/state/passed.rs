@@ -93,15 +93,12 @@ impl Passed {
         self.since = None;
         let row = |((from, form, method), count): ((&str, &str, String), Count)| {
             let Count { lines, bytes, digests, all } = count;
-            let row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });
-            match (row, all) {
-                (Value::Object(mut row), Some(all)) => {
-                    row.insert("digests".to_owned(), digests.into());
-                    row.insert("all".to_owned(), all.to_string().into());
-                    Value::Object(row)
-                }
-                (row, _) => row,
+            let mut row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });
+            if let (Some(row), Some(all)) = (row.as_object_mut(), all) {
+                row.insert("digests".to_owned(), digests.into());
+                row.insert("all".to_owned(), all.to_string().into());
             }
+            row
         };
         let rows = std::mem::take(&mut self.rows);
         (!rows.is_empty()).then(|| rows.into_iter().map(row).collect())

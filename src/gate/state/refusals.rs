@@ -19,7 +19,7 @@ pub struct Refusals {
 }
 
 /// Refused lines of one reason that were not recorded one by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     since: u64,
     seen: u64,
@@ -48,14 +48,8 @@ impl Refusals {
         if self.runs.len() >= REASONS && !self.runs.contains_key(&key) {
             key.clear();
         }
-        let run = self.runs.entry(key).or_insert_with(|| Run {
-            since: now,
-            seen: 0,
-            lines: 0,
-            bytes: 0,
-            code: refusal.code,
-            reason: String::new(),
-        });
+        let new = || Run { since: now, code: refusal.code, ..Run::default() };
+        let run = self.runs.entry(key).or_insert_with(new);
         if run.lines == 0 && run.since + WINDOW <= now {
             (run.since, run.seen) = (now, 0);
         }

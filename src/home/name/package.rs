@@ -6,7 +6,7 @@
 //! borrows the list of another that the command line does not run: so any option that is not known to be harmless means
 //! not certain.
 
-use super::images;
+use super::{images, is_plain};
 
 /// `npm:NAME` or `pypi:NAME`, without version.
 pub(super) fn package(words: &[&str]) -> Option<String> {
@@ -77,10 +77,6 @@ fn pypi(spec: &str) -> Option<String> {
     let is_name = !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['.', '-']);
     let is_version = version.chars().all(|c| is_plain(c) || matches!(c, '=' | '@' | '>' | '<' | '~' | '!' | ','));
     (is_name && is_version).then(|| format!("pypi:{}", name.to_ascii_lowercase().replace(['_', '.'], "-")))
-}
-
-fn is_plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
 #[cfg(test)]

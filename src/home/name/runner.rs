@@ -32,7 +32,7 @@ pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
     found.unwrap_or(program)
 }
 
-/// How to tell a runner's own options from what it runs. Lists of options are separated by spaces.
+/// Which words are a runner's own options, before the one that names what it runs. Lists of options are separated by spaces.
 struct Runner {
     /// Options that are alone; `Others` says what the rest does.
     alone: &'static str,

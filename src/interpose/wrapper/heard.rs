@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use super::Wrapper;
 use crate::gate::data::event::{Event, Now};
-use crate::interpose::facts::Looked;
 use crate::interpose::notice;
-use crate::interpose::pin_writer::Reviewed;
-use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
+use crate::interpose::threads::FromThreads;
 use crate::interpose::watch::Files;
 use crate::link::message::FromWrapper;
 use crate::link::server::FromConsoles;
@@ -29,24 +27,24 @@ impl Wrapper {
         }
     }
 
-    pub(super) fn looked(&mut self, looked: Looked) {
-        let now = self.clock.now();
-        if let Some(facts) = self.facts.came(looked) {
-            self.step(now, facts);
-        }
-    }
-
-    pub(super) fn reloaded(&mut self, what: Reloaded) {
+    /// Takes what a thread or a task brings.
+    pub(super) fn hear(&mut self, what: FromThreads) {
         let now = self.clock.now();
         match what {
-            Reloaded::Policy(policy) => {
+            FromThreads::Event(event) => self.step(now, event),
+            FromThreads::Looked { look, found } => {
+                if let Some(facts) = self.facts.came(look, found) {
+                    self.step(now, facts);
+                }
+            }
+            FromThreads::Policy(policy) => {
                 if let Some(banner) = &policy.banner {
                     notice::say(banner);
                 }
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
-            Reloaded::Refused { console, why } => self.refuse(console, String::new(), why.to_string()),
-            Reloaded::Watched(added) => self.watch.added(now.mono, added),
+            FromThreads::Refused { console, why } => self.refuse(console, String::new(), why),
+            FromThreads::Watched(added) => self.watch.added(now.mono, added),
         }
     }
 
@@ -70,15 +68,6 @@ impl Wrapper {
         let now = self.clock.now();
         if let Some(event) = self.consoles.hear(said, &self.gate) {
             self.step(now, event);
-        }
-    }
-
-    pub(super) fn reviewed(&mut self, what: Reviewed) {
-        let now = self.clock.now();
-        match what {
-            Reviewed::Pins(pins) => self.step(now, Event::Reviewed(pins)),
-            Reviewed::Refused { console, why } => self.refuse(console, String::new(), why),
-            Reviewed::Watched(added) => self.watch.added(now.mono, added),
         }
     }
 }

@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, good, quiet, strong, warn};
 use crate::gate::call::touched::alike::lines_changed;
 use crate::gate::call::touched::{Change, How, blind, thing};
 use crate::gate::data::facts::{Facts, FileKind};
@@ -29,7 +29,7 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
                 rows.push(caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
-                rows.extend(bordered(Row::of(Tone::Warn, words), width));
+                rows.extend(bordered(warn(words), width));
             }
             Change::Move { from, to } => {
                 rows.push(caption("moves", "as it is on this machine", width));
@@ -54,29 +54,28 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
 /// What is at a path, and where it leads.
 fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     let what = match facts.kind {
-        FileKind::Missing => Row::of(Tone::Good, "does not exist yet"),
+        FileKind::Missing => good("does not exist yet"),
         FileKind::Unseen => match &facts.unseen {
-            Some(why) => Row::of(Tone::Warn, "not known: ").and_foreign(Tone::Ours, why),
-            None => Row::of(Tone::Warn, "could not be seen"),
+            Some(why) => warn("not known: ").and_foreign(Tone::Ours, why),
+            None => warn("could not be seen"),
         },
-        FileKind::File | FileKind::Folder | FileKind::Other => Row::of(Tone::Strong, thing(facts)),
+        FileKind::File | FileKind::Folder | FileKind::Other => strong(thing(facts)),
     };
-    let mut rows =
-        bordered(Row::default().and_foreign(Tone::Ours, &facts.path).and(Tone::Quiet, "  ").joined(what), width);
+    let mut rows = bordered(foreign(Tone::Ours, &facts.path).quiet("  ").joined(what), width);
     if let Some(folder) = &facts.lacks {
-        let row = Row::of(Tone::Warn, "the folder does not exist either: ").and_foreign(Tone::Strong, folder);
-        rows.extend(bordered(row.and(Tone::Warn, "; the server makes it, or fails"), width));
+        let row = warn("the folder does not exist either: ").and_foreign(Tone::Strong, folder);
+        rows.extend(bordered(row.warn("; the server makes it, or fails"), width));
     }
     let leads = facts.real.as_deref().filter(|real| *real != facts.path);
     if let Some(link) = &facts.link {
-        let row = Row::of(Tone::Warn, "▲ a link to ").and_foreign(Tone::Strong, link);
+        let row = warn("▲ a link to ").and_foreign(Tone::Strong, link);
         rows.extend(bordered(row, width));
     }
     if let Some(real) = leads {
-        rows.extend(bordered(Row::of(Tone::Quiet, "leads to ").and_foreign(Tone::Ours, real), width));
+        rows.extend(bordered(quiet("leads to ").and_foreign(Tone::Ours, real), width));
     }
     if let Some(why) = facts.unseen.as_ref().filter(|_| facts.kind != FileKind::Unseen) {
-        rows.extend(bordered(Row::of(Tone::Warn, "could not be read whole: ").and_foreign(Tone::Ours, why), width));
+        rows.extend(bordered(warn("could not be read whole: ").and_foreign(Tone::Ours, why), width));
     }
     rows
 }
@@ -112,7 +111,7 @@ fn diff(old: &str, new: &str, width: usize) -> Vec<Row> {
         let start = group.first().map_or(0, |op| op.old_range().start);
         let skipped = start.saturating_sub(at);
         if skipped > 0 && left == 0 {
-            rows.extend(bordered(Row::of(Tone::Quiet, format!("… {} unchanged", counted(skipped, "line"))), width));
+            rows.extend(bordered(quiet(format!("… {} unchanged", counted(skipped, "line"))), width));
         }
         at = group.last().map_or(at, |op| op.old_range().end);
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
@@ -127,9 +126,9 @@ fn diff(old: &str, new: &str, width: usize) -> Vec<Row> {
     let rest = old.lines().count().saturating_sub(at);
     if left > 0 {
         let words = format!("… {} more lines of this diff: too many to show here", grouped(left));
-        rows.extend(bordered(Row::of(Tone::Warn, words), width));
+        rows.extend(bordered(warn(words), width));
     } else if rest > 0 {
-        rows.extend(bordered(Row::of(Tone::Quiet, format!("… {} unchanged", counted(rest, "line"))), width));
+        rows.extend(bordered(quiet(format!("… {} unchanged", counted(rest, "line"))), width));
     }
     rows
 }
@@ -144,6 +143,6 @@ fn line(tag: ChangeTag, text: &str) -> Row {
     let row = Row::of(tone, mark).and_foreign(tone, bare.unwrap_or(text));
     match bare {
         Some(_) => row,
-        None => row.and(Tone::Quiet, "  (no line end)"),
+        None => row.quiet("  (no line end)"),
     }
 }

@@ -3,7 +3,7 @@
 use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::size;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, strong};
 
 /// A shorter text is more likely a word than bytes.
 const SHORTEST: usize = 64;
@@ -39,17 +39,17 @@ pub(super) fn rows(name: &str, text: &str, width: usize) -> Vec<Row> {
     }
     let what = kind.map_or("bytes of an unknown kind", |(_, what)| what);
     let signs = data.bytes().filter(|b| !matches!(b, b'=' | b'\n' | b'\r')).count();
-    let mut row = Row::of(Tone::Strong, what).and(Tone::Ours, format!(", {}", size(signs * 3 / 4)));
+    let mut row = strong(what).ours(format!(", {}", size(signs * 3 / 4)));
     if what == "a PNG image"
         && let Some([w, h]) = png_size(&head)
     {
         row.push(Tone::Ours, format!(", {w}×{h} pixels"));
     }
     if let Some(declared) = declared {
-        row = row.and(Tone::Quiet, "; it calls itself ").and_foreign(Tone::Ours, declared);
+        row = row.quiet("; it calls itself ").and_foreign(Tone::Ours, declared);
     }
     let mut rows = vec![caption("bytes", "", width)];
-    row = Row::default().and_foreign(Tone::Quiet, name).and(Tone::Ours, "  ").joined(row);
+    row = foreign(Tone::Quiet, name).ours("  ").joined(row);
     rows.extend(bordered(row, width));
     rows
 }

@@ -6,7 +6,7 @@ use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::caption::caption;
 use crate::console::card::counted;
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Tone, foreign, ours, quiet, warn};
 
 /// The rows for all texts that were read, and for those that were not.
 pub(super) fn rows(readings: &[Reading], width: usize) -> Vec<Row> {
@@ -28,14 +28,14 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
             continue;
         }
         let number = if numbered { format!("{}. ", i + 1) } else { String::new() };
-        let says = Row::of(Tone::Quiet, number).and_foreign(tone(part.weight), &part.says);
+        let says = quiet(number).and_foreign(tone(part.weight), &part.says);
         rows.extend(bordered(says, width));
         rows.extend(bordered(statement(&reading.text, part), width));
     }
     if reading.more > 0 {
         let words = format!("… {} in the arguments below", counted(reading.more, &format!("more {one}")));
         let marked = if reading.grave > 0 { format!(", {} of them marked", reading.grave) } else { String::new() };
-        rows.extend(bordered(Row::of(Tone::Warn, words + &marked), width));
+        rows.extend(bordered(warn(words + &marked), width));
     }
     rows
 }
@@ -44,9 +44,9 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
 fn unread(reading: &Reading, name: &str, width: usize) -> Vec<Row> {
     let shown =
         if reading.text.is_empty() { "the arguments below show all of it" } else { "it is shown as it was sent" };
-    let mut rows = bordered(Row::of(Tone::Warn, format!("This text was not read as {name}; {shown}.")), width);
+    let mut rows = bordered(warn(format!("This text was not read as {name}; {shown}.")), width);
     if !reading.text.is_empty() {
-        rows.extend(bordered(Row::default().and_foreign(Tone::Foreign, &reading.text), width));
+        rows.extend(bordered(foreign(Tone::Foreign, &reading.text), width));
     }
     rows
 }
@@ -61,8 +61,8 @@ fn tone(weight: Weight) -> Tone {
 
 /// A statement on one row: white space is one space, a comment is quiet. The arguments below have it as it was sent.
 fn statement(text: &str, part: &Part) -> Row {
-    words(text, part, Row::of(Tone::Ours, "   "), |row, between| {
-        let spaced = |row: Row, is: bool| if is { row.and(Tone::Ours, " ") } else { row };
+    words(text, part, ours("   "), |row, between| {
+        let spaced = |row: Row, is: bool| if is { row.ours(" ") } else { row };
         let row = spaced(row, between.starts_with(char::is_whitespace));
         match between.trim() {
             "" => row,
@@ -73,9 +73,9 @@ fn statement(text: &str, part: &Part) -> Row {
 
 /// A command behind what joins it to the one before. One space is only the gap between two words; more could hide something.
 fn command(text: &str, part: &Part) -> Row {
-    let joint = Row::of(Tone::Warn, format!("{:<2} ", part.joint));
+    let joint = warn(format!("{:<2} ", part.joint));
     words(text, part, joint, |row, between| match between {
-        " " => row.and(Tone::Ours, " "),
+        " " => row.ours(" "),
         between => row.and_foreign(Tone::Foreign, between),
     })
 }

@@ -17,13 +17,13 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
     let mut lines: BTreeMap<(String, String), ToolLine> = BTreeMap::new();
     for (server, tools) in model.browse.counts.iter().flat_map(|counts| &counts.tally.tools) {
         for (tool, counted) in tools {
-            lines.insert((server.clone(), tool.clone()), remembered(server, tool, counted));
+            lines.insert((server.clone(), tool.clone()), logged(server, tool, counted));
         }
     }
     let none = PinBook::default();
     let book = model.browse.pins.as_deref().unwrap_or(&none);
     for (at, pinned) in book.tools.iter().enumerate() {
-        let line = lines.entry((pinned.server.clone(), pinned.tool.clone())).or_default();
+        let line = lines.entry((pinned.server.clone(), pinned.known.tool.clone())).or_default();
         let stands = match line.subject {
             Subject::Pinned(at) => book.tools.get(at),
             Subject::Tool | Subject::Program(_) => None,
@@ -31,7 +31,8 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
         // The same name under several command lines: what waits is shown, then what was seen last.
         let rank = |one: &PinnedTool| (one.waits(), one.last_seen);
         if stands.is_none_or(|stands| rank(stands) < rank(pinned)) {
-            recalled(line, at, pinned);
+            described(line, &pinned.server, &pinned.known);
+            remembered(line, at, pinned);
         }
     }
     for (session, tools) in &model.browse.known {
@@ -39,15 +40,14 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
         let server = rules_name(&connected.wrapper.server);
         for tool in tools {
             let line = lines.entry((server.to_owned(), tool.tool.clone())).or_default();
-            offered(line, server, tool);
+            described(line, server, tool);
+            line.source = ToolSource::Offered;
             // Of several command lines, this is the one that runs.
-            let runs = |one: &PinnedTool| one.server == server && one.tool == tool.tool && one.latest == tool.digest;
-            if let Some(at) = book.tools.iter().position(runs) {
-                let pinned = &book.tools[at];
-                line.subject = Subject::Pinned(at);
-                line.version = Some(pinned.version);
-                line.tags.clone_from(&pinned.tags);
-                line.effects.clone_from(&pinned.effects);
+            let runs = |one: &PinnedTool| {
+                one.server == server && one.known.tool == tool.tool && one.known.digest == tool.digest
+            };
+            if let Some((at, pinned)) = book.tools.iter().enumerate().find(|(_, one)| runs(one)) {
+                remembered(line, at, pinned);
             }
         }
     }
@@ -56,8 +56,8 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
         .into_values()
         .chain(book.programs.iter().enumerate().map(|(at, one)| ToolLine {
             subject: Subject::Program(at),
-            server: one.server.clone(),
-            last: Some(one.last_seen),
+            server: one.server.name.clone(),
+            last: Some(one.server.last_seen),
             ..ToolLine::default()
         }))
         .filter(|line| {
@@ -100,7 +100,7 @@ fn tool_text(line: &ToolLine) -> String {
     text
 }
 
-fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolLine {
+fn logged(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolLine {
     let detail: JudgedDetail = serde_json::from_str(&counted.judged).unwrap_or_default();
     ToolLine {
         server: server.to_owned(),
@@ -111,7 +111,6 @@ fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolL
         evidence: detail.evidence,
         hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
         disputed: detail.disputed,
-        source: ToolSource::Remembered,
         calls: counted.count.calls(),
         denied: counted.count.denied(),
         failed: counted.failed,
@@ -122,27 +121,16 @@ fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolL
     }
 }
 
-/// What is remembered of a tool overrides what the log's last record of it says.
-fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
+/// Where what is remembered of a tool is, and what only it says.
+fn remembered(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.subject = Subject::Pinned(at);
-    line.server.clone_from(&pinned.server);
-    line.tool.clone_from(&pinned.tool);
-    line.signature = Some(pinned.signature.clone());
-    line.badge = Some(Badge::of(pinned.identity.mutability, pinned.confidence));
-    line.identity = pinned.identity.hash();
-    line.words = pinned.identity.to_string();
-    line.evidence = pinned.evidence.iter().map(ToString::to_string).collect();
-    line.hazards = pinned.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
-    line.disputed = pinned.disputed;
+    line.version = Some(pinned.version);
     line.tags.clone_from(&pinned.tags);
     line.effects.clone_from(&pinned.effects);
-    line.version = Some(pinned.version);
-    line.pin = Some(pinned.pin);
-    line.definition = Some(pinned.latest.to_string());
 }
 
-/// What a running server says of a tool overrides what the log remembers of it.
-fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
+/// A tool's description overrides what the log's last record of it says.
+fn described(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     server.clone_into(&mut line.server);
     line.tool.clone_from(&tool.tool);
     line.signature = Some(tool.signature.clone());
@@ -154,5 +142,4 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.disputed = tool.disputed;
     line.pin = Some(tool.pin);
     line.definition = Some(tool.digest.to_string());
-    line.source = ToolSource::Offered;
 }

@@ -1,4 +1,4 @@
-//! A program that is started and asked, one line of JSON for one line of JSON. It is ended with this.
+//! A program that is started to be asked something: it reads and writes JSON, one value a line. Dropping this ends it.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// A running program.
-pub(super) struct Lines {
+pub(super) struct Subprocess {
     child: Child,
     input: ChildStdin,
     lines: mpsc::Receiver<String>,
 }
 
-impl Lines {
+impl Subprocess {
     /// Starts it. A line of it that has more than `longest` bytes, or is no UTF-8, is the last that is read.
     pub(super) fn start(command: &mut Command, longest: u64) -> io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -46,7 +46,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for Subprocess {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
