@@ -9,6 +9,7 @@ mod hazards;
 mod languages;
 mod places;
 mod readers;
+mod readings;
 mod recognised;
 mod remembered;
 mod signs;

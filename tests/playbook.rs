@@ -12,6 +12,7 @@ mod methods;
 mod proven;
 mod round_trips;
 mod scoped;
+mod sessions;
 mod tasks;
 mod touched;
 mod turns;

@@ -107,6 +107,9 @@ mod tests {
         let long = json!({"result": {"capabilities": {}, "instructions": "x".repeat(100_000)}});
         let said = of_server(long.to_string().as_bytes()).unwrap();
         assert_eq!(said["instructions"]["text"].as_str().unwrap().len(), 2000);
+        let many: serde_json::Map<_, _> = (0..1000).map(|at| (format!("f{at}"), json!({}))).collect();
+        let said = of_server(json!({"result": {"capabilities": many}}).to_string().as_bytes()).unwrap();
+        assert_eq!(said["features"].as_array().unwrap().len(), super::FEATURES);
         assert_eq!(of_server(br#"{"id":1,"result":{"tools":[]}}"#), None);
         let params = br#"{"params":{"capabilities":{"sampling":{},"roots":{"listChanged":true}}}}"#;
         assert_eq!(of_host(params), ["sampling", "roots", "roots.listChanged"]);

@@ -118,7 +118,9 @@ mod tests {
         for (line, answer) in table {
             assert_eq!(Answer::read(line.as_bytes()), answer, "{line}");
         }
-        let long = format!(r#"{{"result":{{"task":{{"taskId":"{}"}}}}}}"#, "x".repeat(1025));
-        assert!(!matches!(Answer::read(long.as_bytes()), Answer::Task { .. }), "it would be kept for a day");
+        for (length, is_task) in [(super::LONGEST_TASK, true), (super::LONGEST_TASK + 1, false)] {
+            let line = format!(r#"{{"result":{{"task":{{"taskId":"{}"}}}}}}"#, "x".repeat(length));
+            assert_eq!(matches!(Answer::read(line.as_bytes()), Answer::Task { .. }), is_task, "it is kept for a day");
+        }
     }
 }

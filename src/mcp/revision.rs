@@ -52,6 +52,8 @@ mod tests {
             ("2025-09-01", Revision::V2025_06_18),
             ("2031-01-01", Revision::V2025_11_25),
             ("DRAFT-2026-v1", Revision::V2024_11_05),
+            ("DRAFT-2026", Revision::V2024_11_05),
+            ("2025-03-260", Revision::V2024_11_05),
             ("", Revision::V2024_11_05),
         ];
         for (text, revision) in table {

@@ -253,6 +253,7 @@ mod tests {
             r#"{"name":"t","annotations":{"readOnlyHint":false,"title":"é"},"n":[1.0,2]}"#,
             r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[1,2]}"#,
             r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[2,1.0]}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[1.02]}"#,
             r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[1.0,2],"_meta":{}}"#,
         ] {
             assert_ne!(pinned, digest(changed), "{changed}");
@@ -276,8 +277,30 @@ mod tests {
         ] {
             assert_ne!(one, sense(other), "{other}");
         }
-        let dates = super::without_dates("2026-11-22, 12026-11-22, 2026-1-2, v1.2.3, 2026-11-22 10:00é");
-        assert_eq!(dates, "0000-00-00, 12026-11-22, 2026-1-2, v1.2.3, 0000-00-00 00:00é");
+        // The order of values, and of what is in a set of lists or objects, may mean something.
+        for (one, other) in [
+            (r#""examples":["b","a"]"#, r#""examples":["a","b"]"#),
+            (r#""prefixItems":[true,false]"#, r#""prefixItems":[false,true]"#),
+            (r#""default":{"required":["b","a"]}"#, r#""default":{"required":["a","b"]}"#),
+            (r#""enum":[{"b":1},{"a":1}]"#, r#""enum":[{"a":1},{"b":1}]"#),
+            (r#""enum":[["b"],["a"]]"#, r#""enum":[["a"],["b"]]"#),
+        ] {
+            let [one, other] = [one, other].map(|said| tool(&format!(r#"{{"name":"t",{said}}}"#)).expect("a tool"));
+            assert_ne!(one.sense(), other.sense(), "{one:?}");
+        }
+        for (text, expected) in [
+            ("2026-11-22, 12026-11-22, 2026-1-2, v1.2.3", "0000-00-00, 12026-11-22, 2026-1-2, v1.2.3"),
+            ("2026-11-22 10:00é", "0000-00-00 00:00é"),
+            ("on 2026-12-31", "on 0000-00-00"),
+            ("2026-12-31T23:59:60.999", "0000-00-00T00:00:00.000"),
+            // What no calendar and no clock has is another number, and says something else.
+            ("2026-13-01 2026-00-01 2026-01-32 2026-01-00", "2026-13-01 2026-00-01 2026-01-32 2026-01-00"),
+            ("2026-01-01T24:00", "0000-00-00T24:00"),
+            ("2026-01-01T00:60", "0000-00-00T00:60"),
+            ("2026-01-01T00:00:61", "0000-00-00T00:00:61"),
+        ] {
+            assert_eq!(super::without_dates(text), expected);
+        }
     }
 
     #[test]
@@ -306,6 +329,11 @@ mod tests {
             assert!(tool.input_schema.is_string(), "no schema");
         }
         assert_ne!(unread[0].digest(), unread[1].digest(), "a change is still a change");
-        assert_eq!(entry(format!(r#"{{"name":"{}"}}"#, "n".repeat(2_000))), None);
+        let spare = super::LONGEST - long(0).len();
+        assert!(!entry(long(spare)).expect("a tool").input_schema.is_string());
+        assert!(entry(long(spare + 1)).expect("a tool").input_schema.is_string());
+        for (length, is_read) in [(super::LONGEST_NAME, true), (super::LONGEST_NAME + 1, false)] {
+            assert_eq!(entry(format!(r#"{{"name":"{}"}}"#, "n".repeat(length))).is_some(), is_read, "{length}");
+        }
     }
 }

@@ -105,6 +105,8 @@ fn c20_a_change_outside_of_the_servers_folder_or_of_a_hidden_file_is_not_put_in_
         ("/notes/a.md", 1),
         ("~/.bashrc", 0),
         ("~/bin/git", 0),
+        ("~/notes.md", 0),
+        ("a/.editorconfig", 0),
         ("$HOME/a", 0),
         ("/.ssh/config", 0),
         (".git/hooks/pre-commit", 0),

@@ -103,6 +103,8 @@ pub struct World {
     /// The tasks that the host was given, the latest last; and the tickets of those that it cancelled before they ran.
     pub tasks: Vec<String>,
     pub given_up: BTreeSet<String>,
+    /// Every effect and the status after each step, where a test wants them whole.
+    pub transcript: Option<Vec<String>>,
 }
 
 /// The operator whom a test plays.
@@ -159,6 +161,7 @@ impl World {
             last_forwarded: 0,
             tasks: Vec::new(),
             given_up: BTreeSet::new(),
+            transcript: None,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -290,6 +293,14 @@ impl World {
     pub fn step(&mut self, event: Event) -> Vec<Did> {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
+        if let Some(transcript) = &mut self.transcript {
+            transcript.extend(effects.iter().map(|effect| format!("{effect:?}")));
+            let status = format!("{:?}", self.gate.status());
+            // Only where it has changed.
+            if transcript.iter().rfind(|line| line.starts_with("Status")) != Some(&status) {
+                transcript.push(status);
+            }
+        }
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
         if self.gate.has_work_left() {
             did.extend(self.step(Event::GoOn));

@@ -149,7 +149,28 @@ fn read(Answered { action, content }: &Answered) -> FormAnswer {
 
 #[cfg(test)]
 mod tests {
-    use super::{FormAnswer, answer, answer_inside, shown};
+    use super::{FormAnswer, answer, answer_inside, is_near, shown};
+
+    #[test]
+    fn only_what_is_below_the_folder_and_not_hidden_is_near() {
+        for (arguments, expected) in [
+            (r#"{"path":"a/b.md"}"#, true),
+            (r#"{"path":"./a"}"#, true),
+            (r#"{"path":"/w/a"}"#, true),
+            (r#"{"text":"plain words","n":1}"#, true),
+            (r#"{"path":"/wide/a"}"#, false),
+            (r#"{"path":"~/a"}"#, false),
+            (r#"{"path":"../a"}"#, false),
+            (r#"{"path":"a/.hidden"}"#, false),
+            (r#"{"path":"/w/.hidden/a"}"#, false),
+            (r#"{"path":"a\\.hidden\\b"}"#, false),
+            (r#"{"path":"a/b.md","target":"~/a"}"#, false),
+            ("{", false),
+        ] {
+            assert_eq!(is_near(arguments, Some("/w")), expected, "{arguments}");
+        }
+        assert!(!is_near(r#"{"path":"/w/a"}"#, None), "no folder is known");
+    }
 
     #[test]
     fn only_a_ticked_box_that_was_accepted_approves() {

@@ -237,12 +237,15 @@ impl Flights {
         Some(flight)
     }
 
-    /// Everything in flight that somebody waits for, by the request that waits; nothing is in flight afterwards.
+    /// Everything in flight that somebody waits for, by the request that waits, the longest in flight first; nothing is in
+    /// flight afterwards.
     pub fn drain(&mut self) -> Vec<(Id, Box<Flight>)> {
         self.later.clear();
         self.tokens.clear();
         let wanted = std::mem::take(&mut self.calls).into_iter().filter(|(_, flight)| flight.wanted == Wanted::Yes);
-        wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect()
+        let mut all: Vec<_> = wanted.map(|(id, flight)| (flight.open_id(&id).clone(), flight)).collect();
+        all.sort_by_key(|(_, flight)| flight.forwarded.mono);
+        all
     }
 
     /// Whether some call in flight has an output schema, so that its answer is worth buffering.
