@@ -142,7 +142,7 @@ fn calls_that_wait_for_a_list_are_judged_a_slice_at_a_step_in_their_order() {
         }
         assert!(steps >= 4, "{steps}");
         let last = if listed { 201 } else { 200 };
-        assert_eq!(decided, (1..=last).map(|n| format!("files-{n}")).collect::<Vec<_>>());
+        assert_eq!(decided, (1..=last).map(|n| format!("files-{n}").into()).collect::<Vec<_>>());
         // The list was without its tool: the server is asked once more for the call that came later.
         assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Query(_))), !listed);
     }
