@@ -1,6 +1,8 @@
 //! What the gate tells its surroundings to do, done as a test would see it, against the five invariants.
 
+use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
+use mcp_approve::audit::redact::Redactor;
 use mcp_approve::gate::Order;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::Side;
@@ -9,6 +11,26 @@ use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
 use super::{Did, Pending, World};
+
+/// An effect as whoever receives it reads it: a record as the log holds it, a card as consoles get it, a line as it is.
+pub(super) fn shown(effect: &Effect) -> String {
+    let json = |what: &str, value: serde_json::Result<String>| format!("{what} {}", value.unwrap());
+    match effect {
+        Effect::Relay(Passing::ToServer(plain)) => format!("to server {}", text(plain.line())),
+        Effect::Relay(Passing::ToHost(line)) => format!("to host {}", text(line)),
+        Effect::Forward(_, call) => format!("forward {} {}", call.digest(), text(call.line())),
+        Effect::Answer(line) => format!("answer {}", text(line)),
+        Effect::Record(id, entry) => {
+            let mut body = String::new();
+            BodyWriter::default().write(entry, &Redactor::new(&[7; 32]), &mut body);
+            format!("record {id} {body}")
+        }
+        Effect::Ask(card) => json("ask", serde_json::to_string(card)),
+        Effect::Settle(settled) => json("settle", serde_json::to_string(settled)),
+        Effect::Show(activity) => json("show", serde_json::to_string(activity)),
+        other => format!("{other:?}"),
+    }
+}
 
 impl World {
     pub(super) fn perform(&mut self, effect: Effect) -> Option<Did> {

@@ -294,10 +294,10 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         if let Some(transcript) = &mut self.transcript {
-            transcript.extend(effects.iter().map(|effect| format!("{effect:?}")));
-            let status = format!("{:?}", self.gate.status());
+            transcript.extend(effects.iter().map(effects::shown));
+            let status = format!("status {}", serde_json::to_string(&self.gate.status()).unwrap());
             // Only where it has changed.
-            if transcript.iter().rfind(|line| line.starts_with("Status")) != Some(&status) {
+            if transcript.iter().rfind(|line| line.starts_with("status ")) != Some(&status) {
                 transcript.push(status);
             }
         }
