@@ -321,3 +321,23 @@ fn f14_an_address_that_the_tool_lists_is_its_own() {
     let judged = mcp_approve::behavior::arguments::judge(Some(&tool), &json!({ "url": own }), &[]);
     assert!(judged.explanation.holds(), "{}", judged.explanation.line());
 }
+
+/// A tool says which language it takes, and a text of another is sent: each small reader knows its own alone.
+#[test]
+fn f3_a_statement_of_another_language_is_no_read_of_the_named_one() {
+    for language in ["KQL (Kusto)", "PromQL", "InfluxQL", "jq", "JQL", "SPARQL", "Cypher", "GraphQL", "SQL", "Redis"] {
+        let description = format!("Reads with {language}.");
+        for text in [
+            "DELETE FROM users WHERE 1=2", "delete from users", "DROP TABLE t", "rm -rf x", "rm -rf /srv", "SET x = 1",
+            "INSERT INTO t VALUES (1)", "UPDATE t SET a=1", "TRUNCATE TABLE t",
+        ] {
+            asks(&description, &["query", "command", "statement", "expr"].map(|key| json!({ key: text })));
+        }
+        asks(
+            &description,
+            &[json!({ "command": "select " }), json!({ "query": "select " }), json!({ "sql": "SELECT" })],
+        );
+    }
+    assert!(runs("Reads with KQL (Kusto).", &json!({ "query": "T | where a == 'x' | take 5" })));
+    assert!(runs("Reads with PromQL.", &json!({ "query": "up" })));
+}

@@ -20,13 +20,13 @@ const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 const MAX_BYTES: usize = 16 * 1024;
 
 /// One language, by its words. Words are upper case and separated by white space.
-pub(super) struct Grammar {
+pub(super) struct Grammar<'k> {
     /// As people call it.
     language: &'static str,
     /// Words that a text may begin with; empty where it may begin with a name.
     begins: &'static str,
     /// Words of the language that read; they may follow an operand.
-    keywords: &'static str,
+    keywords: &'k str,
     functions: &'static str,
     /// Words that change something, with what they do.
     changes: &'static [(Action, &'static str)],
@@ -36,6 +36,8 @@ pub(super) struct Grammar {
     /// Signs behind which any word is a name: `n.name`, `?name`.
     markers: &'static str,
     names: Names,
+    /// Keywords that a text may end with. It ends with an operand else: what ends sooner is no whole statement.
+    ends: &'static str,
 }
 
 /// Whether a word that no list holds may be a name.
@@ -43,12 +45,14 @@ pub(super) struct Grammar {
 enum Names {
     /// Where an operand may be.
     Operands,
+    /// Behind `.`, before `:`, or as a listed function, where an operand may be.
+    Listed,
     /// Only behind `?`, `$`, `.`, or with a prefix: `wdt:P31`.
     Marked,
 }
 
 /// InfluxQL: SELECT without INTO, and SHOW.
-pub(super) const INFLUX: Grammar = Grammar {
+pub(super) const INFLUX: Grammar<'static> = Grammar {
     language: "InfluxQL",
     begins: "SELECT SHOW",
     keywords: section(WORDS, "influx-keywords"),
@@ -63,10 +67,11 @@ pub(super) const INFLUX: Grammar = Grammar {
     quotes: "'\"",
     markers: ".",
     names: Names::Operands,
+    ends: "ASC DESC MEASUREMENTS DATABASES SERIES POLICIES CARDINALITY KEYS VALUES NULL TRUE FALSE",
 };
 
 /// jq: filters over one document. It writes nothing; what reads the environment, or is not known, is not read.
-pub(super) const JQ: Grammar = Grammar {
+pub(super) const JQ: Grammar<'static> = Grammar {
     language: "jq",
     begins: "",
     keywords: "IF THEN ELIF ELSE END AS REDUCE FOREACH TRY CATCH AND OR NOT TRUE FALSE NULL EMPTY",
@@ -75,11 +80,12 @@ pub(super) const JQ: Grammar = Grammar {
     signs: ".[](){}|,:;=!<>+-*/%?",
     quotes: "\"",
     markers: ".",
-    names: Names::Marked,
+    names: Names::Listed,
+    ends: "END TRUE FALSE NULL EMPTY NOT",
 };
 
 /// PromQL: an expression over series; it has no statement that changes anything.
-pub(super) const PROMQL: Grammar = Grammar {
+pub(super) const PROMQL: Grammar<'static> = Grammar {
     language: "PromQL",
     begins: "",
     keywords: "BY WITHOUT ON IGNORING GROUP_LEFT GROUP_RIGHT AND OR UNLESS OFFSET BOOL INF NAN",
@@ -89,6 +95,7 @@ pub(super) const PROMQL: Grammar = Grammar {
     quotes: "'\"",
     markers: ".",
     names: Names::Operands,
+    ends: "INF NAN",
 };
 
 /// One token of a small language.
@@ -108,9 +115,16 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
     }
     let mut tokens = Vec::new();
     let mut rest = text;
+    let mut is_apart = true;
     while let Some(c) = rest.chars().next() {
+        // `rm -rf /srv`: people put a space on both sides of what joins two operands, or on none.
+        if is_apart && matches!(c, '-' | '/') && rest.get(1..).is_some_and(|next| next.starts_with(char::is_alphabetic))
+        {
+            return None;
+        }
+        is_apart = matches!(c, ' ' | '\t' | '\n' | '\r');
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric());
-        let length = if matches!(c, ' ' | '\t' | '\n' | '\r') {
+        let length = if is_apart {
             1
         } else if c.is_ascii_digit() {
             let length = rest.find(|c: char| !is_part(c) && c != '.').unwrap_or(rest.len());
@@ -155,7 +169,7 @@ fn closing(rest: &str, quote: char) -> Option<usize> {
     None
 }
 
-impl Grammar {
+impl Grammar<'_> {
     /// What a text does: it reads, it changes something, or it is not read to its end.
     pub(super) fn read(&self, text: &str) -> Meaning {
         let Some(tokens) = tokens(text, self.quotes, self.signs) else { return self.unread(text) };
@@ -196,7 +210,7 @@ impl Grammar {
         Some(Meaning::new(Effect::of(action), action, word.clone(), format!("{}, {word}", self.language)))
     }
 
-    fn reads(&self, tokens: &[Token<'_>]) -> bool {
+    pub(super) fn reads(&self, tokens: &[Token<'_>]) -> bool {
         let tokens = match tokens {
             [rest @ .., Token::Sign(';')] => rest,
             all => all,
@@ -206,7 +220,25 @@ impl Grammar {
             Some(_) => self.begins.is_empty(),
             None => false,
         };
-        begins && is_balanced(tokens) && (0..tokens.len()).all(|at| self.fits(tokens, at))
+        begins && self.is_whole(tokens) && is_balanced(tokens) && (0..tokens.len()).all(|at| self.fits(tokens, at))
+    }
+
+    /// Whether a text may end where it does.
+    fn is_whole(&self, tokens: &[Token<'_>]) -> bool {
+        let before = tokens.len().checked_sub(2).and_then(|before| tokens.get(before));
+        match tokens.last() {
+            // `SELECT *`, `.`, `.a?`.
+            Some(Token::Sign(sign)) => {
+                matches!(sign, ')' | ']' | '}')
+                    || (*sign == '*' && !self.begins.is_empty() && before.is_some())
+                    || (self.names != Names::Operands && matches!(sign, '.' | '?'))
+            }
+            Some(last @ Token::Word(word)) => {
+                self.ends_operand(last) || self.is_marker(before) || among(&word.to_uppercase(), self.ends)
+            }
+            Some(Token::Number | Token::Quoted(_)) => true,
+            None => false,
+        }
     }
 
     /// Whether a token may be where it is.
@@ -218,7 +250,7 @@ impl Grammar {
             Some(Token::Number | Token::Quoted(_)) => {
                 return self.names == Names::Marked || !before.is_some_and(|before| self.ends_operand(before));
             }
-            Some(Token::Sign(sign)) => return *sign != ';' || self.names == Names::Marked,
+            Some(Token::Sign(sign)) => return *sign != ';' || self.names != Names::Operands,
             None => return true,
         };
         let is_called = next == Some(&Token::Sign('('));
@@ -233,13 +265,14 @@ impl Grammar {
         if is_called {
             return among(&upper, self.functions);
         }
+        let is_apart = !before.is_some_and(|before| self.ends_operand(before));
+        let is_known = next == Some(&Token::Sign(':'))
+            || matches!(before, Some(Token::Sign(':')))
+            || among(&upper, self.functions);
         match self.names {
-            Names::Operands => !before.is_some_and(|before| self.ends_operand(before)),
-            Names::Marked => {
-                next == Some(&Token::Sign(':'))
-                    || matches!(before, Some(Token::Sign(':')))
-                    || among(&upper, self.functions)
-            }
+            Names::Operands => is_apart,
+            Names::Listed => is_apart && is_known,
+            Names::Marked => is_known,
         }
     }
 

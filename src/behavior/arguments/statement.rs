@@ -1,6 +1,8 @@
 //! Reads one text in every language that it may hold, and joins what the readers say. Knows no schema and no other argument.
 
+use super::choice::Choice;
 use super::effect::{Effect, Language, Meaning};
+use super::explain::shape::{self, Reads};
 use super::language::Languages;
 use super::sql::Dialect;
 use super::{grammar, graphql, mongo, redis, shell, sql};
@@ -100,6 +102,14 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
             Outcome::Unread(none(text, "a statement in a language that mcp-approve does not parse"))
         }
     }
+}
+
+/// Whether a text that was read is one word of a language in which any word is a series or a function, and may be a command,
+/// or the first word of a statement, to others.
+pub fn may_be_a_command(language: Language, text: &str, choice: Choice) -> bool {
+    matches!(language, Language::PromQl | Language::Jq)
+        && text.trim().chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && (choice == Choice::Named || !by_shape(text).is_empty() || shape::is_statement(text, Reads::Statements))
 }
 
 /// The outcome of a reader that knows its language by how a text begins.

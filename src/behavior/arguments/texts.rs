@@ -245,6 +245,9 @@ impl<'a> Walk<'a> {
             }
         }
         match joined {
+            Joined::Reads(language, _) if statement::may_be_a_command(language, text, at.key.choice) => {
+                Some(Err("is one word, and may be a command"))
+            }
             Joined::Reads(language, found) => {
                 let kind = kind_of(language, &found);
                 self.read_statement(language, at, text, found);

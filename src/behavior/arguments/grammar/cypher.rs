@@ -35,7 +35,7 @@ fn calls_reads(tokens: &[Token<'_>]) -> bool {
     call.eq_ignore_ascii_case("CALL") && READS.contains(&whole.as_str())
 }
 
-const CYPHER: Grammar = Grammar {
+const CYPHER: Grammar<'static> = Grammar {
     language: "Cypher",
     begins: "MATCH OPTIONAL WITH RETURN UNWIND EXPLAIN",
     keywords: section(WORDS, "cypher-keywords"),
@@ -51,4 +51,5 @@ const CYPHER: Grammar = Grammar {
     quotes: "'\"`",
     markers: ".:$",
     names: Names::Operands,
+    ends: "ASC DESC ASCENDING DESCENDING NULL TRUE FALSE END",
 };

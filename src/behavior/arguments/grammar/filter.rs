@@ -63,7 +63,7 @@ const COMPARE: u128 = signs(b"=<>~");
 const COMPARISON: &str = "in is like eq ne gt ge lt le between contains was";
 static COMPARISONS: Words<{ count(COMPARISON) }> = Words::of(COMPARISON);
 
-const FILTER: Grammar = Grammar {
+const FILTER: Grammar<'static> = Grammar {
     language: "a condition",
     begins: "",
     keywords: section(WORDS, "filter-keywords"),
@@ -76,6 +76,7 @@ const FILTER: Grammar = Grammar {
     quotes: "'\"",
     markers: ".",
     names: Names::Operands,
+    ends: "NULL EMPTY ASC DESC TRUE FALSE CHANGED EXISTS",
 };
 
 #[cfg(test)]

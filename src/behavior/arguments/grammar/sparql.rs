@@ -40,7 +40,7 @@ fn plain(text: &str) -> Option<String> {
     (!labelled.contains('#')).then_some(labelled)
 }
 
-const SPARQL: Grammar = Grammar {
+const SPARQL: Grammar<'static> = Grammar {
     language: "SPARQL",
     begins: "SELECT ASK CONSTRUCT DESCRIBE PREFIX BASE",
     keywords: section(WORDS, "sparql-keywords"),
@@ -57,4 +57,5 @@ const SPARQL: Grammar = Grammar {
     quotes: "'\"",
     markers: "?$@",
     names: Names::Marked,
+    ends: "TRUE FALSE",
 };
