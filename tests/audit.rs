@@ -4,6 +4,7 @@ mod body;
 mod chain;
 mod index;
 mod journal;
+mod journal_sync;
 mod log;
 mod noted;
 mod processes;

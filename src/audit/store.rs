@@ -7,6 +7,7 @@
 mod fault;
 pub(super) mod index_db;
 mod journal;
+mod journal_file;
 mod leftover;
 pub mod noted;
 mod open;
@@ -30,7 +31,8 @@ use open::folder_of;
 use state::State;
 
 pub use super::error::StoreError;
-pub use journal::{Commit, Journal, JournalFile, Unsynced};
+pub use journal::{Commit, Journal, Unsynced};
+pub use journal_file::JournalFile;
 pub use leftover::Left;
 pub use reader::{Order, Reader, Visit};
 

@@ -137,10 +137,11 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         before = class;
     }
     let has_flags = all & DASH != 0 && text.contains(" -") && has_flag(bytes);
+    // In an element a flag is behind a mark, not behind a space.
+    let in_mark = all & MARK != 0 && all & DASH != 0 && has_flag(bytes);
     // Lines of a netrc file assign without a sign.
-    let has_login =
-        || text.contains("login ") && text.contains("password ") || all & MARK != 0 && text.contains("login");
-    let assigns = all & SIGN != 0 || has_flags || all & DASH != 0 && text.contains("--") || has_login();
+    let has_login = || text.contains("login") && text.contains("password");
+    let assigns = all & SIGN != 0 || has_flags || in_mark || all & DASH != 0 && text.contains("--") || has_login();
     if !assigns && !may_begin {
         return if all & MARK != 0 { elements(text) } else { Vec::new() };
     }

@@ -156,7 +156,13 @@ impl Scribe {
     pub fn done(&mut self, now: u64, done: Done) -> Vec<Ack> {
         let mut acks = Vec::new();
         match done.0 {
-            What::Acks(synced) => return synced,
+            What::Acks(synced) => {
+                if synced.iter().any(|ack| matches!(ack, Ack::Failed { .. })) {
+                    // The disk may have lost more than these.
+                    self.retire();
+                }
+                return synced;
+            }
             What::Journal(journal, redactor) => {
                 self.retire();
                 self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));

@@ -12,23 +12,23 @@ use rusqlite::Connection;
 
 use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, tickets, write};
 
-const NAME: [u8; 16] = [0xab; 16];
+pub(super) const NAME: [u8; 16] = [0xab; 16];
 
-fn store(db: &Path) -> Store {
+pub(super) fn store(db: &Path) -> Store {
     Store::open(db, WRITER).unwrap()
 }
 
-fn record(journal: &mut Journal, numbers: std::ops::RangeInclusive<i64>) {
+pub(super) fn record(journal: &mut Journal, numbers: std::ops::RangeInclusive<i64>) {
     for n in numbers {
         journal.record(&numbered([read(n)]), &redactor()).unwrap();
     }
 }
 
-fn file(db: &Path) -> PathBuf {
+pub(super) fn file(db: &Path) -> PathBuf {
     db.with_extension("d").join("ab".repeat(16) + ".db")
 }
 
-fn left(db: &Path) -> Vec<String> {
+pub(super) fn left(db: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(db.with_extension("d"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -37,7 +37,7 @@ fn left(db: &Path) -> Vec<String> {
     names
 }
 
-fn named(numbers: impl IntoIterator<Item = i64>) -> Vec<String> {
+pub(super) fn named(numbers: impl IntoIterator<Item = i64>) -> Vec<String> {
     numbers.into_iter().map(|n| format!("filesystem-{n}")).collect()
 }
 
@@ -177,53 +177,6 @@ fn a_journal_that_was_emptied_goes_on() {
     drop((journal, store));
     assert_eq!(tickets(&db), named(1..=11));
     assert_eq!(left(&db), [] as [&str; 0]);
-}
-
-/// Only the write-ahead log is synced for an entry, the database once after it was made: so that never changes.
-#[test]
-fn a_synced_entry_needs_the_database_as_it_was_made() {
-    for more in [0, 1, 20] {
-        let (_folder, db) = folder();
-        let mut store = store(&db);
-        let mut journal = store.journal(NAME).unwrap();
-        let made = fs::read(file(&db)).unwrap();
-        for round in 0..2 {
-            record(&mut journal, round * 20 + 1..=round * 20 + 20);
-            store.fold(&[&journal.take(None)]).unwrap();
-            store.sync().unwrap();
-            journal.empty().unwrap();
-        }
-        record(&mut journal, 41..=40 + more);
-        assert_eq!(fs::read(file(&db)).unwrap(), made);
-        let wal = file(&db).with_extension("db-wal");
-        let log = fs::read(&wal).unwrap();
-        // It goes with its wrapper where it holds nothing; a loss of power leaves it.
-        drop((journal, store));
-        fs::write(file(&db), made).unwrap();
-        fs::write(&wal, log).unwrap();
-        assert_eq!(tickets(&db), named(1..=40 + more), "{more} more");
-        assert_eq!(left(&db), [] as [&str; 0], "{more} more");
-    }
-}
-
-#[test]
-fn batches_of_one_journal_are_synced_together_and_each_keeps_its_receipts() {
-    let (_folder, db) = folder();
-    let mut store = store(&db);
-    let (mut journal, mut other) = (store.journal(NAME).unwrap(), store.journal([1; 16]).unwrap());
-    let unsynced = |journal: &mut Journal, id: u64| {
-        let Ok(Commit::Unsynced(unsynced)) = journal.record(&[(id, write(1))], &redactor()) else {
-            panic!("a write is synced first")
-        };
-        unsynced
-    };
-    let mut first = unsynced(&mut journal, 4);
-    first.join(unsynced(&mut journal, 5)).unwrap();
-    let another = first.join(unsynced(&mut other, 6)).unwrap_err();
-    let entries = |unsynced: mcp_approve::audit::store::Unsynced| {
-        unsynced.sync().unwrap().iter().map(|receipt| receipt.entry()).collect::<Vec<_>>()
-    };
-    assert_eq!((entries(first), entries(another)), (vec![4, 5], vec![6]));
 }
 
 /// A wrapper may die between any two steps of emptying its journal, also one of version 1.

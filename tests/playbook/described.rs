@@ -2,9 +2,7 @@
 
 use crate::world::{Did, World, call, modern_call};
 use mcp_approve::audit::record::Kind;
-use mcp_approve::gate::data::effect::Effect;
-use mcp_approve::gate::data::event::{Event, Side};
-use mcp_approve::wire::line::Line;
+use mcp_approve::gate::data::event::Side;
 
 use super::{WRITE, answer, kinds};
 
@@ -94,58 +92,6 @@ fn a_call_before_any_list_makes_us_ask_under_our_own_id() {
     );
     assert_eq!(world.server(&reply), [Did::Forward(read)], "our own answer is swallowed, the call goes on");
     world.finish();
-}
-
-/// What each call takes until it is recorded is many times its size.
-#[test]
-fn calls_that_wait_for_a_list_are_judged_a_slice_at_a_step_in_their_order() {
-    let line = |content: &str| Line::new(format!("{content}\n").into_bytes());
-    let read = |n: usize| line(&call(&n.to_string(), "read_file", r#"{"path":"/a"}"#));
-    for (tools, listed) in [(crate::world::TOOLS, true), ("[]", false)] {
-        let mut world = World::new();
-        world.host(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#);
-        world.server(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#);
-        world.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        let mut question = None;
-        for n in 1..=200 {
-            for effect in world.gate.step(world.now, Event::HostLine(read(n))) {
-                match effect {
-                    Effect::Query(asked) => question = Some(asked.into_line().content().to_vec()),
-                    other => assert!(!matches!(other, Effect::Record(..) | Effect::Answer(_)), "{other:?}"),
-                }
-            }
-        }
-        let question: serde_json::Value = serde_json::from_slice(&question.expect("a question")).expect("JSON");
-        let tools = tools.replace('\n', " ");
-        let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":{tools}}}}}"#, question["id"]);
-        let mut effects = world.gate.step(world.now, Event::ServerLine(line(&reply)));
-        let (mut decided, mut steps, mut late) = (Vec::new(), 0, false);
-        loop {
-            let of_calls = effects.iter().filter_map(|effect| match effect {
-                Effect::Record(_, entry) => entry.ticket.clone().filter(|_| entry.kind == Kind::Decision),
-                _ => None,
-            });
-            let before = decided.len();
-            decided.extend(of_calls);
-            assert!(decided.len() - before <= 64, "{} in one step", decided.len() - before);
-            if decided.len() > before && !late {
-                // One that comes between two slices waits for those before it.
-                late = true;
-                let effects = world.gate.step(world.now, Event::HostLine(read(201)));
-                assert!(!effects.iter().any(|effect| matches!(effect, Effect::Record(..))), "{effects:?}");
-            }
-            if !world.gate.has_work_left() {
-                break;
-            }
-            steps += 1;
-            effects = world.gate.step(world.now, Event::GoOn);
-        }
-        assert!(steps >= 4, "{steps}");
-        let last = if listed { 201 } else { 200 };
-        assert_eq!(decided, (1..=last).map(|n| format!("files-{n}").into()).collect::<Vec<_>>());
-        // The list was without its tool: the server is asked once more for the call that came later.
-        assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Query(_))), !listed);
-    }
 }
 
 #[test]

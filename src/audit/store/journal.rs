@@ -13,18 +13,14 @@
 //! thread that no caller waits for sees to that ([`JournalFile::root`]).
 
 use std::borrow::Borrow;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::fault::Fault;
+use super::journal_file::JournalFile;
 use super::open::connect;
 use super::room::Room;
 use super::state::number;
@@ -32,7 +28,7 @@ use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
-use crate::audit::place::{self, Identity};
+use crate::audit::place;
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
 use crate::audit::sealed::{Large, Part};
@@ -47,8 +43,6 @@ pub(super) const APPLICATION: i64 = 0x6d63_706a;
 const PAGE: u64 = 8192;
 /// A write-ahead log of so many bytes is begun anew.
 const GROWN: u64 = 4 << 20;
-/// What a write-ahead log begins with; without it SQLite takes it for empty.
-const WAL_HEADER: usize = 32;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 
 /// The open journal of this wrapper.
@@ -75,64 +69,6 @@ pub(super) struct Claimed {
     db: Connection,
     path: PathBuf,
     writer: Writer,
-}
-
-/// Where a journal is.
-#[derive(Debug)]
-pub struct JournalFile {
-    path: PathBuf,
-    identity: Option<Identity>,
-    /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
-    db: File,
-    wal: File,
-    /// Whether the disk has the database and its name: the write-ahead log is worth nothing without them.
-    rooted: AtomicBool,
-}
-
-impl JournalFile {
-    fn open(path: &Path) -> io::Result<Self> {
-        let (db, wal) = (File::open(path)?, File::options().read(true).append(true).open(wal_of(path))?);
-        // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
-        flock(&wal, FlockOperation::LockExclusive)?;
-        let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false) })
-    }
-
-    /// Whether it is still the file of its name: another would not be found after our death.
-    pub fn is_in_place(&self) -> bool {
-        self.identity.is_some() && place::identity(&self.path) == self.identity
-    }
-
-    /// Syncs the database, its name and that of its folder, unless the disk has them: a sync of entries is then one of the
-    /// write-ahead log alone.
-    ///
-    /// # Errors
-    /// Why the disk may not have them. Whoever syncs entries tries again.
-    pub fn root(&self) -> io::Result<()> {
-        if !self.rooted.load(Ordering::Acquire) {
-            self.db.sync_all()?;
-            for folder in self.path.ancestors().skip(1).take(2) {
-                File::open(folder)?.sync_all()?;
-            }
-            self.rooted.store(true, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.root()?;
-        self.wal.sync_data()
-    }
-
-    /// Makes SQLite take the write-ahead log for empty. No connection has it open.
-    fn clear(&self) -> io::Result<()> {
-        let file = File::options().write(true).open(wal_of(&self.path))?;
-        let which = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
-        if which(&file)? != which(&self.wal)? {
-            return Err(io::Error::other("its write-ahead log was replaced"));
-        }
-        file.write_all_at(&[0; WAL_HEADER], 0)
-    }
 }
 
 /// What became of a batch.
@@ -282,10 +218,14 @@ impl Journal {
     /// Why it is of no more use.
     pub fn empty(&mut self) -> Result<(), StoreError> {
         let path = &self.file.path;
+        let unless = |fault: bool, why| if fault { Err(place::failed(path, &io::Error::other(why))) } else { Ok(()) };
+        unless(self.file.has_failed(), "the disk did not take it before")?;
         // SQLite's lock is given up for a moment; no one else looks at the file meanwhile, because ours stays.
         drop(self.db.take());
         self.file.clear().map_err(|error| place::failed(path, &error))?;
         self.db = Some(open_anew(path, self.head).map_err(|fault| fault.of(path))?);
+        let has_its_log = self.file.has_its_log().map_err(|error| place::failed(path, &error))?;
+        unless(!has_its_log, "its write-ahead log was replaced")?;
         (self.base, self.size, self.durable) = (self.head.seq, 0, false);
         Ok(())
     }
@@ -368,16 +308,6 @@ fn open_anew(path: &Path, base: Head) -> Result<Connection, Fault> {
     // Here, because the next commit is made by the loop.
     drop(db.prepare_cached(INSERT)?);
     Ok(db)
-}
-
-fn wal_of(path: &Path) -> PathBuf {
-    place::beside(path, "-wal")
-}
-
-/// Whether its wrapper certainly lives. `false` says nothing: SQLite's own lock then decides.
-pub(super) fn is_in_use(path: &Path) -> bool {
-    let wal = File::open(wal_of(path));
-    wal.is_ok_and(|wal| flock(&wal, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 
 /// Where the journal of a writer lies.

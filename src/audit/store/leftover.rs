@@ -14,7 +14,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
-use super::journal::{APPLICATION, VERSIONS, is_in_use, path_of, remove};
+use super::journal::{APPLICATION, VERSIONS, path_of, remove};
+use super::journal_file::is_in_use;
 use super::open::{connect, folder_of, row_of};
 use super::state::{State, head};
 use crate::audit::body::BodyWriter;

@@ -112,10 +112,13 @@ fn base(name: &str, text: &str) -> Says {
     }
     // A server may take the spaces off, and `/././etc` is as long as somebody likes.
     let text = text.trim();
+    if has_option_of_elsewhere(text) {
+        return Says::Base;
+    }
     if text.contains(['\n', '\r', '\0']) || (text.len() > LONGEST && !text.contains("/.") && !text.contains("//")) {
         return says(name);
     }
-    if leads(text) != Leads::Below || has_option_of_elsewhere(text) {
+    if leads(text) != Leads::Below {
         Says::Base
     } else if text.trim_end_matches('/') == "." {
         // Our own folder, where we begin as well.
@@ -125,15 +128,16 @@ fn base(name: &str, text: &str) -> Says {
     }
 }
 
-/// Whether a place outside of the starting folder is given as an option's or a variable's value: `-C/etc`, `--git-dir ~/x`,
-/// `HOME=../x`.
+/// Whether a place outside of the starting folder is given as an option's or a variable's value: `-C/etc`, `-xC/etc`,
+/// `--git-dir ~/x`, `-d@/etc/x`, `HOME=../x`.
 fn has_option_of_elsewhere(text: &str) -> bool {
     let is_options = text.starts_with('-');
+    let is_elsewhere = |value: &str| leads(value.trim_matches(['"', '\'', '@'])) != Leads::Below;
     text.split_whitespace().any(|word| {
-        let after_sign = word.split_once('=').map(|(_, value)| value);
-        let after_letter = word.strip_prefix('-').and_then(|option| option.get(1..));
-        let values = [is_options.then_some(word), after_sign, after_letter];
-        values.into_iter().flatten().any(|value| leads(value.trim_matches(['"', '\''])) != Leads::Below)
+        let letters = word.strip_prefix('-').map_or(0, |word| word.bytes().take_while(u8::is_ascii_alphabetic).count());
+        is_options && is_elsewhere(word)
+            || word.split_once('=').is_some_and(|(_, value)| is_elsewhere(value))
+            || letters > 0 && word.get(1 + letters..).is_some_and(is_elsewhere)
     })
 }
 
@@ -203,6 +207,11 @@ mod tests {
             (json!({ "path": "f", "repo": "other" }), "/path", "f", true),
             (json!({ "path": "f", "flags": ["-C/etc"] }), "/path", "f", false),
             (json!({ "path": "f", "flags": "-q -C ../x" }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "-q\n-C/etc" }), "/path", "f", false),
+            (json!({ "path": "f", "flags": format!("-C/etc {}", "a ".repeat(3000)) }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "-xC/etc" }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "-d@/etc/passwd" }), "/path", "f", false),
+            (json!({ "path": "f", "flags": "-C~/x" }), "/path", "f", false),
             (json!({ "path": "f", "flags": "--directory=\"/etc\"" }), "/path", "f", false),
             (json!({ "path": "f", "env": ["GIT_DIR=~/x"] }), "/path", "f", false),
             (json!({ "path": "f", "flags": ["-n", "--max=3"], "query": "a = b, see x/y" }), "/path", "f", true),

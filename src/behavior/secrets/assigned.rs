@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::is_secret_key;
 use super::kept::{self, in_key, run};
+use super::known::scheme;
 
 /// A command that gives a secret is read so far, in bytes.
 const LONGEST: usize = 1024;
@@ -42,6 +43,14 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         return kept.default;
     }
     let header = key.to_ascii_lowercase();
+    let is_header = header.contains("authorization") || header.contains("cookie");
+    // `token: Bearer …`: the scheme is no secret, what follows it is.
+    if !is_header
+        && bytes.get(start).is_some()
+        && let Some(secret) = scheme(bytes, start)
+    {
+        return Some(secret);
+    }
     if start == open
         && let Some(literal) = kept::literal(bytes, start)
     {
@@ -49,7 +58,7 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     }
     let end = if let Some(&quote) = bytes[open..start].last() {
         run(bytes, start, |b| b != quote && b != b'\n')
-    } else if header.contains("authorization") || header.contains("cookie") {
+    } else if is_header {
         run(bytes, start, |b| !matches!(b, b'\r' | b'\n' | b'"' | b'\''))
     } else {
         run(bytes, start, |b| {

@@ -91,19 +91,22 @@ impl Gate {
         }
         let mut calls = self.calls.waiting::<Describing>();
         calls.retain(|number| *number >= from);
-        let others = calls.split_off(calls.partition_point(|number| *number <= to));
+        calls.retain(|number| *number <= to);
         let rest = calls.split_off(calls.len().min(AT_ONCE));
         for number in calls {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
                 self.describe_by(by, held, waits);
             }
         }
-        self.described = match (rest.first(), others.first(), others.last()) {
-            (Some(next), _, _) => Some(Slices { by, from: *next, to }),
-            (None, Some(first), Some(last)) if !self.catalog.is_asking() && !self.catalog.is_reading() => {
-                Some(Slices { by: ByServer::Nothing, from: *first, to: *last })
+        self.described = match rest.first() {
+            Some(next) => Some(Slices { by, from: *next, to }),
+            None if self.catalog.is_asking() || self.catalog.is_reading() => None,
+            // Whatever came to wait meanwhile waits for nothing but these, also where it is an older call.
+            None => {
+                let left = self.calls.waiting::<Describing>();
+                let ends = left.first().zip(left.last());
+                ends.map(|(first, last)| Slices { by: ByServer::Nothing, from: *first, to: *last })
             }
-            (None, _, _) => None,
         };
     }
 

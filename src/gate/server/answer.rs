@@ -11,6 +11,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
+use crate::gate::state::ByServer;
 use crate::gate::state::passed::Form;
 use crate::gate::state::tasks::Changed;
 use crate::gate::state::{Answered, ServerTasks};
@@ -96,6 +97,10 @@ impl Gate {
                 }
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
+                    if let Some(slices) = &mut self.described {
+                        // What is left of them goes by the list that is to come.
+                        slices.by = ByServer::Nothing;
+                    }
                 }
                 self.passes((Origin::Server, Form::Notification, &method), &line);
                 if method == "notifications/progress" {

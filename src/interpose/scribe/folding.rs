@@ -233,7 +233,7 @@ impl Folder {
                     unmap_program();
                 }
                 if let Err(error) = file.root() {
-                    tracing::warn!(%error, "a journal is not on the disk yet; the next sync of its entries tries again");
+                    tracing::warn!(%error, "the disk did not take a journal; another takes its place");
                 }
             }
             Err(why) => tell(&self.to_loop, What::NoJournal { why }),

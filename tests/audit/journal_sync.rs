@@ -1,0 +1,74 @@
+//! What of a journal the disk has when a receipt is given for an entry that has to be synced.
+
+use std::fs;
+
+use mcp_approve::audit::store::{Commit, Journal, Unsynced};
+
+use super::journal::{NAME, file, left, named, record, store};
+use crate::audit::{folder, redactor, tickets, write};
+
+/// Only the write-ahead log is synced for an entry, the database once after it was made: so that never changes.
+#[test]
+fn a_synced_entry_needs_the_database_as_it_was_made() {
+    for more in [0, 1, 20] {
+        let (_folder, db) = folder();
+        let mut store = store(&db);
+        let mut journal = store.journal(NAME).unwrap();
+        let made = fs::read(file(&db)).unwrap();
+        for round in 0..2 {
+            record(&mut journal, round * 20 + 1..=round * 20 + 20);
+            store.fold(&[&journal.take(None)]).unwrap();
+            store.sync().unwrap();
+            journal.empty().unwrap();
+        }
+        record(&mut journal, 41..=40 + more);
+        assert_eq!(fs::read(file(&db)).unwrap(), made);
+        let wal = file(&db).with_extension("db-wal");
+        let log = fs::read(&wal).unwrap();
+        // It goes with its wrapper where it holds nothing; a loss of power leaves it.
+        drop((journal, store));
+        fs::write(file(&db), made).unwrap();
+        fs::write(&wal, log).unwrap();
+        assert_eq!(tickets(&db), named(1..=40 + more), "{more} more");
+        assert_eq!(left(&db), [] as [&str; 0], "{more} more");
+    }
+}
+
+/// The system says once that the disk did not take something, and then calls it clean.
+#[test]
+fn a_journal_whose_sync_has_failed_is_never_synced_again_nor_used_for_another_round() {
+    let (folder, db) = folder();
+    let mut store = store(&db);
+    let mut journal = store.journal(NAME).unwrap();
+    let Ok(Commit::Unsynced(unsynced)) = journal.record(&[(4, write(1))], &redactor()) else {
+        panic!("it is synced first")
+    };
+    // Its folders are synced by their names.
+    let away = folder.path().with_extension("away");
+    fs::rename(folder.path(), &away).unwrap();
+    assert!(journal.file().root().is_err());
+    fs::rename(&away, folder.path()).unwrap();
+    assert!(unsynced.sync().is_err_and(|(entries, _)| entries == [4]));
+    store.fold(&[&journal.take(None)]).unwrap();
+    assert!(journal.empty().is_err());
+    assert_eq!(tickets(&db), named(1..=1));
+}
+
+#[test]
+fn batches_of_one_journal_are_synced_together_and_each_keeps_its_receipts() {
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let (mut journal, mut other) = (store.journal(NAME).unwrap(), store.journal([1; 16]).unwrap());
+    let unsynced = |journal: &mut Journal, id: u64| {
+        let Ok(Commit::Unsynced(unsynced)) = journal.record(&[(id, write(1))], &redactor()) else {
+            panic!("a write is synced first")
+        };
+        unsynced
+    };
+    let mut first = unsynced(&mut journal, 4);
+    first.join(unsynced(&mut journal, 5)).unwrap();
+    let another = first.join(unsynced(&mut other, 6)).unwrap_err();
+    let entries =
+        |unsynced: Unsynced| unsynced.sync().unwrap().iter().map(|receipt| receipt.entry()).collect::<Vec<_>>();
+    assert_eq!((entries(first), entries(another)), (vec![4, 5], vec![6]));
+}
