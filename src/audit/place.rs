@@ -94,7 +94,7 @@ pub(super) fn beside(db: &Path, suffix: &str) -> PathBuf {
     unsafe_code,
     reason = "no safe interface to signal(2) is among the dependencies; the handler does nothing at all"
 )]
-pub(super) fn survive_size_limit() {
+pub fn survive_size_limit() {
     extern "C" fn nothing(_signal: libc::c_int) {}
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -31,6 +31,7 @@ use super::threads::ToLoop;
 use super::trace;
 use super::watch::{Files, Watch};
 use super::wrapper::{Incoming, Wrapper};
+use crate::audit::place;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -85,6 +86,8 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     memory::share_heap();
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
+    // Before anything here writes a file: the log, pins and diagnostics are written on threads of their own.
+    place::survive_size_limit();
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
     if setup.state.is_ok() {
         trace::start(&setup.places.log_dir());
