@@ -193,7 +193,7 @@ impl TrialRunner {
             take(self, Vec::new(), Walked::ToTheEnd);
             return Ok(ControlFlow::Continue(()));
         };
-        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
+        // What the log reader has put into it so far: what is newer is read, and the rest is not waited for.
         let newest = reader.newest().map_err(|error| said(&error))?;
         let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
         // JSON may write another name in another way; of those everything is read.

@@ -41,7 +41,7 @@ pub fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     field(value.as_object()?, name)
 }
 
-/// A member's name as it stands in a JSON Pointer.
+/// A member's name as a JSON Pointer writes it.
 pub fn in_pointer(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
         name.replace('~', "~0").replace('/', "~1").into()
@@ -50,7 +50,7 @@ pub fn in_pointer(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name that stands in a JSON Pointer as this word.
+/// The name that a JSON Pointer writes as this word.
 pub fn from_pointer(word: &str) -> String {
     word.replace("~1", "/").replace("~0", "~")
 }

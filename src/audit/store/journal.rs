@@ -218,14 +218,12 @@ impl Journal {
     /// Why it is of no more use.
     pub fn empty(&mut self) -> Result<(), StoreError> {
         let path = &self.file.path;
-        let unless = |fault: bool, why| if fault { Err(place::failed(path, &io::Error::other(why))) } else { Ok(()) };
-        unless(self.file.has_failed(), "the disk did not take it before")?;
+        let failed = |error: io::Error| place::failed(path, &error);
         // SQLite's lock is given up for a moment; no one else looks at the file meanwhile, because ours stays.
         drop(self.db.take());
-        self.file.clear().map_err(|error| place::failed(path, &error))?;
+        self.file.clear().map_err(failed)?;
         self.db = Some(open_anew(path, self.head).map_err(|fault| fault.of(path))?);
-        let has_its_log = self.file.has_its_log().map_err(|error| place::failed(path, &error))?;
-        unless(!has_its_log, "its write-ahead log was replaced")?;
+        self.file.keeps_its_log().map_err(failed)?;
         (self.base, self.size, self.durable) = (self.head.seq, 0, false);
         Ok(())
     }

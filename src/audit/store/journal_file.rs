@@ -1,7 +1,7 @@
 //! The two files of a journal: whose they are, what the disk has of them, and the lock that says that their wrapper lives.
 //! Reads and writes no entry.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -67,31 +67,34 @@ impl JournalFile {
         self.unless_failed(|| self.wal.sync_data())
     }
 
-    /// Whether a sync has failed: what is in it may be lost.
-    pub(super) fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Acquire)
-    }
-
-    fn unless_failed(&self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        if self.has_failed() {
+    /// Does something with the files unless the disk may have lost what is in them; what fails counts as such a loss.
+    fn unless_failed(&self, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        if self.has_failed.load(Ordering::Acquire) {
             return Err(io::Error::other("the disk did not take it before"));
         }
-        sync().inspect_err(|_| self.has_failed.store(true, Ordering::Release))
-    }
-
-    /// Whether its write-ahead log is still the file of its name.
-    pub(super) fn has_its_log(&self) -> io::Result<bool> {
-        let (named, ours) = (std::fs::metadata(wal_of(&self.path))?, self.wal.metadata()?);
-        Ok((named.dev(), named.ino()) == (ours.dev(), ours.ino()))
+        act().inspect_err(|_| self.has_failed.store(true, Ordering::Release))
     }
 
     /// Makes SQLite take the write-ahead log for empty. No connection has it open.
     pub(super) fn clear(&self) -> io::Result<()> {
-        let file = File::options().write(true).open(wal_of(&self.path))?;
-        if !self.has_its_log()? {
-            return Err(io::Error::other("its write-ahead log was replaced"));
+        self.unless_failed(|| {
+            let file = File::options().write(true).open(wal_of(&self.path))?;
+            self.is_our_log(&file.metadata()?)?;
+            file.write_all_at(&[0; WAL_HEADER], 0)
+        })
+    }
+
+    /// Fails where another file has the name of the write-ahead log.
+    pub(super) fn keeps_its_log(&self) -> io::Result<()> {
+        self.is_our_log(&std::fs::metadata(wal_of(&self.path))?)
+    }
+
+    fn is_our_log(&self, found: &Metadata) -> io::Result<()> {
+        let ours = self.wal.metadata()?;
+        match (found.dev(), found.ino()) == (ours.dev(), ours.ino()) {
+            true => Ok(()),
+            false => Err(io::Error::other("its write-ahead log was replaced")),
         }
-        file.write_all_at(&[0; WAL_HEADER], 0)
     }
 }
 

@@ -90,8 +90,7 @@ impl Gate {
             return;
         }
         let mut calls = self.calls.waiting::<Describing>();
-        calls.retain(|number| *number >= from);
-        calls.retain(|number| *number <= to);
+        calls.retain(|number| (from..=to).contains(number));
         let rest = calls.split_off(calls.len().min(AT_ONCE));
         for number in calls {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {

@@ -82,7 +82,7 @@ fn is_operator(head: &str, rest: &[Token<'_>], list: &[(&'static str, &'static s
     is_expression(rest, keywords, depth)
 }
 
-/// Operands and what joins them. A query in brackets is read by itself, and stands as one operand.
+/// Operands and what joins them. A query in brackets is read by itself, and counts as one operand.
 fn is_expression(tokens: &[Token<'_>], keywords: &'static str, depth: usize) -> bool {
     // `distinct *`, `arg_max(t, *)`.
     let tokens = match tokens {
