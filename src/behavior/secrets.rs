@@ -5,14 +5,16 @@
 use std::ops::Range;
 
 mod assigned;
+mod clear;
 mod flags;
 mod kept;
 mod known;
 
 use assigned::{assigned, in_element, in_login};
+pub use clear::is_clear;
 use flags::Program;
 use kept::{in_key, run};
-use known::{PREFIX_STARTS, jwt, pem, prefixes, scheme, token, url_password};
+use known::{jwt, pem, scheme, token, url_password};
 
 /// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
 const IN_KEY: &[&str] = &[
@@ -42,31 +44,6 @@ static IN_KEY_STARTS: [u64; 256] = {
     }
     starts
 };
-
-/// What a byte may be part of: a word, the beginning of a secret, an assignment, a flag.
-static CLASSES: [u8; 256] = {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    // No byte above those of ASCII is part of any of them.
-    while byte < 128 {
-        let begins = PREFIX_STARTS[0][byte as usize] != 0 || matches!(byte, b'e' | b'b' | b'B');
-        classes[byte as usize] = match byte {
-            b':' | b'=' => SIGN,
-            b'<' => MARK,
-            b'-' => DASH,
-            _ if byte.is_ascii_alphanumeric() && begins => WORD | BEGINS,
-            _ if byte.is_ascii_alphanumeric() => WORD,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    classes
-};
-const WORD: u8 = 1;
-const BEGINS: u8 = 2;
-const SIGN: u8 = 4;
-const DASH: u8 = 8;
-const MARK: u8 = 16;
 
 /// No text of fewer bytes holds a secret that is known as one: `://:p@` is the shortest.
 const SHORTEST: usize = 6;
@@ -125,26 +102,23 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     if bytes.len() < SHORTEST {
         return Vec::new();
     }
-    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these. Nor is there an
-    // address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
-    let (mut all, mut before, mut may_begin) = (0, 0, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        let class = CLASSES[usize::from(*byte)];
-        all |= class;
-        if class & BEGINS != 0 && before & WORD == 0 {
-            may_begin |= bytes.get(at + 1).is_some_and(|next| begins(*byte, *next));
-        }
-        before = class;
+    if is_clear(text, |_, _| true) {
+        return Vec::new();
     }
-    let has_flags = all & DASH != 0 && text.contains(" -") && has_flag(bytes);
+    search(text)
+}
+
+/// Reads a text word by word for [`spans`].
+fn search(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let has_flags = text.contains(" -") && has_flag(bytes);
     // In an element a flag is behind a mark, not behind a space.
-    let in_mark = all & MARK != 0 && all & DASH != 0 && has_flag(bytes);
+    let in_mark = || text.contains('<') && has_flag(bytes);
     // Lines of a netrc file assign without a sign.
     let has_login = || text.contains("login") && text.contains("password");
-    let assigns = all & SIGN != 0 || has_flags || in_mark || all & DASH != 0 && text.contains("--") || has_login();
-    if !assigns && !may_begin {
-        return if all & MARK != 0 { elements(text) } else { Vec::new() };
-    }
+    // What assigns nothing anywhere need not be read for the names of its values.
+    let assigns =
+        has_flags || memchr::memchr2(b':', b'=', bytes).is_some() || text.contains("--") || in_mark() || has_login();
     let mut found = Vec::new();
     let mut at = 0;
     // What the command line of this line runs, where its flags are known.
@@ -197,19 +171,6 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The spans of a text that assigns nothing but in its elements.
-fn elements(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(mark) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
-        at += mark + 1;
-        if let Some(span) = in_element(text, at - 1) {
-            at = span.end;
-            found.push(span);
-        }
-    }
-    found
-}
-
 /// Whether a word begins with a dash, as a flag does; ` -> ` is none.
 fn has_flag(bytes: &[u8]) -> bool {
     let is_fresh = |at: usize| at == 0 || !in_key(bytes[at - 1]);
@@ -217,15 +178,54 @@ fn has_flag(bytes: &[u8]) -> bool {
     dashes.any(|at| is_fresh(at) && bytes.get(at + 1).is_some_and(|&next| in_key(next)))
 }
 
-/// Whether a secret may begin with these two.
-fn begins(first: u8, second: u8) -> bool {
-    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E' | b'a' | b'A'])
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::known::PREFIXES;
     use super::*;
+
+    /// Parts of names, beginnings, signs and commands, as a text with a secret is made of them.
+    fn parts() -> impl Strategy<Value = &'static str> {
+        let signs = [
+            " ", "\n", "\t", "-", " -", "--", "_", ".", "/", ":", "=", "://", "@", "<", ">", "\"", "\\", "&", "?", "|",
+            "é",
+        ];
+        let words = [
+            "value", "name", "login", "signature", "sig", "token", "page", "Bearer ", "basic eDp5", "eyJhbGci", "eyJ",
+            "hunter2xx", "curl", "mysql", "-phunter2", "-u bob:hunter2", "-----BEGIN ", "key>", "</key><string>",
+            "env::", "$(", "pass", "api", "x", "7", "Key",
+        ];
+        let names = IN_KEY.iter().chain(WHOLE_KEY).chain(LAST_OF_KEY).chain(PLACE_TOKEN);
+        let beginnings = PREFIXES.iter().map(|(prefix, _)| prefix);
+        let all: Vec<_> = signs.iter().chain(&words).chain(names).chain(beginnings).copied().collect();
+        proptest::sample::select(all)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 20_000, ..ProptestConfig::default() })]
+        #[test]
+        fn in_a_clear_text_nothing_is_found(parts in proptest::collection::vec(parts(), 1..8), cut in 0_usize..4, upper in any::<bool>()) {
+            let text: String = parts.concat().chars().skip(cut).collect();
+            let text = if upper { text.to_uppercase() } else { text };
+            if is_clear(&text, |_, _| true) {
+                prop_assert!(search(&text).is_empty());
+                prop_assert!(!is_secret_key(&text) && !is_secret_flag(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn ordinary_texts_are_clear() {
+        for text in [
+            r#"{"path":"/home/user/project/src/main.rs","query":"fn main() -> Result<(), Box<dyn Error>>"}"#,
+            "{\"offset\": 14, \"since\": \"2026-11-21T10:00:00Z\"}",
+            "SELECT id, name FROM users WHERE id = 7",
+            "The description says: it reads a pattern, and a passage of it",
+        ] {
+            assert!(is_clear(text, |_, _| true), "{text}");
+        }
+    }
 
     #[test]
     fn every_entry_of_the_tables_is_found() {
