@@ -272,7 +272,7 @@ fn writer_of(path: &Path) -> Option<Writer> {
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
     let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
-    writer?.try_into().ok().filter(|_| name.len() == 32)
+    writer?.try_into().ok().filter(|_| name.len() == 32 && !name.contains('+'))
 }
 
 /// The journals that were kept aside.
