@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 mod assigned;
 mod clear;
 mod flags;
@@ -116,9 +118,19 @@ fn search(text: &str) -> Vec<Range<usize>> {
     let in_mark = || text.contains('<') && has_flag(bytes);
     // Lines of a netrc file assign without a sign.
     let has_login = || text.contains("login") && text.contains("password");
-    // What assigns nothing anywhere need not be read for the names of its values.
-    let assigns =
-        has_flags || memchr::memchr2(b':', b'=', bytes).is_some() || text.contains("--") || in_mark() || has_login();
+    // A function takes a literal without a sign, and a statement about users does.
+    let has = |words: [&[u8]; 2]| words.iter().any(|word| memmem::find(bytes, word).is_some());
+    let passes = || {
+        memchr::memchr3(b'\'', b'"', b'`', bytes).is_some() && (bytes.contains(&b'(') || has([b"assword", b"ASSWORD"]))
+            || has([b"dentified by ", b"DENTIFIED BY "])
+    };
+    // What assigns nothing anywhere need not be read for the names of its values. `＝` and `：` begin with 0xef.
+    let assigns = memchr::memchr3(b':', b'=', 0xef, bytes).is_some()
+        || has_flags
+        || in_mark()
+        || text.contains("--")
+        || has_login()
+        || passes();
     let mut found = Vec::new();
     let mut at = 0;
     // What the command line of this line runs, where its flags are known.
@@ -134,7 +146,8 @@ fn search(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         // A word is read from its beginning only: see where it is left, below.
-        let fresh = at == 0 || !in_key(bytes[at - 1]);
+        let is_method = at > 1 && &bytes[at - 2..at] == b").";
+        let fresh = at == 0 || !in_key(bytes[at - 1]) || is_method;
         let is_flag = byte == b'-' && at > 0 && bytes[at - 1].is_ascii_whitespace();
         let span = match byte {
             b':' => url_password(bytes, at),
@@ -193,8 +206,9 @@ mod tests {
         ];
         let words = [
             "value", "name", "login", "signature", "sig", "token", "page", "Bearer ", "basic eDp5", "eyJhbGci", "eyJ",
-            "hunter2xx", "curl", "mysql", "-phunter2", "-u bob:hunter2", "-----BEGIN ", "key>", "</key><string>",
-            "env::", "$(", "pass", "api", "x", "7", "Key",
+            "hunter2xx", "curl", "mysql", "-phunter2", "-u bob:hunter2", "-----BEGIN ", "key>", "set", "with",
+            "identified", " by ", "SET PASSWORD FOR ", "create user ann ", "'abcd'", "(", ")", "；", "＝", "：",
+            "</key><string>", "env::", "$(", "pass", "api", "x", "7", "Key",
         ];
         let names = IN_KEY.iter().chain(WHOLE_KEY).chain(LAST_OF_KEY).chain(PLACE_TOKEN);
         let beginnings = PREFIXES.iter().map(|(prefix, _)| prefix);

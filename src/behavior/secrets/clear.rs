@@ -4,8 +4,8 @@
 use super::known::begins;
 use super::{IN_KEY, WHOLE_KEY};
 
-/// What else names a secret where a word ends with it.
-const AT_END: &[&str] = &["token", "sig", "signature"];
+/// What else names a secret, or says that one follows, where a word ends with it.
+const AT_END: &[&str] = &["token", "sig", "signature", "identified"];
 
 const COUNT: usize = IN_KEY.len() + WHOLE_KEY.len() + AT_END.len();
 
