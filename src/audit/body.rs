@@ -51,9 +51,9 @@ impl BodyWriter {
         match entry.latency_us {
             Some(us) => {
                 out.push_str(",\"latency_ms\":");
-                number(out, us / 1000, 1);
+                push_number(out, us / 1000, 1);
                 out.push('.');
-                number(out, us % 1000, 3);
+                push_number(out, us % 1000, 3);
             }
             None => out.push_str(",\"latency_ms\":null"),
         }
@@ -112,7 +112,7 @@ impl BodyWriter {
         }
         out.push_str(&self.stamp);
         out.push('.');
-        number(out, millis.rem_euclid(1000).unsigned_abs(), 3);
+        push_number(out, millis.rem_euclid(1000).unsigned_abs(), 3);
         out.push('Z');
     }
 }
@@ -152,7 +152,7 @@ fn digest(out: &mut String, name: &str, value: Option<&Digest>) {
 }
 
 /// A number of so many digits at least.
-fn number(out: &mut String, number: u64, digits: usize) {
+pub fn push_number(out: &mut String, number: u64, digits: usize) {
     let mut text = [b'0'; 20];
     let (mut left, mut written) = (number, 0);
     for place in text.iter_mut().rev() {
