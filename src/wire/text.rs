@@ -55,7 +55,7 @@ impl Text {
     pub(super) fn is_reserved(&self, whole: &str) -> bool {
         const RESERVED: &str = "$serde_json::private::";
         match self.writing {
-            Writing::Plain => self.raw(whole).starts_with(RESERVED),
+            Writing::Plain => self.end - self.start >= RESERVED.len() && self.raw(whole).starts_with(RESERVED),
             Writing::Escaped => self.decoded(whole).starts_with(RESERVED),
         }
     }

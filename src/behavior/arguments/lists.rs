@@ -11,7 +11,7 @@ use super::statement::{self, Joined};
 use super::texts::kind_of;
 use super::walk::{At, Walk};
 use super::{http, mongo, redis, shell};
-use crate::wire::fields::field;
+use crate::wire::fields::Fields;
 
 impl Walk<'_> {
     /// A list that is one thing: a pipeline, an argument vector. Whether it was.
@@ -65,12 +65,11 @@ impl Walk<'_> {
     }
 
     /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
-    pub(super) fn command_with_words(&mut self, fields: &Map<String, Value>) -> [&'static str; 2] {
-        let words =
-            ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, field(fields, key)?.as_array()?)));
+    pub(super) fn command_with_words(&mut self, fields: Fields<'_>) -> [&'static str; 2] {
+        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
         let program = ["command", "cmd", "program", "executable"]
             .into_iter()
-            .find_map(|key| Some((key, field(fields, key)?.as_str()?)));
+            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
         let (Some((list, words)), Some((key, program))) = (words, program) else { return ["", ""] };
         let all: Vec<&str> =
             std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();

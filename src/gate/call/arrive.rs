@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::audit::body::push_number;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries;
@@ -111,7 +112,11 @@ impl Gate {
     }
 
     pub(in crate::gate) fn ticket(&self, number: u64) -> String {
-        format!("{}-{number}", self.config.server)
+        let mut ticket = String::with_capacity(self.config.server.len() + 21);
+        ticket.push_str(&self.config.server);
+        ticket.push('-');
+        push_number(&mut ticket, number, 1);
+        ticket
     }
 
     /// Denies a call that is not worth holding: one decision record, one answer.

@@ -19,10 +19,10 @@ impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, held: Held, approval: Approval) {
         if held.call.method().is_none() {
-            self.rules.recent.note(&self.config.server, None, held.call.name(), self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.now.wall);
         }
         for (method, _) in held.call.questions() {
-            self.rules.recent.note(&self.config.server, Some(method), method, self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.now.wall);
         }
         self.decide(held, Decided::Approve(approval));
     }

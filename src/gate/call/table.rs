@@ -16,8 +16,8 @@ const BYTES: usize = 256 << 20;
 pub struct Calls {
     /// Boxed: the oldest is taken first as a rule, and all behind it in the tree would be moved.
     rows: BTreeMap<u64, Box<(Held, Stage)>>,
-    /// A host and its server choose their ids apart from each other.
-    by_id: BTreeMap<(Origin, Id), u64>,
+    /// By the ids of their requests: a host and its server choose theirs apart from each other.
+    by_id: ByOrigin,
     by_entry: BTreeMap<u64, u64>,
     last: u64,
     /// Looks and consultations asked for so far.
@@ -26,6 +26,32 @@ pub struct Calls {
     bytes: usize,
     /// The calls taken out since [`Calls::left`] was asked last; those that were put back are among them.
     taken: Vec<u64>,
+}
+
+/// The numbers behind the ids of each origin's requests.
+#[derive(Debug, Default)]
+struct ByOrigin {
+    host: BTreeMap<Id, u64>,
+    server: BTreeMap<Id, u64>,
+    answer: BTreeMap<Id, u64>,
+}
+
+impl ByOrigin {
+    fn of(&self, origin: Origin) -> &BTreeMap<Id, u64> {
+        match origin {
+            Origin::Host => &self.host,
+            Origin::Server => &self.server,
+            Origin::Answer => &self.answer,
+        }
+    }
+
+    fn of_mut(&mut self, origin: Origin) -> &mut BTreeMap<Id, u64> {
+        match origin {
+            Origin::Host => &mut self.host,
+            Origin::Server => &mut self.server,
+            Origin::Answer => &mut self.answer,
+        }
+    }
 }
 
 impl Calls {
@@ -45,7 +71,7 @@ impl Calls {
     pub fn put(&mut self, held: Held, waits: impl Waits) {
         let stage = waits.stage();
         for id in held.ids() {
-            self.by_id.insert((held.call.origin(), id.clone()), held.number);
+            self.by_id.of_mut(held.call.origin()).insert(id.clone(), held.number);
         }
         self.bytes += held.call.line().bytes().len();
         if let Some(entry) = stage.entry() {
@@ -58,7 +84,7 @@ impl Calls {
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
         let (held, stage) = *self.rows.remove(&number)?;
         for id in held.ids() {
-            self.by_id.remove(&(held.call.origin(), id.clone()));
+            self.by_id.of_mut(held.call.origin()).remove(id);
         }
         self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = stage.entry() {
@@ -113,10 +139,7 @@ impl Calls {
 
     /// The number behind a request id of one side's.
     pub fn by_origin(&self, origin: Origin, id: &Id) -> Option<u64> {
-        if self.by_id.is_empty() {
-            return None;
-        }
-        self.by_id.get(&(origin, id.clone())).copied()
+        self.by_id.of(origin).get(id).copied()
     }
 
     /// The number of the call that waits for a record.
