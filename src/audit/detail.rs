@@ -40,11 +40,21 @@ impl Detail {
 
     /// Adds a member that is a text.
     pub fn add_text(&mut self, name: &'static str, text: &str) {
-        if plain_run(text.as_bytes()) == text.len() {
-            self.member(name, |json| ["\"", text, "\""].into_iter().for_each(|part| json.push_str(part)));
-        } else {
-            self.add(name, text);
+        self.add_words(name, [text]);
+    }
+
+    /// Adds a member that is a text of several parts.
+    pub fn add_words<const N: usize>(&mut self, name: &'static str, parts: [&str; N]) {
+        if !parts.iter().all(|part| plain_run(part.as_bytes()) == part.len()) {
+            return self.add(name, parts.concat());
         }
+        self.member(name, |json| {
+            json.push('"');
+            for part in parts {
+                json.push_str(part);
+            }
+            json.push('"');
+        });
     }
 
     /// Adds a member that is a whole number.
@@ -67,8 +77,9 @@ impl Detail {
     }
 
     fn member(&mut self, name: &'static str, write: impl FnOnce(&mut String)) {
-        let start = if self.json.pop().is_some() { ",\"" } else { "{\"" };
-        [start, name, "\":"].into_iter().for_each(|part| self.json.push_str(part));
+        self.json.push_str(if self.json.pop().is_some() { ",\"" } else { "{\"" });
+        self.json.push_str(name);
+        self.json.push_str("\":");
         write(&mut self.json);
         self.json.push('}');
         self.is_foreign = self.is_foreign || !OURS.contains(&name);

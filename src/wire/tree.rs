@@ -11,7 +11,7 @@ const ROOM: usize = 8;
 
 /// The value of a text; `None` where the strict reader refuses it.
 pub fn value(text: &str) -> Option<Value> {
-    let mut reader = Reader::new(text.as_bytes()).ok()?;
+    let mut reader = Reader::of_text(text).ok()?;
     let value = next(&mut reader, ROOM).ok()??;
     reader.end().ok().map(|()| value)
 }
@@ -19,7 +19,7 @@ pub fn value(text: &str) -> Option<Value> {
 /// The same, made of the value of another text: what both have stays where it is. Calls of one tool have the same names again
 /// and again, and often the same texts.
 pub fn value_over(mut before: Value, text: &str) -> Option<Value> {
-    let mut reader = Reader::new(text.as_bytes()).ok()?;
+    let mut reader = Reader::of_text(text).ok()?;
     match over(&mut reader, &mut before).ok()? {
         Some(()) => reader.end().ok().map(|()| before),
         None => value(text),

@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
             let end = self.below(|pointer| pointer.push_str(&in_pointer(name)));
             if act == Some(name.as_str()) {
                 self.explained("the language of the statement beside it");
-            } else if !paired.contains(&name.as_str()) {
+            } else if !paired.is_some_and(|paired| paired.contains(&name.as_str())) {
                 match (field, self.wants) {
                     (Value::String(text), Wants::Judgement(memory)) if depth == 0 && self.inner == 0 => {
                         self.remembered(memory, at, place, (name, text, field), url);

@@ -131,7 +131,7 @@ impl Gate {
         entry.add("disputed", behavior.disputed.then_some(true));
         entry.add("hazards", of_all(&behavior.hazards, hazard));
         if let Some((name, version)) = self.host_of(&held.call) {
-            entry.detail.add_text("host", &[name, " ", version].concat());
+            entry.detail.add_words("host", [name, " ", version]);
         }
         add_provenance(entry, &held.call);
     }
