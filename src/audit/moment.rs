@@ -102,7 +102,8 @@ impl FromStr for Since {
             _ => {}
         }
         for (unit, millis) in UNITS {
-            if let Some(number) = text.strip_suffix(*unit)
+            // Not `+5m`: that would be a moment to come.
+            if let Some(number) = text.strip_suffix(*unit).filter(|number| !number.starts_with('+'))
                 && let Ok(number) = number.parse::<u32>()
             {
                 return Ok(Self::Ago(i64::from(number).saturating_mul(*millis)));

@@ -33,7 +33,7 @@ use state::State;
 pub use super::error::StoreError;
 pub use journal::{Commit, Journal, Unsynced};
 pub use journal_file::JournalFile;
-pub use leftover::Left;
+pub use leftover::{Damage, Left};
 pub use reader::{Order, Reader, Visit};
 
 /// How often the head is noted while records come without end.

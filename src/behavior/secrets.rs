@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 mod assigned;
 mod flags;
 mod kept;
@@ -47,13 +49,16 @@ static IN_KEY_STARTS: [u64; 256] = {
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
-    // No byte above those of ASCII is part of any of them.
+    // Of the bytes above those of ASCII one begins a sign: that of `＝` and `：`.
+    classes[0xef] = SIGN;
     while byte < 128 {
         let begins = PREFIX_STARTS[0][byte as usize] != 0 || matches!(byte, b'e' | b'b' | b'B');
         classes[byte as usize] = match byte {
             b':' | b'=' => SIGN,
             b'<' => MARK,
             b'-' => DASH,
+            b'\'' | b'"' | b'`' => QUOTE,
+            b'(' => OPEN,
             _ if byte.is_ascii_alphanumeric() && begins => WORD | BEGINS,
             _ if byte.is_ascii_alphanumeric() => WORD,
             _ => 0,
@@ -67,6 +72,8 @@ const BEGINS: u8 = 2;
 const SIGN: u8 = 4;
 const DASH: u8 = 8;
 const MARK: u8 = 16;
+const QUOTE: u8 = 32;
+const OPEN: u8 = 64;
 
 /// No text of fewer bytes holds a secret that is known as one: `://:p@` is the shortest.
 const SHORTEST: usize = 6;
@@ -141,7 +148,14 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     let in_mark = all & MARK != 0 && all & DASH != 0 && has_flag(bytes);
     // Lines of a netrc file assign without a sign.
     let has_login = || text.contains("login") && text.contains("password");
-    let assigns = all & SIGN != 0 || has_flags || in_mark || all & DASH != 0 && text.contains("--") || has_login();
+    // A function takes a literal without a sign, and a statement about users does.
+    let has = |words: [&[u8]; 2]| words.iter().any(|word| memmem::find(bytes, word).is_some());
+    let passes = || {
+        all & QUOTE != 0 && (all & OPEN != 0 || has([b"assword", b"ASSWORD"]))
+            || bytes.len() > 24 && has([b"dentified by ", b"DENTIFIED BY "])
+    };
+    let assigns =
+        all & SIGN != 0 || has_flags || in_mark || all & DASH != 0 && text.contains("--") || has_login() || passes();
     if !assigns && !may_begin {
         return if all & MARK != 0 { elements(text) } else { Vec::new() };
     }
@@ -160,7 +174,8 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         // A word is read from its beginning only: see where it is left, below.
-        let fresh = at == 0 || !in_key(bytes[at - 1]);
+        let is_method = at > 1 && &bytes[at - 2..at] == b").";
+        let fresh = at == 0 || !in_key(bytes[at - 1]) || is_method;
         let is_flag = byte == b'-' && at > 0 && bytes[at - 1].is_ascii_whitespace();
         let span = match byte {
             b':' => url_password(bytes, at),

@@ -1,6 +1,9 @@
 //! Requests other than `tools/call`, of the host and of the server: which of them can be held, and what one is about.
 //! Owns no judgement.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// The method of a call.
@@ -46,14 +49,7 @@ pub fn path_of(uri: &str) -> Option<String> {
     if !path.starts_with('/') || path.contains(['?', '#']) {
         return None;
     }
-    let (mut bytes, mut at) = (Vec::with_capacity(path.len()), 0);
-    let encoded = path.as_bytes();
-    while let Some(&byte) = encoded.get(at) {
-        let hex = path.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(hex.unwrap_or(byte));
-        at += if hex.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(path).decode_utf8().ok().map(Cow::into_owned)
 }
 
 /// Whether an address is of a file, whatever the spelling of its scheme.
@@ -71,6 +67,7 @@ mod tests {
     fn a_file_address_is_read_in_every_spelling() {
         assert_eq!(path_of("file:///home/ada/my%20work/%C3%A9").as_deref(), Some("/home/ada/my work/é"));
         assert_eq!(path_of("file://localhost/srv/%zz").as_deref(), Some("/srv/%zz"));
+        assert_eq!(path_of("file:///srv/%+5%-5%5").as_deref(), Some("/srv/%+5%-5%5"), "a sign is no digit");
         assert_eq!(path_of("FILE:/etc/passwd").as_deref(), Some("/etc/passwd"));
         assert_eq!(path_of("file:///etc/%23%3f").as_deref(), Some("/etc/#?"));
         for odd in

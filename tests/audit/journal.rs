@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use mcp_approve::audit::query;
-use mcp_approve::audit::store::{Commit, Journal, Left, Reader, Store};
+use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store};
 use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
 
@@ -313,7 +313,7 @@ fn a_journal_that_was_changed_is_folded_up_to_there_and_kept_aside() {
             "{what}: {fault}"
         );
         assert!(!fault.contains("redacted:"), "{what}: {fault}");
-        assert!(matches!(reader.left(), [Left::Broken { .. }]), "{what}: {:?}", reader.left());
+        assert!(matches!(reader.left(), [Left::Aside { damage: Damage::Changed, .. }]), "{what}: {:?}", reader.left());
         assert!(left(&db).iter().all(|name| name.contains(".broken")), "{what}: {:?}", left(&db));
         let (finding, text) = verify(&db);
         assert_eq!(finding, ExitCode::FAILURE, "{what}: {text}");

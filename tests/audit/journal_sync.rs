@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use mcp_approve::audit::store::{Commit, Journal, Unsynced};
+use mcp_approve::audit::query;
+use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Unsynced};
 
 use super::journal::{NAME, file, left, named, record, store};
 use crate::audit::{folder, redactor, tickets, write};
@@ -31,6 +32,42 @@ fn a_synced_entry_needs_the_database_as_it_was_made() {
         fs::write(&wal, log).unwrap();
         assert_eq!(tickets(&db), named(1..=40 + more), "{more} more");
         assert_eq!(left(&db), [] as [&str; 0], "{more} more");
+    }
+}
+
+/// A loss of power before the first sync may leave any part of the database on the disk, and all of the write-ahead log.
+#[test]
+fn a_database_that_the_disk_never_had_whole_is_kept_aside_as_such() {
+    const PAGE: usize = 8192;
+    type Loss = fn(Vec<u8>) -> Option<Vec<u8>>;
+    let losses: [(&str, Loss); 6] = [
+        ("its name", |_| None),
+        ("all but its name", |_| Some(Vec::new())),
+        ("all but its size", |made| Some(vec![0; made.len()])),
+        ("its first page", |made| Some([&[0; PAGE][..], &made[PAGE..]].concat())),
+        ("all but its first page", |made| Some(made[..PAGE].into())),
+        ("its last page", |made| Some([&made[..2 * PAGE], &[0; PAGE]].concat())),
+    ];
+    for (lost, loss) in losses {
+        let (_folder, db) = folder();
+        let mut store = store(&db);
+        let mut journal = store.journal(NAME).unwrap();
+        let made = fs::read(file(&db)).unwrap();
+        assert_eq!(made.len(), 3 * PAGE);
+        record(&mut journal, 1..=3);
+        drop((journal, store));
+        match loss(made) {
+            Some(had) => fs::write(file(&db), had).unwrap(),
+            None => fs::remove_file(file(&db)).unwrap(),
+        }
+        let log = fs::read(file(&db).with_extension("db-wal")).unwrap();
+        let reader = Reader::open(&db).unwrap().unwrap();
+        let aside = file(&db).with_extension("incomplete");
+        assert_eq!(reader.left(), [Left::Aside { path: aside.clone(), damage: Damage::Incomplete }], "{lost}");
+        assert_eq!(fs::read(aside.with_extension("incomplete-wal")).unwrap(), log, "{lost}: nothing of it is dropped");
+        let fault = query::at(&reader, 1).unwrap().unwrap().json();
+        assert!(fault.contains("the journal of a wrapper that ended is incomplete"), "{lost}: {fault}");
+        assert_eq!(Reader::open(&db).unwrap().unwrap().newest(), Ok(1), "{lost}: noted once");
     }
 }
 

@@ -136,7 +136,7 @@ fn moments_are_understood() {
         let since: Since = text.parse().unwrap();
         assert_eq!((since.moment(east), since.end(east)), (from, to), "{text}");
     }
-    for text in ["", "d", "-1d", "1.5h", "2026-11", "2026-13-01", "tomorrow", "25:00"] {
+    for text in ["", "d", "-1d", "+5m", "1.5h", "2026-11", "2026-13-01", "tomorrow", "25:00"] {
         assert!(text.parse::<Since>().is_err(), "{text}");
     }
 }

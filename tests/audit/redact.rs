@@ -229,6 +229,7 @@ fn a_text_of_beginnings_takes_no_longer_than_its_length() {
     let redactor = Redactor::new(&[7; 32]);
     for part in [
         "password=a|", "password=(", "password=[", "password=$a|", "password=b\"", "password=process.env.A ",
+        "setPassword(\\\"", "create user a identified by b ",
         // A name and an address of code, one behind the other.
         "password:env::",      // Blocks whose first line is not indented by a space.
         " \u{c}password: |\n", // Fallbacks of a shell that do not close.
@@ -295,6 +296,22 @@ fn every_spelling_of_a_secret_is_hidden() {
         "password: |\n  «hunter2xyz\n  more»\nuser: ann".into(),
         "- name: DB_PASSWORD\n  value: hunter2xyz".into(),
         "Server=h;Uid=a;Pwd=hunter2xyz;".into(),
+        "CREATE USER 'ann'@'%' IDENTIFIED BY 'hunter2xyz'".into(),
+        "alter user ann identified with caching_sha2_password by 'hunter2xyz' require ssl".into(),
+        "GRANT ALL ON a.* TO ann IDENTIFIED BY PASSWORD '«*hunter2xyz»'".into(),
+        "create user ann identified by hunter2xyz;".into(),
+        "CREATE ROLE ann LOGIN PASSWORD 'hunter2xyz'".into(),
+        "ALTER USER ann WITH ENCRYPTED PASSWORD\n  E'hunter2xyz' VALID UNTIL 'infinity'".into(),
+        "ALTER ROLE ann PASSWORD '«hunter2''xyz»'".into(),
+        "SET PASSWORD FOR 'ann'@'%' = 'hunter2xyz'".into(),
+        "SET PASSWORD FOR ann = PASSWORD('hunter2xyz')".into(),
+        "create a user ann with password \"hunter2xyz\"".into(),
+        "user.setPassword('hunter2xyz')".into(),
+        "user.set_password( \"hunter2xyz\" )".into(),
+        "new Client().withApiKey(`hunter2xyz`).build()".into(),
+        "Config.builder().password(\"hunter2xyz\")".into(),
+        "password＝hunter2xyz".into(),
+        "password ： hunter2xyz".into(),
     ];
     for case in &cases {
         let marked_case = if case.contains('«') { case.clone() } else { case.replace("hunter2xyz", "«hunter2xyz»") };
@@ -324,6 +341,14 @@ fn what_only_speaks_of_secrets_is_kept() {
         "first-pass is done, by-pass too",
         "password=$(ask) x",
         "fn substitution(bytes: &[u8]) -> Option<usize>",
+        "the user is identified by its name, each row identified by an 'id'",
+        "the password 'field' is required, say \"password\" \"again\"",
+        "getPassword('primary') is_secret_key('name') readToken(\"page\") setTitle('password')",
+        "ALTER USER ann PASSWORD NULL; GRANT ALL ON a TO ann",
+        "ALTER USER ann WITH PASSWORD '$PASSWORD'",
+        "SET PASSWORD FOR ann; SELECT 'text'",
+        "psql -W shop -U ann",
+        "名前：アン ｛a＝1｝",
     ] {
         assert_eq!(redactor().text(text), text);
     }

@@ -1,11 +1,13 @@
 //! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal that
-//! was changed is folded up to there, noted in the log, and kept aside.
+//! was changed, or that the disk never had whole, is folded up to there, noted in the log, and kept aside.
 //!
 //! A wrapper is dead when no process holds SQLite's lock on its journal. We only ask under the lock of the log, under
 //! which journals are made.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -29,16 +31,47 @@ use crate::audit::sealed::Part;
 
 /// How long a reader waits for the writers' lock before it goes on without what was left.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What every database begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 /// How much text is folded in one transaction.
 const AT_ONCE: usize = 1 << 20;
 
 /// Entries that are not in the log, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Somebody changed them after they were written: they are kept aside in this file.
-    Broken { path: PathBuf },
+    /// They are not as they were written: they are kept aside in this file.
+    Aside { path: PathBuf, damage: Damage },
     /// They could not be folded into the log now; who opens it next tries again.
     Unfolded { path: PathBuf, why: String },
+}
+
+/// What is wrong with a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Somebody changed it.
+    Changed,
+    /// A part of its database is missing. A loss of power does that before the first sync, and so can whoever may write the file.
+    Incomplete,
+}
+
+impl Damage {
+    /// Ends the name of the file that is kept aside.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Changed => "broken",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
+    /// What happened to the entries.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Changed => "entries of a wrapper that ended were changed before they reached the log",
+            Self::Incomplete => {
+                "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
+            }
+        }
+    }
 }
 
 /// Folds what dead wrappers left beside the log at `log`, and tells what could not be.
@@ -50,7 +83,7 @@ pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
         Ok(_) => fold_under_lock(log).unwrap_or_else(|error| vec![unfolded(&error)]),
         Err(error) => vec![unfolded(&error)],
     };
-    left.extend(broken(&folder));
+    left.extend(aside(&folder));
     left
 }
 
@@ -110,6 +143,10 @@ fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), Store
 }
 
 fn open(path: &Path) -> Result<Connection, Fault> {
+    if size(path) == 0 && size(&place::beside(path, "-wal")) > 0 {
+        // SQLite would remove the write-ahead log, and with it the entries.
+        return Err(Fault::Shape("the database is missing"));
+    }
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let db = connect(path, access)?;
     db.busy_timeout(Duration::ZERO)?;
@@ -118,6 +155,10 @@ fn open(path: &Path) -> Result<Connection, Fault> {
     // The first look takes the lock.
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
+}
+
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
 }
 
 /// Whether a fault says something about the journal, and not about the machine.
@@ -141,10 +182,10 @@ fn fold_all(state: &mut State, held: &Held<'_>, dead: Vec<Dead>) -> Result<Vec<L
                 state.sync()?;
                 remove(&dead.path);
             }
-            Folded::UpTo { why } => {
-                note_broken(state, held, &dead, &why)?;
+            Folded::UpTo { damage, why } => {
+                note(damage, state, held, &dead, &why)?;
                 state.sync()?;
-                set_aside(&dead.path)?;
+                set_aside(&dead.path, damage)?;
             }
             Folded::Unknown { why } => left.push(Left::Unfolded { path: dead.path, why }),
         }
@@ -155,8 +196,9 @@ fn fold_all(state: &mut State, held: &Held<'_>, dead: Vec<Dead>) -> Result<Vec<L
 /// How far a journal went into the log.
 enum Folded {
     All,
-    /// Up to where it was changed.
+    /// Up to where it is not as it was written.
     UpTo {
+        damage: Damage,
         why: String,
     },
     /// The machine failed; the rest may be read another time.
@@ -179,9 +221,13 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
         }
         refused.is_ok()
     };
+    let unread = |fault: &Fault| {
+        let damage = if is_incomplete(&dead.path) { Damage::Incomplete } else { Damage::Changed };
+        Folded::UpTo { damage, why: fault.of(&dead.path).to_string() }
+    };
     let read = match &dead.db {
         Ok(db) => read(db, &dead.writer, &mut visit),
-        Err(fault) => Ok(Some(fault.of(&dead.path).to_string())),
+        Err(fault) => return Ok(unread(fault)),
     };
     refused?;
     if part.bytes() > 0 {
@@ -189,10 +235,25 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
     }
     Ok(match read {
         Ok(None) => Folded::All,
-        Ok(Some(why)) => Folded::UpTo { why },
-        Err(fault) if is_broken(&fault) => Folded::UpTo { why: fault.of(&dead.path).to_string() },
+        Ok(Some(why)) => Folded::UpTo { damage: Damage::Changed, why },
+        Err(fault) if is_broken(&fault) => unread(&fault),
         Err(fault) => Folded::Unknown { why: fault.of(&dead.path).to_string() },
     })
+}
+
+/// Whether a part of the database is missing: it is shorter than it says, or a page begins with a zero, which SQLite never
+/// writes.
+fn is_incomplete(path: &Path) -> bool {
+    let mut bytes = Vec::new();
+    // As it was made it is three pages.
+    let is_read = File::open(path).is_ok_and(|file| file.take(AT_ONCE as u64).read_to_end(&mut bytes).is_ok());
+    let number =
+        |at: Range<usize>| bytes.get(at).map(|bytes| bytes.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
+    let (Some(page @ 512..), Some(pages)) = (number(16..18), number(28..32)) else {
+        return is_read && bytes.first().is_none_or(|first| *first == 0) || !path.exists();
+    };
+    let is_zero = |page: &[u8]| page.first() == Some(&0);
+    bytes.starts_with(MAGIC) && (bytes.len() < page * pages || bytes.chunks(page).any(is_zero))
 }
 
 /// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
@@ -229,14 +290,14 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bo
 }
 
 /// Appends a record that says what is wrong with a journal. Its time is that of the last change.
-fn note_broken(state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Result<(), StoreError> {
+fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Result<(), StoreError> {
     let changed =
         ["-wal", ""].iter().filter_map(|suffix| fs::metadata(place::beside(&dead.path, suffix)).ok()?.modified().ok());
     let changed = changed.max().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let time = i64::try_from(changed.as_millis()).unwrap_or(i64::MAX);
     let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
     let entry = Entry::new(time, Kind::Fault, &Arc::from("mcp-approve"), &Arc::from("audit log"))
-        .with("what", "entries of a wrapper that ended were changed before they reached the log")
+        .with("what", damage.says())
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
     let mut part = Part::new(dead.writer, 1);
@@ -246,8 +307,8 @@ fn note_broken(state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Re
 }
 
 /// Renames a journal so that no reader folds it again. The write-ahead log goes first: it holds what matters.
-fn set_aside(path: &Path) -> Result<(), StoreError> {
-    let aside = path.with_extension("broken");
+fn set_aside(path: &Path, damage: Damage) -> Result<(), StoreError> {
+    let aside = path.with_extension(damage.extension());
     for suffix in ["-wal", ""] {
         match fs::rename(place::beside(path, suffix), place::beside(&aside, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(place::failed(path, &error)),
@@ -264,26 +325,33 @@ fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(place::failed(folder, &error)),
     };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    Ok(paths.filter_map(|path| writer_of(&path).map(|writer| (path, writer))).collect())
+    let paths = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        // Its name may not have reached the disk where that of its write-ahead log did.
+        Some(if path.extension()? == "db-wal" && size(&path) > 0 { path.with_extension("db") } else { path })
+    });
+    let journals: BTreeMap<_, _> = paths.filter_map(|path| writer_of(&path).map(|writer| (path, writer))).collect();
+    Ok(journals.into_iter().collect())
 }
 
 fn writer_of(path: &Path) -> Option<Writer> {
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
     let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
-    writer?.try_into().ok().filter(|_| name.len() == 32)
+    writer?.try_into().ok().filter(|_| name.len() == 32 && !name.contains('+'))
 }
 
 /// The journals that were kept aside.
-fn broken(folder: &Path) -> Vec<Left> {
+fn aside(folder: &Path) -> Vec<Left> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|ext| ext == "broken" || ext == "broken-wal"))
-        .map(|path| path.with_extension("broken"))
-        .collect();
-    paths.sort();
-    paths.dedup();
-    paths.into_iter().map(|path| Left::Broken { path }).collect()
+    let aside = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let extension = path.extension()?.to_str()?;
+        let extension = extension.strip_suffix("-wal").unwrap_or(extension);
+        let damage = [Damage::Changed, Damage::Incomplete].into_iter().find(|one| one.extension() == extension)?;
+        Some((path.with_extension(extension), damage))
+    });
+    // Two files, or one of them.
+    let aside: BTreeMap<_, _> = aside.collect();
+    aside.into_iter().map(|(path, damage)| Left::Aside { path, damage }).collect()
 }

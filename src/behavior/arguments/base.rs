@@ -55,7 +55,7 @@ impl Bases {
 
     fn of_path(&self, pointer: &str) -> impl Iterator<Item = &Base> {
         let own = names(pointer);
-        let own_name = own.iter().rev().find(|word| !is_number(word)).map_or(Says::Nothing, |name| says(name));
+        let own_name = own.iter().rev().find(|word| !is_index(word)).map_or(Says::Nothing, |name| says(name));
         self.0
             .iter()
             .filter(move |base| !are_listed_together(&base.at, &own) && (!base.is_folder || own_name == Says::Nothing))
@@ -149,11 +149,12 @@ pub fn is_content(name: &str) -> bool {
 /// Whether both are the same, or in two items of one list: each item is for itself.
 fn are_listed_together(at: &[String], own: &[String]) -> bool {
     let parts = at.iter().zip(own).find(|(one, other)| one != other);
-    parts.map_or(at.len() == own.len(), |(one, other)| is_number(one) && is_number(other))
+    parts.map_or(at.len() == own.len(), |(one, other)| is_index(one) && is_index(other))
 }
 
-fn is_number(word: &str) -> bool {
-    word.parse::<usize>().is_ok()
+/// Whether a part of a place in the arguments is the number of a list's item. `+1` is none: only a member can be named so.
+pub fn is_index(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn says(name: &str) -> Says {

@@ -12,6 +12,11 @@ const LONGEST: usize = 1024;
 /// As much is looked back for the name of a value, in bytes.
 const BEFORE: usize = 160;
 
+/// `=` and `:` as wide as the letters of East Asian texts are.
+const WIDE: [&[u8]; 2] = ["＝".as_bytes(), "：".as_bytes()];
+/// What a function does that takes a new secret, as its name begins.
+const SETTERS: [&[u8]; 5] = [b"set", b"with", b"change", b"reset", b"update"];
+
 /// The value of `KEY=value`, `"key": "value"`, `--key value`, where the key names a secret.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
@@ -21,11 +26,12 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     let spaced = run(bytes, after, |b| b == b' ');
     let sign = match bytes.get(spaced) {
         Some(b':' | b'=') => run(bytes, spaced, |b| matches!(b, b':' | b'=' | b'>')),
+        Some(0xef) if WIDE.iter().any(|sign| bytes[spaced..].starts_with(sign)) => spaced + WIDE[0].len(),
         _ => spaced,
     };
     // A flag and its value need only a space between them.
     if sign == spaced && (spaced == key_end || !is_flag(key)) {
-        return None;
+        return passed(bytes, at, key_end);
     }
     if !is_secret_key(key) && !is_value_of_secret(text, at, key) && !is_signature(bytes, at, key) {
         return None;
@@ -73,6 +79,61 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         && bytes.get(end) == Some(&b')')
         && bytes.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b";,)?".contains(b));
     (end - start >= 3 && !is_call).then_some(start..end)
+}
+
+/// A literal that needs no sign before it, because a function takes it: `setPassword('x')`, `.password("x")`.
+fn passed(bytes: &[u8], at: usize, key_end: usize) -> Option<Range<usize>> {
+    if bytes.get(key_end) != Some(&b'(') {
+        return in_statement(bytes, at, key_end);
+    }
+    let name = bytes[at..key_end].rsplit(|b| *b == b'.').next()?;
+    let begins = |verb: &&[u8]| name.get(..verb.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(verb));
+    let sets = || SETTERS.iter().any(begins) && std::str::from_utf8(name).is_ok_and(is_secret_key);
+    (name.eq_ignore_ascii_case(b"password") || sets()).then(|| quoted(bytes, key_end + 1))?
+}
+
+/// The literal of a statement about a user: `PASSWORD 'x'`, `IDENTIFIED BY 'x'`, `SET PASSWORD FOR ann = 'x'`.
+fn in_statement(bytes: &[u8], at: usize, key_end: usize) -> Option<Range<usize>> {
+    let is = |word: &[u8], names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+    let key = &bytes[at..key_end];
+    if !is(key, &["password", "by", "as"]) || !bytes.get(key_end)?.is_ascii_whitespace() {
+        return None;
+    }
+    let before = &bytes[at.saturating_sub(BEFORE)..at];
+    let words = before.rsplit(|b| *b == b';').next()?.rsplit(|b| b.is_ascii_whitespace());
+    // The last comes first.
+    let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
+    let is_nth = |n: usize, names: &[&str]| words.get(n).is_some_and(|word| is(word, names));
+    let has = |names: &[&str]| words.iter().any(|word| is(word, names));
+    if is(key, &["password"]) {
+        if is_nth(0, &["set"]) {
+            let sign = bytes[key_end..].iter().take(BEFORE).position(|b| matches!(b, b'=' | b';'))?;
+            return quoted(bytes, key_end + sign + 1);
+        }
+        return has(&["create", "alter", "with", "identified"]).then(|| quoted(bytes, key_end))?;
+    }
+    let literal = has(&["identified"]).then(|| quoted(bytes, key_end)).flatten();
+    if literal.is_none() && is_nth(0, &["identified"]) && is_nth(2, &["user"]) && is_nth(3, &["create", "alter"]) {
+        let start = run(bytes, key_end, |b| b.is_ascii_whitespace());
+        let end = run(bytes, start, |b| !b.is_ascii_whitespace() && b != b';');
+        return (end >= start + 3 && !is(&bytes[start..end], &["password"])).then_some(start..end);
+    }
+    literal
+}
+
+/// The text between quotes, behind white space and what may be before a literal (`N'…'`); a quote that is written twice is in it.
+fn quoted(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let open = run(bytes, at, |b| b.is_ascii_whitespace());
+    let is_prefix = bytes.get(open).is_some_and(u8::is_ascii_alphabetic);
+    let open = run(bytes, open + usize::from(is_prefix), |b| b == b'\\');
+    let quote = *bytes.get(open).filter(|b| matches!(b, b'\'' | b'"' | b'`'))?;
+    let start = open + 1;
+    let line = |from: usize| run(bytes, from, |b| b != quote && b != b'\n');
+    let mut end = line(start);
+    while bytes.get(end) == Some(&quote) && bytes.get(end + 1) == Some(&quote) {
+        end = line(end + 2);
+    }
+    (end >= start + 3 && kept::elsewhere(bytes, start).is_none()).then_some(start..end)
 }
 
 /// Whether a key is written as a flag is: with two dashes, or with one and a whole word that is a secret's name.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{VerifyOptions, progress};
 use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Left, Reader, StoreError};
+use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::Look;
@@ -36,7 +36,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !is_aside(&left) => ExitCode::SUCCESS,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && damage(&left).is_none() => ExitCode::SUCCESS,
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
     };
     if options.json {
@@ -115,9 +115,13 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     Ok(finding)
 }
 
-/// Whether entries were changed before they reached the log.
-fn is_aside(left: &[Left]) -> bool {
-    left.iter().any(|one| matches!(one, Left::Broken { .. }))
+/// What happened to entries that are kept aside, the worst of it; `None` where none are.
+fn damage(left: &[Left]) -> Option<Damage> {
+    let damages = left.iter().filter_map(|one| match one {
+        Left::Aside { damage, .. } => Some(*damage),
+        Left::Unfolded { .. } => None,
+    });
+    damages.min_by_key(|damage| *damage != Damage::Changed)
 }
 
 /// What is wrong with a log of which every record was verified, in one sentence; `None` for nothing. `noted` was read before
@@ -127,10 +131,8 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
         Some(format!("the chain is broken: {broken}"))
     } else if verified::is_lost(noted, verified.last(), reader)? {
         Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
-    } else if is_aside(reader.left()) {
-        Some("entries were changed before they reached the log".to_owned())
     } else {
-        None
+        damage(reader.left()).map(|damage| damage.says().to_owned())
     })
 }
 
@@ -158,7 +160,10 @@ fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut d
 
 fn left_json(left: &Left) -> Value {
     match left {
-        Left::Broken { path } => json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Aside { path, damage: Damage::Changed } => json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Aside { path, damage } => {
+            json!({ "path": path.display().to_string(), "changed": false, "why": damage.says() })
+        }
         Left::Unfolded { path, why } => {
             json!({ "path": path.display().to_string(), "changed": false, "why": why })
         }
@@ -168,11 +173,19 @@ fn left_json(left: &Left) -> Value {
 fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
     for one in left {
         match one {
-            Left::Broken { path } => writeln!(
-                out,
-                "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG: what a server's wrapper left when it died is kept in\n  {}",
-                visible(&path.display().to_string())
-            )?,
+            Left::Aside { path, damage } => {
+                let what = match damage {
+                    Damage::Changed => "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG",
+                    Damage::Incomplete => {
+                        "A JOURNAL IS INCOMPLETE: the power was lost before the disk had it, or it was overwritten"
+                    }
+                };
+                writeln!(
+                    out,
+                    "{what}: what a server's wrapper left when it died is kept in\n  {}",
+                    visible(&path.display().to_string())
+                )?;
+            }
             Left::Unfolded { path, why } => writeln!(
                 out,
                 "Not checked: entries in {} that are not in the log yet: {}.",

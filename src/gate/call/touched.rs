@@ -7,6 +7,7 @@ mod written;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::base::is_index;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
 pub use change::{Change, How, blind, thing};
@@ -74,9 +75,7 @@ fn groups<'v, 'a>(arguments: &'v Value, facts: &'a [Facts]) -> Vec<Group<'v, 'a>
 
 /// Where the paths of one object come from and go to: the last goes by its name, or by being the second of two.
 fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
-    let name = |one: &Facts| {
-        one.argument.rsplit('/').find(|word| word.parse::<usize>().is_err()).unwrap_or_default().to_lowercase()
-    };
+    let name = |one: &Facts| one.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default().to_lowercase();
     let goes = |one: &&&'a Facts| {
         let name = name(one);
         ["dest", "dst", "to", "target", "new"].iter().any(|word| name.starts_with(word)) && !name.ends_with('s')

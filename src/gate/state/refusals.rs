@@ -1,8 +1,6 @@
 //! Refused lines as the log has them: the first ones of each reason whole, a run of more as one counted record. Else a
 //! host that sends nothing but garbage would fill the disk, and calls would be refused for want of a record.
 
-use std::collections::HashMap;
-
 use crate::wire::message::Refusal;
 
 /// So many of one reason are recorded whole, each [`WINDOW`] anew.
@@ -12,10 +10,10 @@ const WINDOW: u64 = 10_000_000;
 /// How many reasons are listed one by one; what comes beyond is counted together.
 const REASONS: usize = 64;
 
-/// The runs of this moment, by reason.
+/// The runs of this moment, by reason, in the order they began.
 #[derive(Debug, Default)]
 pub struct Refusals {
-    runs: HashMap<String, Run>,
+    runs: Vec<(String, Run)>,
 }
 
 /// Refused lines of one reason that were not recorded one by one.
@@ -45,11 +43,13 @@ impl Refusals {
     /// Takes a refused line at `now` (monotonic microseconds).
     pub fn take(&mut self, now: u64, refusal: &Refusal, bytes: u64) -> Recorded {
         let mut key = kind(&refusal.what);
-        if self.runs.len() >= REASONS && !self.runs.contains_key(&key) {
+        if self.runs.len() >= REASONS && !self.runs.iter().any(|(known, _)| *known == key) {
             key.clear();
         }
-        let new = || Run { since: now, code: refusal.code, ..Run::default() };
-        let run = self.runs.entry(key).or_insert_with(new);
+        let run = match self.runs.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, run)) => run,
+            None => &mut self.runs.push_mut((key, Run { since: now, code: refusal.code, ..Run::default() })).1,
+        };
         if run.lines == 0 && run.since + WINDOW <= now {
             (run.since, run.seen) = (now, 0);
         }
@@ -66,17 +66,17 @@ impl Refusals {
     /// The runs whose time is over; their reasons start anew.
     pub fn due(&mut self, now: u64) -> Vec<Run> {
         let over = |run: &Run| run.since + WINDOW <= now;
-        self.runs.extract_if(|_, run| over(run)).map(|(_, run)| run).filter(|run| run.lines > 0).collect()
+        self.runs.extract_if(.., |(_, run)| over(run)).map(|(_, run)| run).filter(|run| run.lines > 0).collect()
     }
 
     /// All runs, at the end.
     pub fn all(&mut self) -> Vec<Run> {
-        std::mem::take(&mut self.runs).into_values().filter(|run| run.lines > 0).collect()
+        std::mem::take(&mut self.runs).into_iter().map(|(_, run)| run).filter(|run| run.lines > 0).collect()
     }
 
     /// When the first run is due.
     pub fn wake_at(&self) -> Option<u64> {
-        self.runs.values().filter(|run| run.lines > 0).map(|run| run.since + WINDOW).min()
+        self.runs.iter().map(|(_, run)| run).filter(|run| run.lines > 0).map(|run| run.since + WINDOW).min()
     }
 }
 
@@ -114,6 +114,17 @@ mod tests {
         );
         assert_eq!(at_the_end.all(), due);
         assert_eq!((at_the_end.all(), refusals.wake_at()), (Vec::new(), None));
+    }
+
+    #[test]
+    fn runs_come_in_the_order_they_began() {
+        let mut refusals = Refusals::default();
+        let reasons: Vec<String> = ('a'..='t').map(|letter| format!("no {letter}")).collect();
+        for reason in reasons.iter().cycle().take(reasons.len() * (1 + usize::try_from(WHOLE).unwrap())) {
+            refusals.take(0, &refusal(reason), 1);
+        }
+        let all: Vec<String> = refusals.all().into_iter().map(|run| run.reason).collect();
+        assert_eq!(all, reasons);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What hosts are to come back for: the calls they wait for with a state of ours, by that state. Each state counts once, for a
 //! while, and for the same call of the same host. Decides nothing.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -14,7 +13,8 @@ use crate::wire::line::Line;
 /// Everything that hosts are to come back for.
 #[derive(Debug, Default)]
 pub struct Returns {
-    by_state: HashMap<Arc<str>, Return>,
+    /// By their states, in the order these were given.
+    given: Vec<(Arc<str>, Return)>,
 }
 
 /// What one host is to come back for.
@@ -59,41 +59,46 @@ impl Return {
 impl Returns {
     /// A host was given this state.
     pub fn give(&mut self, state: Arc<str>, what: Return) {
-        self.by_state.insert(state, what);
+        self.given.push((state, what));
     }
 
     /// What a state is for. It counts no longer.
     pub fn take(&mut self, state: &str) -> Option<Return> {
-        self.by_state.remove(state)
+        let at = self.given.iter().position(|(given, _)| **given == *state)?;
+        Some(self.given.remove(at).1)
+    }
+
+    fn get_mut(&mut self, state: &str) -> Option<&mut Return> {
+        self.given.iter_mut().find(|(given, _)| **given == *state).map(|(_, what)| what)
     }
 
     /// The call behind a state has ended: the host gets this answer when it comes back, if it still may.
     pub fn answer(&mut self, state: &str, answer: Line) {
-        if let Some(what) = self.by_state.get_mut(state) {
+        if let Some(what) = self.get_mut(state) {
             what.owed = Owed::Answer(answer);
         }
     }
 
     /// The forms whose answers are to come back.
     pub fn forms(&self) -> impl Iterator<Item = &ShownForm> {
-        self.by_state.values().filter_map(|what| what.form.as_ref())
+        self.given.iter().filter_map(|(_, what)| what.form.as_ref())
     }
 
     /// The call behind a state may wait for longer.
     pub fn extend(&mut self, state: &str, until: u64) {
-        if let Some(what) = self.by_state.get_mut(state) {
+        if let Some(what) = self.get_mut(state) {
             what.until = what.until.max(until);
         }
     }
 
-    /// The calls whose host has not come back for them by `now`.
+    /// The calls whose host has not come back for them by `now`, the oldest first.
     pub fn due(&mut self, now: u64) -> Vec<Return> {
-        self.by_state.extract_if(|_, what| what.until <= now).map(|(_, what)| what).collect()
+        self.given.extract_if(.., |(_, what)| what.until <= now).map(|(_, what)| what).collect()
     }
 
     /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
-        self.by_state.values().map(|what| what.until).min()
+        self.given.iter().map(|(_, what)| what.until).min()
     }
 }
 
@@ -101,16 +106,30 @@ impl Returns {
 mod tests {
     use super::*;
 
+    fn give(returns: &mut Returns, state: &str, until: u64) {
+        let (ticket, owed) = (Arc::from(state), Owed::Wait(1));
+        let repeated = Digest::of(b"call");
+        let what = Return { ticket, owed, until, repeated, responses: None, form: None, client: None };
+        returns.give(Arc::from(state), what);
+    }
+
+    #[test]
+    fn what_is_due_comes_in_the_order_it_was_given() {
+        let mut returns = Returns::default();
+        let given: Vec<String> = (0..20).map(|number| format!("t{number}")).collect();
+        for (number, state) in (0..).zip(&given) {
+            give(&mut returns, state, 100 - number);
+        }
+        let due: Vec<String> = returns.due(100).into_iter().map(|one| one.ticket.to_string()).collect();
+        assert_eq!(due, given);
+    }
+
     #[test]
     fn the_first_that_is_due_wakes() {
         let mut returns = Returns::default();
         assert_eq!(returns.wake_at(), None);
-        for (state, until) in [("late", 9), ("early", 4)] {
-            let (ticket, owed) = (Arc::from(state), Owed::Wait(1));
-            let repeated = Digest::of(b"call");
-            let what = Return { ticket, owed, until, repeated, responses: None, form: None, client: None };
-            returns.give(Arc::from(state), what);
-        }
+        give(&mut returns, "late", 9);
+        give(&mut returns, "early", 4);
         assert_eq!((returns.wake_at(), returns.due(3).len()), (Some(4), 0));
         let due: Vec<Arc<str>> = returns.due(4).into_iter().map(|one| one.ticket).collect();
         assert_eq!((due, returns.wake_at()), (vec![Arc::from("early")], Some(9)));

@@ -26,7 +26,8 @@ const REMEMBERED: usize = 256;
 /// All tasks that hosts were given.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    by_id: HashMap<Arc<str>, Task>,
+    /// By our ids, in the order they were given.
+    given: Vec<(Arc<str>, Task)>,
     /// Requests that went to the server under its own id of a task, and our id of it.
     forwarded: HashMap<Id, Arc<str>>,
     /// The server's own tasks whose ids begin as ours do.
@@ -71,7 +72,7 @@ impl Tasks {
     }
 
     pub fn is_full(&self) -> bool {
-        self.by_id.len() >= TASKS
+        self.given.len() >= TASKS
     }
 
     /// A host was given this task.
@@ -79,30 +80,38 @@ impl Tasks {
         let progress = Progress::Held(number);
         let (updated, waiting) = (created, Vec::new());
         let (ttl_ms, until) = (0, u64::MAX);
-        self.by_id.insert(id, Task { ticket, form, created, updated, ttl_ms, until, progress, waiting });
+        self.given.push((id, Task { ticket, form, created, updated, ttl_ms, until, progress, waiting }));
     }
 
     pub fn get(&self, id: &str) -> Option<&Task> {
-        self.by_id.get(id)
+        self.given.iter().find(|(given, _)| **given == *id).map(|(_, task)| task)
+    }
+
+    fn get_mut(&mut self, id: &str) -> Option<&mut Task> {
+        self.given.iter_mut().find(|(given, _)| **given == *id).map(|(_, task)| task)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Task> {
+        self.given.iter().map(|(_, task)| task)
     }
 
     /// It is kept until this time, which is so many milliseconds after its beginning.
     pub fn keep(&mut self, id: &str, until: u64, ttl_ms: u64) {
-        if let Some(task) = self.by_id.get_mut(id) {
+        if let Some(task) = self.get_mut(id) {
             (task.until, task.ttl_ms) = (until, ttl_ms);
         }
     }
 
     /// It is kept until this time at least, whatever time its host was given.
     pub fn keep_beside(&mut self, id: &str, until: u64) {
-        if let Some(task) = self.by_id.get_mut(id) {
+        if let Some(task) = self.get_mut(id) {
             task.until = task.until.max(until);
         }
     }
 
     /// It goes on; the requests that waited come out where the server has a task of its own now.
     pub fn advance(&mut self, id: &str, progress: Progress, now: i64) -> Vec<Plain> {
-        let Some(task) = self.by_id.get_mut(id) else { return Vec::new() };
+        let Some(task) = self.get_mut(id) else { return Vec::new() };
         if let Progress::Over(..) = task.progress {
             return Vec::new();
         }
@@ -115,16 +124,16 @@ impl Tasks {
 
     /// Whether the answer fits beside those that are kept.
     pub fn has_room(&self, more: usize) -> bool {
-        let kept: usize = self.by_id.values().map(Task::bytes).sum();
+        let kept: usize = self.all().map(Task::bytes).sum();
         kept + more <= KEPT
     }
 
     /// Lets a request wait for the end of a task; it comes back where too many wait.
     pub fn wait(&mut self, id: &str, request: Plain) -> Result<(), Plain> {
         let bytes = |one: &Plain| one.line().bytes().len();
-        let waiting: usize = self.by_id.values().flat_map(|task| &task.waiting).map(bytes).sum();
+        let waiting: usize = self.all().flat_map(|task| &task.waiting).map(bytes).sum();
         let has_room = waiting + bytes(&request) <= WAITING_BYTES;
-        match self.by_id.get_mut(id) {
+        match self.get_mut(id) {
             Some(task) if task.waiting.len() < WAITING && has_room => {
                 task.waiting.push(request);
                 Ok(())
@@ -135,13 +144,13 @@ impl Tasks {
 
     /// Whether a request of this id waits for a task.
     pub fn has_waiting(&self, id: &Id) -> bool {
-        self.by_id.values().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
+        self.all().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
     }
 
     /// The host waits no more under this id; whether it did.
     pub fn stop_waiting(&mut self, id: &Id) -> bool {
         let mut found = false;
-        for task in self.by_id.values_mut() {
+        for (_, task) in &mut self.given {
             let before = task.waiting.len();
             task.waiting.retain(|one| !one.is_request(id));
             found |= task.waiting.len() < before;
@@ -172,7 +181,7 @@ impl Tasks {
     /// Our id and the server's of the task that a request was about; it is answered now.
     pub fn answered(&mut self, request: &Id) -> Option<(Arc<str>, String)> {
         let id = self.forwarded.remove(request)?;
-        match &self.by_id.get(&id)?.progress {
+        match &self.get(&id)?.progress {
             Progress::Theirs(theirs) => Some((id, theirs.clone())),
             Progress::Held(_) | Progress::Runs(_) | Progress::Over(..) => None,
         }
@@ -181,7 +190,7 @@ impl Tasks {
     /// Our id of a task of the server's.
     pub fn ours(&self, theirs: &str) -> Option<&Arc<str>> {
         let is_it = |task: &Task| matches!(&task.progress, Progress::Theirs(id) if id == theirs);
-        self.by_id.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
+        self.given.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
     }
 
     /// The server has a task whose id begins as ours do: it is a wrapper too.
@@ -211,23 +220,23 @@ impl Tasks {
 
     /// Whether the server owes an answer that must be kept whole, or be changed.
     pub fn changes_answers(&self) -> bool {
-        !self.forwarded.is_empty() || self.by_id.values().any(|task| matches!(task.progress, Progress::Runs(_)))
+        !self.forwarded.is_empty() || self.all().any(|task| matches!(task.progress, Progress::Runs(_)))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.given.is_empty()
     }
 
-    /// The tasks whose time is over by `now`: they are forgotten.
+    /// The tasks whose time is over by `now`, the oldest first: they are forgotten.
     pub fn due(&mut self, now: u64) -> Vec<Task> {
-        let due = self.by_id.extract_if(|_, task| task.until <= now).map(|(_, task)| task).collect();
-        self.forwarded.retain(|_, id| self.by_id.contains_key(id));
+        let due = self.given.extract_if(.., |(_, task)| task.until <= now).map(|(_, task)| task).collect();
+        self.forwarded.retain(|_, id| self.given.iter().any(|(given, _)| given == id));
         due
     }
 
     /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
-        self.by_id.values().map(|task| task.until).min()
+        self.all().map(|task| task.until).min()
     }
 }
 
@@ -246,4 +255,22 @@ pub enum Changed {
     No,
     /// A task in it is named by our id.
     Id,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_that_are_due_come_in_the_order_they_were_given() {
+        let mut tasks = Tasks::default();
+        let given: Vec<String> = (0..20).map(|number| format!("t{number}")).collect();
+        for (number, ticket) in (0..).zip(&given) {
+            let id = Tasks::id("secret", ticket);
+            tasks.give(Arc::clone(&id), number, (ticket.as_str().into(), Form::Extension), 0);
+            tasks.keep(&id, 100 - number, 0);
+        }
+        let due: Vec<String> = tasks.due(100).into_iter().map(|task| task.ticket.to_string()).collect();
+        assert_eq!((due, tasks.is_empty()), (given, true));
+    }
 }

@@ -48,6 +48,8 @@ pub(super) struct Folder {
     to_loop: UnboundedSender<Done>,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
+    /// Whether the log took something already.
+    has_folded: bool,
     parts: Vec<(Part, Arc<JournalFile>)>,
     retired: Vec<Journal>,
     /// When the log is to be synced.
@@ -74,6 +76,7 @@ impl Folder {
             folded,
             to_loop,
             log: None,
+            has_folded: false,
             parts: Vec::new(),
             retired: Vec::new(),
             sync_at: None,
@@ -176,6 +179,10 @@ impl Folder {
             self.parts = parts;
             self.close();
             return Err(why);
+        }
+        if !std::mem::replace(&mut self.has_folded, true) {
+            // The first call is through: no later one has a tool described, its schema compiled and the log begun.
+            unmap_program();
         }
         self.forget(&parts);
         // Asked before those that are retired are removed: only another's removal is a fault.

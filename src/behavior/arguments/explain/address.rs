@@ -1,5 +1,7 @@
 //! Web addresses: http and https, each part of them explained. Other schemes, user info and overriding methods are not.
 
+use percent_encoding::percent_decode_str;
+
 use super::key::Key;
 use super::text;
 use crate::behavior::arguments::choice::{self, Choice};
@@ -115,30 +117,23 @@ pub fn decoded(text: &str) -> Option<String> {
         if !plain.contains('%') {
             return Some(plain);
         }
-        let next = once(&plain)?;
+        let next = percent_decode_str(&plain).decode_utf8().ok()?;
         if next == plain {
             return Some(plain);
         }
-        plain = next;
+        plain = next.into_owned();
     }
     None
 }
 
-fn once(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escape = after.get(..2).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
-        match escape.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn an_escape_is_two_hex_digits_and_no_sign() {
+        assert_eq!(decoded("100%+5%2B%+41%").as_deref(), Some("100%+5+%+41%"));
+        assert_eq!(decoded("%25%32%35%35").as_deref(), Some("%5"), "as often as somebody might");
+        assert_eq!((decoded("%2500"), decoded("%ff")), (None, None), "a control character, and no text");
     }
-    String::from_utf8(bytes).ok()
 }

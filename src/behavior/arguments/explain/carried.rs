@@ -180,7 +180,8 @@ pub fn header(name: &str, text: &str) -> Result<(), &'static str> {
 /// How many characters are written as percent escapes that need none (RFC 3986, 2.3): no program does that by itself.
 fn needless_escapes(text: &str) -> usize {
     let is_unreserved = |hex: &str| {
-        u8::from_str_radix(hex, 16).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte))
+        let byte = u8::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with('+'));
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte))
     };
     text.split('%').skip(1).filter(|rest| rest.get(..2).is_some_and(is_unreserved)).count()
 }

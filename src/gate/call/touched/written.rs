@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::change::{Change, How};
-use crate::behavior::arguments::base::{CONTENT, EDIT_NAMES, is_content};
+use crate::behavior::arguments::base::{CONTENT, EDIT_NAMES, is_content, is_index};
 use crate::behavior::arguments::path;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
@@ -122,7 +122,7 @@ impl<'a> Writing<'a> {
 /// Whether nothing but the path and these says what is written: a mode, an offset, a dry run or a word that we do not know
 /// makes another change of it. Closed: what is listed here changes nothing.
 fn accounts_for(fields: &Map<String, Value>, named: &[&str], target: &Facts) -> bool {
-    let path = target.argument.rsplit('/').find(|word| word.parse::<usize>().is_err()).unwrap_or_default();
+    let path = target.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default();
     fields.iter().all(|(name, value)| named.contains(&name.as_str()) || name == path || is_plain(name, value))
 }
 
@@ -160,7 +160,7 @@ fn is_plain(name: &str, value: &Value) -> bool {
 
 /// Whether a path is in a list.
 pub(super) fn is_listed(one: &Facts) -> bool {
-    one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
+    one.argument.rsplit('/').next().is_some_and(is_index)
 }
 
 /// The edits that the arguments carry, as pairs of old and new text.
