@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::record::{Assurance, Entry, Kind};
 use super::redact::{Redactor, push_string};
 use crate::wire::digest::Digest;
+use crate::wire::number::push_number;
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
@@ -149,20 +150,4 @@ fn digest(out: &mut String, name: &str, value: Option<&Digest>) {
         }
         None => out.push_str("null"),
     }
-}
-
-/// A number of so many digits at least.
-pub fn push_number(out: &mut String, number: u64, digits: usize) {
-    let mut text = [b'0'; 20];
-    let (mut left, mut written) = (number, 0);
-    for place in text.iter_mut().rev() {
-        if left == 0 && written >= digits {
-            break;
-        }
-        // A digit is one byte.
-        *place = b'0' + u8::try_from(left % 10).unwrap_or_default();
-        left /= 10;
-        written += 1;
-    }
-    out.push_str(std::str::from_utf8(&text[text.len() - written..]).unwrap_or_default());
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::body::push_number;
 use crate::wire::digest::Digest;
+use crate::wire::number::push_number;
 use crate::wire::plain_run;
 
 /// Details that are numbers, digests and words of our own in an outcome: there is nothing to redact in them.
@@ -77,7 +77,8 @@ impl Detail {
     }
 
     fn member(&mut self, name: &'static str, write: impl FnOnce(&mut String)) {
-        self.json.push_str(if self.json.pop().is_some() { ",\"" } else { "{\"" });
+        let start = if self.json.pop().is_some() { ",\"" } else { "{\"" };
+        self.json.push_str(start);
         self.json.push_str(name);
         self.json.push_str("\":");
         write(&mut self.json);

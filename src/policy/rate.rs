@@ -35,11 +35,14 @@ impl Rate {
     }
 }
 
+/// A server, a method (none for a call) and a tool.
+type Name = (Arc<str>, Option<Arc<str>>, Arc<str>);
+
 /// The calls that were let run lately, of one wrapper or of a log. Remembers no more than a [`Rate`] can ask for.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
-    /// Times in milliseconds since 1970, UTC, by server, method (none for a call) and tool; the newest last.
-    calls: BTreeMap<(Arc<str>, Option<Arc<str>>, Arc<str>), VecDeque<i64>>,
+    /// Times in milliseconds since 1970, UTC, by name; the newest last.
+    calls: BTreeMap<Name, VecDeque<i64>>,
 }
 
 impl Recent {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::audit::body::push_number;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries;
@@ -25,6 +24,7 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::number::push_number;
 use crate::wire::rename;
 
 /// How many unanswered requests of the host are remembered by their ids.
