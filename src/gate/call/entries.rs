@@ -111,7 +111,7 @@ impl Gate {
         entry.add("asked_again", held.asked_again);
         entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
         entry.detail.add_text("words", behavior.identity.words());
-        let why = judged.ruling.reason.as_str();
+        let why = &*judged.ruling.reason;
         // What policy alone decided says so already.
         entry.add("why", Some(why).filter(|why| *why != reason));
         if !judged.explained.is_empty() {
