@@ -6,7 +6,10 @@ use crate::capability::codegen::text::literal;
 
 /// A text in quotes. What does not show itself is escaped.
 pub fn text(text: &str) -> String {
-    literal(text, |c| format!("\\U{:08X}", u32::from(c)))
+    literal(text, |c| match u32::from(c) {
+        code @ ..=0xffff => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    })
 }
 
 /// One text, or a list of them.

@@ -284,7 +284,7 @@ fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &s
     let time = i64::try_from(changed.as_millis()).unwrap_or(i64::MAX);
     let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
     let entry = Entry::new(time, Kind::Fault, &Arc::from("mcp-approve"), &Arc::from("audit log"))
-        .with("what", &damage.to_string())
+        .with("what", damage.to_string())
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
     let mut part = Part::new(dead.writer, 1);
