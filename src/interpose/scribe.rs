@@ -57,7 +57,7 @@ pub struct Done(What);
 
 enum What {
     /// A journal, empty.
-    Journal(Box<Open>),
+    Journal(Box<Journal>, Redactor),
     /// There can be no journal now.
     NoJournal { why: String },
     /// The log did not take what was recorded: no call may go on before it does.
@@ -163,9 +163,9 @@ impl Scribe {
                 }
                 return synced;
             }
-            What::Journal(open) => {
+            What::Journal(journal, redactor) => {
                 self.retire();
-                self.place = Place::Here(open);
+                self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));
             }
             What::NoJournal { why } => {
                 if let Place::Here(open) = &mut self.place {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sha2::block_api::compress256;
+use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 of some bytes. Prints as 64 lower-case hex characters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,9 +14,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// Hashes one run of bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = Hasher::default();
-        hasher.update(bytes);
-        hasher.finish()
+        Self(Sha256::digest(bytes).into())
     }
 
     /// Takes 32 bytes that are a digest already (read back from the log).
@@ -41,71 +39,21 @@ impl Digest {
     }
 }
 
-/// Hashes bytes that arrive in pieces. The blocks are made here: a call has a dozen digests of few blocks, and what the
-/// library does around each takes as long as a block.
-#[derive(Clone)]
-pub struct Hasher {
-    state: [u32; 8],
-    /// The block that is not full yet, and how much of it came.
-    begun: [u8; BLOCK_256],
-    filled: usize,
-    /// How many bytes came in all.
-    length: u64,
-}
-
-/// Bytes of a block of SHA-256.
-const BLOCK_256: usize = 64;
-
-impl Default for Hasher {
-    fn default() -> Self {
-        // FIPS 180-4, section 5.3.3.
-        let state =
-            [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
-        Self { state, begun: [0; BLOCK_256], filled: 0, length: 0 }
-    }
-}
+/// Hashes bytes that arrive in pieces.
+#[derive(Clone, Default)]
+pub struct Hasher(Sha256);
 
 impl Hasher {
     /// Takes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.length += bytes.len() as u64;
-        let (_, room) = self.begun.split_at_mut(self.filled);
-        let (filling, rest) = bytes.split_at(room.len().min(bytes.len()));
-        let (room, missing) = room.split_at_mut(filling.len());
-        room.copy_from_slice(filling);
-        if !missing.is_empty() {
-            self.filled += filling.len();
-            return;
-        }
-        compress256(&mut self.state, &[self.begun]);
-        let (blocks, rest) = rest.as_chunks();
-        compress256(&mut self.state, blocks);
-        let (room, _) = self.begun.split_at_mut(rest.len());
-        room.copy_from_slice(rest);
-        self.filled = rest.len();
+        self.0.update(bytes);
     }
 
     /// The digest of all pieces in order.
-    pub fn finish(mut self) -> Digest {
-        // FIPS 180-4, section 5.1.1: a bit, zeros, and the length in bits, which ends a block.
-        let bits = (self.length << 3).to_be_bytes();
-        let zeros = (2 * BLOCK_256 - 1 - bits.len() - self.filled) % BLOCK_256;
-        self.update(PADDING.split_at(1 + zeros).0);
-        self.update(&bits);
-        let mut digest = [0; 32];
-        for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(self.state) {
-            *bytes = word.to_be_bytes();
-        }
-        Digest(digest)
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
-
-/// What follows the bytes in their last block.
-const PADDING: [u8; BLOCK_256] = {
-    let mut padding = [0; BLOCK_256];
-    padding[0] = 0x80;
-    padding
-};
 
 /// The BLAKE3 digest of an answer that streams past: SHA-256 takes as long as moving the bytes, and would halve the
 /// throughput of a large result. Prints as `blake3:` and 64 lower-case hex characters.
@@ -229,27 +177,5 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use sha2::{Digest as _, Sha256};
-
-    use super::{Digest, Hasher};
-
-    #[test]
-    fn a_digest_is_that_of_the_library_however_the_bytes_come() {
-        let bytes: Vec<u8> = (0..1_000_u32).map(|at| (at * 31 % 251) as u8).collect();
-        for length in 0..bytes.len() {
-            let (bytes, _) = bytes.split_at(length);
-            let expected = Digest(Sha256::digest(bytes).into());
-            assert_eq!(Digest::of(bytes), expected, "{length}");
-            for piece in [1, 3, 55, 56, 63, 64, 65, 200] {
-                let mut hasher = Hasher::default();
-                bytes.chunks(piece).for_each(|piece| hasher.update(piece));
-                assert_eq!(hasher.finish(), expected, "{length} by {piece}");
-            }
-        }
     }
 }

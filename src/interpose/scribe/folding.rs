@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Done, Open, What, tell};
+use super::{Done, What, tell};
 use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
@@ -235,7 +235,7 @@ impl Folder {
         match self.journal() {
             Ok((journal, redactor)) => {
                 let file = journal.file();
-                tell(&self.to_loop, What::Journal(Box::new(Open { journal, redactor, replaced: false })));
+                tell(&self.to_loop, What::Journal(Box::new(journal), redactor));
                 if opens {
                     unmap_program();
                 }
