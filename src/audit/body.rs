@@ -13,6 +13,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
+use crate::wire::number::push_number;
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
@@ -58,9 +59,9 @@ impl BodyWriter {
         match entry.latency_us {
             Some(us) => {
                 out.push_str(",\"latency_ms\":");
-                number(out, us / 1000, 1);
+                push_number(out, us / 1000, 1);
                 out.push('.');
-                number(out, us % 1000, 3);
+                push_number(out, us % 1000, 3);
             }
             None => out.push_str(",\"latency_ms\":null"),
         }
@@ -142,7 +143,7 @@ impl BodyWriter {
                 self.stamp.truncate(self.stamp.len() - ".000Z".len());
             }
             self.stamp.push('.');
-            number(&mut self.stamp, millis.rem_euclid(1000).unsigned_abs(), 3);
+            push_number(&mut self.stamp, millis.rem_euclid(1000).unsigned_abs(), 3);
             self.stamp.push('Z');
             self.millis = millis;
         }
@@ -247,20 +248,4 @@ fn digest(out: &mut String, name: &str, value: Option<&Digest>) {
         }
         None => out.push_str("null"),
     }
-}
-
-/// A number of so many digits at least.
-fn number(out: &mut String, number: u64, digits: usize) {
-    let mut text = [b'0'; 20];
-    let (mut left, mut written) = (number, 0);
-    for place in text.iter_mut().rev() {
-        if left == 0 && written >= digits {
-            break;
-        }
-        // A digit is one byte.
-        *place = b'0' + u8::try_from(left % 10).unwrap_or_default();
-        left /= 10;
-        written += 1;
-    }
-    out.push_str(std::str::from_utf8(&text[text.len() - written..]).unwrap_or_default());
 }

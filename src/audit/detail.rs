@@ -2,17 +2,21 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::wire::digest::Digest;
+use crate::wire::number::push_number;
+use crate::wire::plain_run;
 
 /// Details that are numbers, digests and words of our own in an outcome: there is nothing to redact in them.
 const OURS: [&str; 4] = ["result", "bytes", "answer", "output_schema"];
 
-/// The details of one entry, in the order they were added.
+/// The details of one entry, in the order they were added. No name is added twice, and none needs an escape in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct Detail {
     /// One object; nothing before the first member.
-    json: Vec<u8>,
+    json: String,
     /// It has a member that is none of [`OURS`].
     is_foreign: bool,
     /// A member could not be written.
@@ -25,26 +29,66 @@ impl Detail {
         self.json.reserve(bytes);
     }
 
-    /// Adds a member. No name is added twice.
+    /// Adds a member.
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
-        match self.json.last_mut() {
-            Some(end) => *end = b',',
-            None => self.json.push(b'{'),
+        match serde_json::to_string(&value) {
+            Ok(json) => self.add_json(name, &json),
+            // A value always serialises; should it not, what was written is no JSON and is hashed whole.
+            Err(_) => self.is_broken = true,
         }
-        let mut write = || -> serde_json::Result<()> {
-            serde_json::to_writer(&mut self.json, name)?;
-            self.json.push(b':');
-            serde_json::to_writer(&mut self.json, &value)
-        };
-        // A name or value always serialises; should it not, what was written is no JSON and is hashed whole.
-        self.is_broken |= write().is_err();
-        self.is_foreign |= !OURS.contains(&name);
-        self.json.push(b'}');
+    }
+
+    /// Adds a member that is a text.
+    pub fn add_text(&mut self, name: &'static str, text: &str) {
+        self.add_words(name, [text]);
+    }
+
+    /// Adds a member that is a text of several parts.
+    pub fn add_words<const N: usize>(&mut self, name: &'static str, parts: [&str; N]) {
+        if !parts.iter().all(|part| plain_run(part.as_bytes()) == part.len()) {
+            return self.add(name, parts.concat());
+        }
+        self.member(name, |json| {
+            json.push('"');
+            for part in parts {
+                json.push_str(part);
+            }
+            json.push('"');
+        });
+    }
+
+    /// Adds a member that is a whole number.
+    pub fn add_number(&mut self, name: &'static str, value: u64) {
+        self.member(name, |json| push_number(json, value, 1));
+    }
+
+    /// Adds a member that is a digest.
+    pub fn add_digest(&mut self, name: &'static str, digest: &Digest) {
+        self.member(name, |json| {
+            json.push('"');
+            digest.push_to(json);
+            json.push('"');
+        });
+    }
+
+    /// Adds a member whose value was written as JSON before.
+    pub fn add_json(&mut self, name: &'static str, value: &str) {
+        self.member(name, |json| json.push_str(value));
+    }
+
+    fn member(&mut self, name: &'static str, write: impl FnOnce(&mut String)) {
+        let start = if self.json.pop().is_some() { ",\"" } else { "{\"" };
+        self.json.push_str(start);
+        self.json.push_str(name);
+        self.json.push_str("\":");
+        write(&mut self.json);
+        self.json.push('}');
+        self.is_foreign = self.is_foreign || !OURS.contains(&name);
     }
 
     /// The object.
     pub fn json(&self) -> &str {
-        if self.json.is_empty() { "{}" } else { std::str::from_utf8(&self.json).unwrap_or_default() }
+        if self.json.is_empty() { "{}" } else { &self.json }
     }
 
     /// Whether it is certain to be JSON.
@@ -66,14 +110,5 @@ impl Detail {
 impl fmt::Debug for Detail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.json())
-    }
-}
-
-/// What is written as it is displayed, into the text that it is for.
-pub struct Shown<T>(pub T);
-
-impl<T: fmt::Display> Serialize for Shown<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
     }
 }

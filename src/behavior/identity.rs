@@ -49,13 +49,26 @@ impl Identity {
         }
     }
 
+    /// The three words, as [`Display`](std::fmt::Display) writes them.
+    pub fn words(&self) -> &'static str {
+        &self.texts().0
+    }
+
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> &'static str {
-        // Every call asks for one of these few again.
-        static HASHES: [OnceLock<String>; Identity::COUNT] = [const { OnceLock::new() }; Identity::COUNT];
+        &self.texts().1
+    }
+
+    /// The words and the hash: every call asks for those of a few identities again.
+    fn texts(&self) -> &'static (String, String) {
+        static TEXTS: [OnceLock<(String, String)>; Identity::COUNT] = [const { OnceLock::new() }; Identity::COUNT];
         let place = (self.mutability as usize * Action::ALL.len() + self.action as usize) * OutputDomain::ALL.len()
             + self.output_domain as usize;
-        HASHES[place].get_or_init(|| Digest::of(self.to_string().as_bytes()).short())
+        TEXTS[place].get_or_init(|| {
+            let words = self.to_string();
+            let hash = Digest::of(words.as_bytes()).short();
+            (words, hash)
+        })
     }
 }
 

@@ -33,6 +33,9 @@ pub fn cut(text: &str, ends: impl Fn(char) -> bool) -> Vec<String> {
 
 /// A text of at most so many characters: what is cut off a longer one is `…`.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
     text.char_indices().nth(most).map_or(text.into(), |(end, _)| format!("{}…", &text[..end]).into())
 }
 

@@ -234,8 +234,8 @@ fn incomparable(value: &Value) -> Option<String> {
 
 fn too_long(number: &serde_json::Number) -> bool {
     let text = number.as_str();
-    let exponent = text.split_once(['e', 'E']).map_or("0", |(_, exponent)| exponent);
-    let exponent: i64 = exponent.parse().unwrap_or(i64::MAX);
+    let exponent = text.bytes().position(|byte| matches!(byte, b'e' | b'E')).and_then(|at| text.get(at + 1..));
+    let exponent = exponent.map_or(0, |digits| digits.parse().unwrap_or(i64::MAX));
     text.len() > MAX_DIGITS || exponent.unsigned_abs() > MAX_DIGITS as u64
 }
 

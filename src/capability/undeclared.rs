@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::fields::{field, in_pointer, member};
+use crate::wire::fields::{Fields, field, in_pointer, member};
 
 /// Schema nodes looked at for one call; honest arguments need a few hundred.
 const MAX_WORK: usize = 50_000;
@@ -193,8 +193,9 @@ impl<'a> Finder<'a> {
         if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
             return Says::Keys;
         }
-        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| field(schema, key)?.as_array());
-        let dependent = field(schema, "dependentSchemas").and_then(Value::as_object);
+        let known = Fields::of(schema);
+        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array());
+        let dependent = known.get("dependentSchemas").and_then(Value::as_object);
         let parts = branches.map(Vec::len).sum::<usize>() + dependent.map_or(0, Map::len);
         if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
             place.takes = Takes::Anything;
@@ -202,16 +203,16 @@ impl<'a> Finder<'a> {
             return Says::Nothing;
         }
         place.schemas.push(schema);
-        let mut says = of_itself(schema);
-        if let Some(reference) = field(schema, "$ref") {
+        let mut says = of_itself(known);
+        if let Some(reference) = known.get("$ref") {
             match reference.as_str().and_then(|text| self.root.pointer(text.strip_prefix('#')?)) {
                 Some(target) => says = says.max(self.gather(target, place, depth + 1)),
                 // An anchor, or a place outside: not ours to read.
                 None => place.takes = Takes::Anything,
             }
         }
-        let all = field(schema, "allOf").and_then(Value::as_array).into_iter().flatten();
-        let conditions = ["if", "then", "else"].iter().filter_map(|key| field(schema, key));
+        let all = known.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        let conditions = ["if", "then", "else"].iter().filter_map(|key| known.get(key));
         // A condition such as `{"required": [...]}`, or `true`, declares nothing and opens nothing.
         for joined in all.chain(conditions).chain(dependent.into_iter().flat_map(Map::values)) {
             if joined.is_object() {
@@ -219,7 +220,7 @@ impl<'a> Finder<'a> {
             }
         }
         let beside = says;
-        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| field(schema, key)?.as_array()).flatten() {
+        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array()).flatten() {
             // Beside what is declared already, a branch is a condition; alone, it is all there is.
             if beside == Says::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
@@ -262,10 +263,10 @@ fn of_item<'a>(place: &Place<'a>, at: usize) -> Vec<&'a Value> {
     place.schemas.iter().filter_map(of).collect()
 }
 
-fn of_itself(schema: &Map<String, Value>) -> Says {
+fn of_itself(schema: Fields<'_>) -> Says {
     const WORDS: [&str; 6] =
         ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "items", "prefixItems"];
-    if WORDS.iter().any(|word| field(schema, word).is_some()) { Says::Keys } else { Says::Nothing }
+    if WORDS.iter().any(|word| schema.get(word).is_some()) { Says::Keys } else { Says::Nothing }
 }
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {

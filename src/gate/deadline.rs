@@ -25,19 +25,26 @@ pub const CONTINUE: u64 = 600 * SECOND;
 /// After how many microseconds a host gives up on a call (`None`: never), and whether progress notifications start that anew, by
 /// the name it gives itself (measured; the specification leaves it open).
 fn patience(host: Option<&str>) -> (Option<u64>, bool) {
-    let name = host.unwrap_or_default().to_ascii_lowercase();
-    let (seconds, progress_extends) = match name.as_str() {
-        "claude-code" => (1800, true),
-        "opencode" => (60, true),
-        "copilot-cli" | "github-copilot-developer" => (180, true),
-        "codex-mcp-client" => (300, false),
-        "claude-ai" => (240, false),
-        _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => (600, false),
-        _ if name.starts_with("goose") => (300, false),
-        _ if name.starts_with("visual studio code") => return (None, false),
-        _ => (60, false),
+    /// How the name begins, whether that is all of it, and the two answers.
+    const HOSTS: [(&str, bool, Option<u64>, bool); 10] = [
+        ("claude-code", true, Some(1800), true),
+        ("opencode", true, Some(60), true),
+        ("copilot-cli", true, Some(180), true),
+        ("github-copilot-developer", true, Some(180), true),
+        ("codex-mcp-client", true, Some(300), false),
+        ("claude-ai", true, Some(240), false),
+        ("gemini-cli-mcp-client", false, Some(600), false),
+        ("qwen-", false, Some(600), false),
+        ("goose", false, Some(300), false),
+        ("visual studio code", false, None, false),
+    ];
+    let name = host.unwrap_or_default();
+    let is_host = |(start, is_all, ..): &&(&str, bool, Option<u64>, bool)| {
+        name.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+            && (!is_all || name.len() == start.len())
     };
-    (Some(seconds * SECOND), progress_extends)
+    let (_, _, seconds, progress_extends) = HOSTS.iter().find(is_host).unwrap_or(&("", false, Some(60), false));
+    (seconds.map(|seconds| seconds * SECOND), *progress_extends)
 }
 
 /// What a host does while its call waits that the operator cannot see, by the name it gives itself (measured).

@@ -1,5 +1,7 @@
 //! The ruling: the strictest matching rule, else the default that applies. Total: every question has an answer.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,7 +21,7 @@ pub struct Ruling {
     /// The rule that decided; `None` when a default did.
     pub rule: Option<String>,
     /// Why, in one sentence of ours for the operator and the record.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
 }
 
 /// Rules on one call, by the words of its paths alone: for calls that will not run.
@@ -48,7 +50,7 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
         Some(rule) => Ruling {
             decision: rule.decision,
             rule: Some(rule.id.clone()),
-            reason: format!("rule {} {}", rule.id, says(rule.decision)),
+            reason: format!("rule {} {}", rule.id, says(rule.decision)).into(),
         },
         None => default_ruling(policy, question, would_allow),
     }
@@ -120,8 +122,8 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
         behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
     };
     if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists()) {
-        let reason = "no rule covers this request, and the defaults cover only tool calls".to_owned();
-        return Ruling { decision: Decision::Allow, rule: None, reason };
+        let reason = "no rule covers this request, and the defaults cover only tool calls";
+        return Ruling { decision: Decision::Allow, rule: None, reason: reason.into() };
     }
     let badge = behavior.badge();
     let by_badge = match question.method {
@@ -130,8 +132,8 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     };
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_count {
-        let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
-        return Ruling { decision: Decision::Ask, rule: None, reason };
+        let reason = "the policy file is broken, so whatever is not denied asks";
+        return Ruling { decision: Decision::Ask, rule: None, reason: reason.into() };
     }
     let hazards = phrases(behavior);
     let why = match would_allow {
@@ -145,26 +147,28 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     let reason = if decision == by_badge {
         by_default(badge, decision, &why)
     } else {
-        format!("{why}the default for hazards {}, even for {}", says(decision), badge.word())
+        format!("{why}the default for hazards {}, even for {}", says(decision), badge.word()).into()
     };
     Ruling { decision, rule: None, reason }
 }
 
 /// What a default decides, and why, as a sentence.
-fn by_default(badge: Badge, decision: Decision, why: &str) -> String {
+fn by_default(badge: Badge, decision: Decision, why: &str) -> Cow<'static, str> {
     let does = match badge {
         Badge::Pure => "Only reads",
         Badge::Likely => "Probably only reads",
         Badge::Mutates => "Changes something",
     };
-    match (why, decision) {
+    let reason = match (why, decision) {
         // Of every call that passes.
-        ("", Decision::Allow) => [does, ", and the default allows it"].concat(),
+        ("", Decision::Allow) if badge == Badge::Pure => return "Only reads, and the default allows it".into(),
+        ("", Decision::Allow) => format!("{does}, and the default allows it"),
         ("", Decision::Ask) => format!("{does}, and no rule covers it"),
         ("", Decision::Deny) => format!("{does}, and the default denies it"),
         (why, Decision::Ask) => format!("{why}it asks"),
         (why, Decision::Allow | Decision::Deny) => format!("{why}the default {}", says(decision)),
-    }
+    };
+    reason.into()
 }
 
 /// What the hazards of a call call for; nothing where it has none.

@@ -1,6 +1,7 @@
 //! How often calls were let run lately, as data. Owns no clock: times come in.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// The most calls that a rate can speak of.
 pub const MOST: usize = 1000;
@@ -34,21 +35,24 @@ impl Rate {
     }
 }
 
+/// A server, a method (none for a call) and a tool.
+type Name = (Arc<str>, Option<Arc<str>>, Arc<str>);
+
 /// The calls that were let run lately, of one wrapper or of a log. Remembers no more than a [`Rate`] can ask for.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
-    /// Times in milliseconds since 1970, UTC, by server, method (none for a call) and tool; the newest last.
-    calls: BTreeMap<(String, Option<String>, String), VecDeque<i64>>,
+    /// Times in milliseconds since 1970, UTC, by name; the newest last.
+    calls: BTreeMap<Name, VecDeque<i64>>,
 }
 
 impl Recent {
     /// Notes a call, or another request with its `method`, that was approved at `time`.
-    pub fn note(&mut self, server: &str, method: Option<&str>, tool: &str, time: i64) {
+    pub fn note(&mut self, server: impl Into<Arc<str>>, method: Option<&str>, tool: impl Into<Arc<str>>, time: i64) {
         // A call of each of very many tools: what is over is forgotten.
         if self.calls.len() >= 10 * MOST {
             self.calls.retain(|_, times| times.back().is_some_and(|last| *last > time - LONGEST));
         }
-        let times = self.calls.entry((server.to_owned(), method.map(str::to_owned), tool.to_owned())).or_default();
+        let times = self.calls.entry((server.into(), method.map(Arc::from), tool.into())).or_default();
         // In order, even where the clock was set back, so that they can be searched.
         times.push_back(times.back().map_or(time, |last| time.max(*last)));
         if times.len() > MOST {

@@ -62,7 +62,7 @@ pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c
             Answer::Undecided(rules) => found.undecided.push((call, rules)),
         }
         if call.ended == Ended::Ran {
-            recent.note(&call.server, call.method.as_deref(), &call.tool, call.time);
+            recent.note(call.server.as_str(), call.method.as_deref(), call.tool.as_str(), call.time);
         }
     }
     found

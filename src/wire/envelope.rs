@@ -143,7 +143,7 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
             "jsonrpc" => found.jsonrpc = word(reader)?,
             "id" => found.id = name(reader)?,
             "method" => found.method = word(reader)?,
-            "params" => found.params = params(reader)?,
+            "params" => params(reader, &mut found.params)?,
             other => {
                 found.has_result |= other == "result";
                 found.has_error |= other == "error";
@@ -157,11 +157,10 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
     Ok(found)
 }
 
-fn params<'a>(reader: &mut Reader<'a>) -> Result<Params<'a>, Fault> {
-    let mut found = Params::default();
+fn params<'a>(reader: &mut Reader<'a>, found: &mut Params<'a>) -> Result<(), Fault> {
     if reader.kind()? != Kind::Object {
         found.value = value(reader)?;
-        return Ok(found);
+        return Ok(());
     }
     let start = reader.at();
     let mut members = reader.enter()?;
@@ -176,7 +175,7 @@ fn params<'a>(reader: &mut Reader<'a>) -> Result<Params<'a>, Fault> {
                 found.has_unknown = true;
                 found.request_id = name(reader)?;
             }
-            "_meta" => meta(reader, &mut found)?,
+            "_meta" => meta(reader, found)?,
             "task" => {
                 let span = reader.skip()?;
                 found.has_unknown |= !task::is_known(reader.raw(span));
@@ -190,7 +189,7 @@ fn params<'a>(reader: &mut Reader<'a>) -> Result<Params<'a>, Fault> {
         }
     }
     found.value = Value::Present(Kind::Object, start..reader.at());
-    Ok(found)
+    Ok(())
 }
 
 fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Fault> {

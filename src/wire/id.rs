@@ -79,9 +79,14 @@ impl Id {
     }
 }
 
+/// The digits as numbers that compare as they do: an id is looked up in every table that its call is in.
+fn parts([first @ .., last]: &[u8; DIGITS]) -> (u128, u8) {
+    (u128::from_be_bytes(*first), *last)
+}
+
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.cmp(other) == Ordering::Equal
     }
 }
 
@@ -95,7 +100,10 @@ impl PartialOrd for Id {
 
 impl Ord for Id {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        match (&self.value, &other.value) {
+            (Value::Integer(one), Value::Integer(other)) => parts(one).cmp(&parts(other)),
+            (Value::Text { .. } | Value::Integer(_), _) => self.key().cmp(&other.key()),
+        }
     }
 }
 

@@ -76,12 +76,12 @@ enum Key {
 }
 
 impl Key {
-    fn named(name: &str) -> Self {
+    fn named(name: &[u8]) -> Self {
         match name {
-            "id" => Self::Id,
-            "method" => Self::Method,
-            "result" => Self::Result,
-            "error" => Self::Error,
+            b"id" => Self::Id,
+            b"method" => Self::Method,
+            b"result" => Self::Result,
+            b"error" => Self::Error,
             _ => Self::Other,
         }
     }
@@ -145,7 +145,7 @@ impl EnvelopeScanner {
                         Run::Open(escape) => self.go(Place::InText(escape), rest.len()),
                     }
                 }
-                Place::InBare => self.bare(byte),
+                Place::InBare => self.bare(rest),
                 Place::End | Place::Broken if !byte.is_ascii_whitespace() => self.go(Place::Broken, rest.len()),
                 _ if byte.is_ascii_whitespace() => 1,
                 place @ (Place::Start
@@ -297,14 +297,12 @@ impl EnvelopeScanner {
         at
     }
 
-    fn bare(&mut self, byte: u8) -> usize {
-        if matches!(byte, b',' | b'}') || byte.is_ascii_whitespace() {
-            return self.value_read(0);
-        }
-        if self.token.len() < KEPT {
-            self.token.push(byte);
-        }
-        1
+    fn bare(&mut self, rest: &[u8]) -> usize {
+        let end = rest.iter().position(|byte| matches!(byte, b',' | b'}') || byte.is_ascii_whitespace());
+        let length = end.unwrap_or(rest.len());
+        let room = KEPT.saturating_sub(self.token.len()).min(length);
+        self.token.extend_from_slice(rest.get(..room).unwrap_or_default());
+        if end.is_some() { self.value_read(length) } else { length }
     }
 
     /// Keeps the part of a string that is in `rest`, up to a bound.
@@ -323,8 +321,10 @@ impl EnvelopeScanner {
 
     fn key_read(&mut self, taken: usize) -> usize {
         let decoded = if self.token.contains(&b'\\') { self.decoded() } else { None };
-        let name = decoded.as_deref().or_else(|| inside(&self.token)).unwrap_or_default();
-        (self.key, self.shadowed) = (Key::named(name), self.shadowed || fold::shadows(name, fold::ENVELOPE));
+        let name = decoded.as_deref().map(str::as_bytes).or_else(|| inside(&self.token)).unwrap_or_default();
+        self.key = Key::named(name);
+        self.shadowed |=
+            self.key == Key::Other && fold::shadows(str::from_utf8(name).unwrap_or_default(), fold::ENVELOPE);
         match self.key {
             Key::Result => self.outcome.take(Some(Outcome::Result)),
             Key::Error => self.outcome.take(Some(Outcome::Error)),
@@ -356,9 +356,8 @@ impl EnvelopeScanner {
 }
 
 /// What is between a token's quotes; `None` where it was too long to keep its end.
-fn inside(token: &[u8]) -> Option<&str> {
-    let inside = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    std::str::from_utf8(inside).ok()
+fn inside(token: &[u8]) -> Option<&[u8]> {
+    token.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
 /// How far a string runs.

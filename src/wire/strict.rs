@@ -59,10 +59,13 @@ impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self, Fault> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| Fault { flaw: Flaw::NotUtf8, at: error.valid_up_to() })?;
-        if text.starts_with('\u{feff}') {
-            return Err(Fault { flaw: Flaw::ByteOrderMark, at: 0 });
-        }
-        Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Keys::default() })
+        Self::of_text(text)
+    }
+
+    /// The same for what is known to be UTF-8.
+    pub(super) fn of_text(text: &'a str) -> Result<Self, Fault> {
+        let reader = Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Keys::default() };
+        if text.starts_with('\u{feff}') { reader.fault(Flaw::ByteOrderMark) } else { Ok(reader) }
     }
 
     /// The offset of the next byte.

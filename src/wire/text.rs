@@ -55,7 +55,7 @@ impl Text {
     pub(super) fn is_reserved(&self, whole: &str) -> bool {
         const RESERVED: &str = "$serde_json::private::";
         match self.writing {
-            Writing::Plain => self.raw(whole).starts_with(RESERVED),
+            Writing::Plain => self.end - self.start >= RESERVED.len() && self.raw(whole).starts_with(RESERVED),
             Writing::Escaped => self.decoded(whole).starts_with(RESERVED),
         }
     }
@@ -123,6 +123,9 @@ impl Keys {
 /// Never quadratic: many keys are sorted by hash, and those of equal hash by themselves, so that keys made to collide
 /// cost no more than a sort.
 pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
+    if differ_at_sight(whole, keys) {
+        return None;
+    }
     if keys.len() <= FEW {
         let before = |i: usize, key: &Text| keys.iter().take(i).any(|other| key.same(other, whole));
         return keys.iter().enumerate().find_map(|(i, key)| before(i, key).then_some(key));
@@ -137,6 +140,18 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
         .sort_unstable_by(|(a, key), (b, other)| a.cmp(b).then_with(|| key.decoded(whole).cmp(&other.decoded(whole))));
     let mut pairs = hashed.iter().zip(hashed.iter().skip(1));
     pairs.find(|((a, key), (b, other))| a == b && key.same(other, whole)).map(|(_, (_, other))| *other)
+}
+
+/// Whether all keys are written plainly and no two have the same length and the same first byte, as in most objects.
+fn differ_at_sight(whole: &str, keys: &[Text]) -> bool {
+    let mut seen = 0_u64;
+    keys.iter().all(|key| {
+        let first = whole.as_bytes().get(key.start).copied().unwrap_or_default();
+        let place = 1 << ((key.end - key.start).wrapping_mul(5).wrapping_add(usize::from(first)) % 64);
+        let is_new = seen & place == 0 && key.writing == Writing::Plain;
+        seen |= place;
+        is_new
+    })
 }
 
 /// How many bytes are before the next quote, backslash or control character.

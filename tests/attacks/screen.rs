@@ -36,9 +36,10 @@ fn full_of(text: &str) -> Desk {
     desk.link(ClientEvent::Trouble(text.into()));
     let arguments = serde_json::json!({ text: text, "list": [text, { text: 1 }] }).to_string();
     let mut call = with_arguments(write(text), &arguments);
-    for field in [&mut call.server, &mut call.tool, &mut call.effect, &mut call.ruling.reason] {
+    for field in [&mut call.server, &mut call.tool, &mut call.effect] {
         *field = text.into();
     }
+    call.ruling.reason = text.to_owned().into();
     for field in [&mut call.title, &mut call.description, &mut call.signature, &mut call.host, &mut call.danger] {
         *field = Some(text.into());
     }

@@ -161,8 +161,8 @@ fn rates_remember_no_more_than_they_can_be_asked_for() {
 #[test]
 fn rates_forget_only_what_no_rate_can_ask_for() {
     let mut recent = Recent::default();
-    (0..5 * MOST).for_each(|n| recent.note("s", None, &format!("old{n}"), NOW - LONGEST));
-    (5 * MOST..10 * MOST).for_each(|n| recent.note("s", None, &format!("young{n}"), NOW - LONGEST + 1));
+    (0..5 * MOST).for_each(|n| recent.note("s", None, format!("old{n}"), NOW - LONGEST));
+    (5 * MOST..10 * MOST).for_each(|n| recent.note("s", None, format!("young{n}"), NOW - LONGEST + 1));
     let count = |recent: &Recent, word: &str| recent.count(0, |_, _, tool| tool.starts_with(word));
     assert_eq!((count(&recent, "old"), count(&recent, "young")), (5 * MOST, 5 * MOST));
     recent.note("s", None, "now", NOW);

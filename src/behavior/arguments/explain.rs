@@ -39,6 +39,11 @@ pub struct Leaves {
 }
 
 impl Leaves {
+    /// A list with room for those of most calls.
+    pub(super) fn with_room() -> Self {
+        Self { pointers: String::with_capacity(64), ends: Vec::with_capacity(8) }
+    }
+
     pub fn len(&self) -> usize {
         self.ends.len()
     }

@@ -11,7 +11,7 @@ use super::statement::{self, Joined};
 use super::texts::kind_of;
 use super::walk::{At, Walk};
 use super::{http, mongo, redis, shell};
-use crate::wire::fields::field;
+use crate::wire::fields::Fields;
 
 impl Walk<'_> {
     /// A list that is one thing: a pipeline, an argument vector. Whether it was.
@@ -65,13 +65,12 @@ impl Walk<'_> {
     }
 
     /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
-    pub(super) fn command_with_words(&mut self, fields: &Map<String, Value>) -> [&'static str; 2] {
-        let words =
-            ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, field(fields, key)?.as_array()?)));
+    pub(super) fn command_with_words(&mut self, fields: Fields<'_>) -> Option<[&'static str; 2]> {
+        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
         let program = ["command", "cmd", "program", "executable"]
             .into_iter()
-            .find_map(|key| Some((key, field(fields, key)?.as_str()?)));
-        let (Some((list, words)), Some((key, program))) = (words, program) else { return ["", ""] };
+            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
+        let (Some((list, words)), Some((key, program))) = (words, program) else { return None };
         let all: Vec<&str> =
             std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
         let mut at = At { name: key, key: Key::of(key), ..At::default() };
@@ -81,9 +80,9 @@ impl Walk<'_> {
         } else if at.possible.has(Language::Shell) || shell::plainly_changes(&all.join(" ")) {
             self.whole(Language::Shell, key, shell::read_words(&all));
         } else {
-            return ["", ""];
+            return None;
         }
-        [key, list]
+        Some([key, list])
     }
 
     /// The act that only says in which language the statement beside it is, where that was read to its end:

@@ -1,11 +1,15 @@
 //! What was read lately of the short texts in calls of one tool. Agents name the same file, repository, table or address all
 //! day: such a text is read once for its parameter. Owns the bound; reads no text, and knows only those that hold nothing to say.
 
+use serde_json::Value;
+
 /// As many texts are remembered, and each of at most so many bytes with its name.
 const MOST: usize = 32;
 const LONGEST: usize = 256;
 /// Calls of more JSON neither use a memory nor add to one: in shorter ones no text can come too late to be searched for secrets.
 pub const LONGEST_CALL: usize = 64 * 1024;
+/// Arguments of more JSON are not kept.
+const LONGEST_KEPT: usize = 4 * 1024;
 
 /// The texts of one tool's top parameters that did nothing but explain themselves. It is for one definition of the tool;
 /// the gate keeps one for each.
@@ -14,6 +18,8 @@ pub struct Memory {
     texts: Vec<Remembered>,
     /// The oldest, once there is no room for more.
     next: usize,
+    /// The arguments of the last call, for the next ones to be made of. They say nothing of it.
+    arguments: Value,
 }
 
 /// One text under one name, kept whole: a digest could be that of another text too.
@@ -59,6 +65,18 @@ impl Memory {
     /// Whether this text under this name is known to hold nothing to say.
     pub fn knows(&self, name: &str, text: &str) -> bool {
         self.find(name, text).is_some()
+    }
+
+    /// Takes the arguments that were kept; null where there are none.
+    pub fn take_arguments(&mut self) -> Value {
+        self.arguments.take()
+    }
+
+    /// Keeps the arguments of a call, of so many bytes of JSON.
+    pub fn keep_arguments(&mut self, arguments: Value, bytes: usize) {
+        if bytes <= LONGEST_KEPT {
+            self.arguments = arguments;
+        }
     }
 
     /// Keeps what was read, in the place of what is oldest.

@@ -8,7 +8,7 @@ use super::effect::{Analysis, Language};
 use super::explain::carried::{self, Carried};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
-use super::explain::{Explanation, Kind, name};
+use super::explain::{Explanation, Kind, Leaves, name};
 use super::findings::unread;
 use super::language::Languages;
 use super::memory::{Memory, Remembered};
@@ -17,7 +17,7 @@ use super::said::Said;
 use super::sql::Dialect;
 use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
-use crate::wire::fields::{field, in_pointer, member};
+use crate::wire::fields::{Fields, in_pointer, member};
 
 /// As much text of one call is read, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -82,13 +82,13 @@ impl<'a> Walk<'a> {
             said,
             found: Vec::new(),
             readings: Vec::new(),
-            explanation: Explanation::default(),
+            explanation: Explanation { leaves: Leaves::with_room(), ..Explanation::default() },
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
             wants,
             learnt: Vec::new(),
             carried: Carried::default(),
-            pointer: String::new(),
+            pointer: String::with_capacity(64),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
         };
@@ -163,6 +163,7 @@ impl<'a> Walk<'a> {
             let named = fields.iter().find(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
             named.and_then(|(_, value)| value.as_str())
         };
+        let known = Fields::of(fields);
         // Headers as pairs: `{ name: "X-HTTP-Method-Override", value: "DELETE" }`.
         if let Some(name) = text(&["name", "key", "header"]) {
             if let Some(method) = text(&["value"]).and_then(|value| http::overriding(name, value)) {
@@ -177,11 +178,11 @@ impl<'a> Walk<'a> {
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let has_body = ["body", "data", "payload", "json"].iter().any(|key| field(fields, key).is_some_and(is_filled));
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| known.get(key).is_some_and(is_filled));
         if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
             self.unexplained("is a request with a body, and a read has none");
         }
-        let paired = self.command_with_words(fields);
+        let paired = self.command_with_words(known);
         let act = Self::act_of_language(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
@@ -190,7 +191,7 @@ impl<'a> Walk<'a> {
             let end = self.below(|pointer| pointer.push_str(&in_pointer(name)));
             if act == Some(name.as_str()) {
                 self.explained("the language of the statement beside it");
-            } else if !paired.contains(&name.as_str()) {
+            } else if !paired.is_some_and(|paired| paired.contains(&name.as_str())) {
                 match (field, self.wants) {
                     (Value::String(text), Wants::Judgement(memory)) if depth == 0 && self.inner == 0 => {
                         self.remembered(memory, at, place, (name, text, field), url);

@@ -111,6 +111,10 @@ impl Walk {
     }
 
     fn hazards(self) -> Vec<Hazard> {
+        let kinds = [&self.sensitive, &self.hidden, &self.control, &self.climbs, &self.nul, &self.number];
+        if kinds.iter().all(|seen| seen.first.is_none()) {
+            return Vec::new();
+        }
         let rows = [
             (HazardKind::SensitiveRead, self.sensitive, "names what holds secrets"),
             (HazardKind::HiddenCharacters, self.hidden, "invisible character"),

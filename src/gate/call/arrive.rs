@@ -24,6 +24,7 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::number::push_number;
 use crate::wire::rename;
 
 /// How many unanswered requests of the host are remembered by their ids.
@@ -111,7 +112,11 @@ impl Gate {
     }
 
     pub(in crate::gate) fn ticket(&self, number: u64) -> String {
-        format!("{}-{number}", self.config.server)
+        let mut ticket = String::with_capacity(self.config.server.len() + 21);
+        ticket.push_str(&self.config.server);
+        ticket.push('-');
+        push_number(&mut ticket, number, 1);
+        ticket
     }
 
     /// Denies a call that is not worth holding: one decision record, one answer.

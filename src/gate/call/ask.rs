@@ -208,7 +208,7 @@ impl Gate {
 
 fn by_operator(word: &OperatorWord, asking: &Asking, reason: String) -> Verdict {
     let rule = asking.case.judged.ruling.rule.clone();
-    Verdict { by: By::Operator, rule, reason, operator: Some(word.operator.clone()) }
+    Verdict { by: By::Operator, rule, reason: reason.into(), operator: Some(word.operator.clone()) }
 }
 
 fn decided_already(verdict: &Verdict) -> String {

@@ -12,10 +12,10 @@ use crate::gate::grants::Care;
 /// Why one careless key must not approve it: its behavior, and what it would replace.
 pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
-    let changes = match files {
-        [] => Vec::new(),
-        _ => touched::of(behavior.identity.action, arguments, files),
-    };
+    if files.is_empty() {
+        return conclude::danger(behavior, Replaced::Perhaps);
+    }
+    let changes = touched::of(behavior.identity.action, arguments, files);
     // What no change accounts for may be written to all the same. Of a move without changes, the first is where it comes from.
     let unexplained = files.iter().filter(|one| !changes.iter().any(|change| change.concerns(one)) && !one.is_beyond());
     let unexplained = unexplained.filter(|one| !one.argument.ends_with("/cwd"));
@@ -50,7 +50,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     };
     // Only an absolute path is surely of this machine: a relative one may be another's.
     let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if touched::is_new(target));
-    let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
+    let makes = files.len() == changes.len() && changes.iter().all(is_new);
     let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
     let replaced = match makes {
         true => Replaced::Nothing,

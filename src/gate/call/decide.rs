@@ -19,10 +19,10 @@ impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, held: Held, approval: Approval) {
         if held.call.method().is_none() {
-            self.rules.recent.note(&self.config.server, None, held.call.name(), self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.now.wall);
         }
         for (method, _) in held.call.questions() {
-            self.rules.recent.note(&self.config.server, Some(method), method, self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.now.wall);
         }
         self.decide(held, Decided::Approve(approval));
     }
@@ -67,7 +67,7 @@ impl Gate {
     fn note_denial(&mut self, held: &Held, denial: &Denial) {
         self.consoles.status.denied += 1;
         let Verdict { by, reason, operator, .. } = &denial.verdict;
-        let said = operator.as_ref().map(|operator| (operator.who.as_ref(), reason.as_str()));
+        let said = operator.as_ref().map(|operator| (operator.who.as_ref(), &**reason));
         self.host.history.note(&held.call, &held.ticket, *by, said, self.now.wall);
         self.settle(held, Some(VerdictWord::Deny), denial.verdict.by, denial.verdict.who());
         self.show_decision(held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref());
@@ -126,7 +126,7 @@ impl Gate {
             one.bytes = held.call.line().content().len() as u64;
             one.latency_us = latency_us;
             one.failed = word == VerdictWord::Deny;
-            one.reason.clone_from(&verdict.reason);
+            one.reason = verdict.reason.to_string();
             one.explained = judged.map_or_else(String::new, |judged| judged.explained.clone());
             one.who = verdict.operator.as_ref().map_or_else(String::new, |operator| operator.who.to_string());
         });

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::audit::detail::Shown;
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
+use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
@@ -68,7 +68,7 @@ impl Gate {
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
         entry.detail.reserve(JUDGED);
-        entry.detail.add("reason", verdict.reason.as_str());
+        entry.detail.add_text("reason", &verdict.reason);
         // Whoever filters decisions, or exports them, wants to know what each was about.
         entry.arguments = Some(held.call.arguments());
         if held.asked != AskRecord::Recorded
@@ -110,21 +110,29 @@ impl Gate {
         entry.add("touches", touched(&held.seen));
         entry.add("asked_again", held.asked_again);
         entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
-        entry.detail.add("words", Shown(behavior.identity));
-        let why = judged.ruling.reason.as_str();
+        entry.detail.add_text("words", behavior.identity.words());
+        let why = &*judged.ruling.reason;
         // What policy alone decided says so already.
         entry.add("why", Some(why).filter(|why| *why != reason));
-        entry.add("explained", Some(judged.explained.as_str()).filter(|text| !text.is_empty()));
-        entry.detail.add("confidence", behavior.confidence.word());
+        if !judged.explained.is_empty() {
+            entry.detail.add_text("explained", &judged.explained);
+        }
+        entry.detail.add_text("confidence", behavior.confidence.word());
         entry.add("responses", retry::recorded(held.call.input_responses_text()));
         entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
-        entry.detail.add("evidence", behavior.evidence.iter().map(Shown).collect::<Vec<_>>());
+        // Most calls add nothing to what is known of their tool.
+        match judged.described.as_deref().filter(|known| Arc::ptr_eq(&known.behavior.evidence, &behavior.evidence)) {
+            Some(known) => entry.detail.add_json("evidence", known.evidence_json()),
+            None => entry.detail.add_json("evidence", &Evidence::json(&behavior.evidence)),
+        }
         let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
         entry.add("effect", is_shown.then_some(judged.effect.as_str()));
         entry.add("effects", of_all(&behavior.analyses, analysis));
         entry.add("disputed", behavior.disputed.then_some(true));
         entry.add("hazards", of_all(&behavior.hazards, hazard));
-        entry.add("host", self.host_words(&held.call));
+        if let Some((name, version)) = self.host_of(&held.call) {
+            entry.detail.add_words("host", [name, " ", version]);
+        }
         add_provenance(entry, &held.call);
     }
 }

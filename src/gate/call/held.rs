@@ -1,6 +1,7 @@
 //! A held call: what is known of it, and what it waits for. Each way of waiting carries what is known by then, so that a
 //! verdict without a judgement, or an approval without its proofs, cannot be written down. Decides nothing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
@@ -181,7 +182,7 @@ pub struct Verdict {
     pub by: By,
     pub rule: Option<String>,
     /// Why, for the record and for the consoles.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// `None` where no person decided.
     pub operator: Option<Operator>,
 }
@@ -263,13 +264,13 @@ impl Decided {
 
 impl Verdict {
     /// A verdict that no person gave.
-    pub fn by(by: By, rule: Option<String>, reason: impl Into<String>) -> Self {
+    pub fn by(by: By, rule: Option<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { by, rule, reason: reason.into(), operator: None }
     }
 
     /// The operator's name; the reason where no person decided.
     pub fn who(&self) -> String {
-        self.operator.as_ref().map_or_else(|| self.reason.clone(), |operator| operator.who.to_string())
+        self.operator.as_ref().map_or_else(|| self.reason.to_string(), |operator| operator.who.to_string())
     }
 }
 

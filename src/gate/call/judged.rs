@@ -130,9 +130,9 @@ pub(super) fn judge(
         (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-        let arguments = tree::value(text).unwrap_or(Value::Null);
+        let arguments = tree::value_over(memory.take_arguments(), text).unwrap_or(Value::Null);
         let mut forgotten = Memory::default();
-        let memory = if text.len() <= LONGEST_CALL { memory } else { &mut forgotten };
+        let memory = if text.len() <= LONGEST_CALL { &mut *memory } else { &mut forgotten };
         let mut read = conclude::of_described_call(tool, said, of_tool, &arguments, memory);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
@@ -179,10 +179,15 @@ pub(super) fn judge(
     let is_shown = !passes || !behavior.analyses.is_empty();
     let target = target::of(&behavior, &arguments);
     let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref(), found);
+    let effect = if is_shown { effect() } else { String::new() };
+    let danger = danger(&behavior, &arguments, found);
+    if passes {
+        memory.keep_arguments(arguments, text.len());
+    }
     Judged {
-        effect: if is_shown { effect() } else { String::new() },
+        effect,
         target: target.as_deref().map(Arc::from),
-        danger: danger(&behavior, &arguments, found),
+        danger,
         explained,
         wanted,
         awaits_look,

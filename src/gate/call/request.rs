@@ -1,7 +1,10 @@
 //! Requests of the server to its host (sampling, elicitation): held where a rule asks or denies, and what could be one that
 //! is spelled for a laxer reader does not pass then. Without such a rule nothing here looks at a line.
 
-use memchr::{memchr2_iter, memmem};
+use std::sync::LazyLock;
+
+use memchr::memchr2_iter;
+use memchr::memmem::Finder;
 
 use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
@@ -157,7 +160,8 @@ impl Gate {
 /// Whether some bytes could hold requests inside a result: the word, or one that is escaped. Who writes another spelling reaches
 /// only hosts that read it laxly; where a rule is about requests, [`names_a_method`] finds those too.
 pub(in crate::gate) fn embeds(content: &[u8]) -> bool {
-    memmem::find(content, b"nputRequests\"").is_some()
+    static WORD: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"nputRequests\""));
+    WORD.find(content).is_some()
 }
 
 /// Whether some bytes could hold a key `method` in any case, or one that is escaped.

@@ -1,6 +1,7 @@
 //! The table of all held calls. Owns the order they came in and how much may wait; decides nothing.
 
-use std::collections::BTreeMap;
+use std::collections::vec_deque::Iter;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::gate::call::held::{Held, Stage, Waits};
 use crate::wire::call::Origin;
@@ -14,11 +15,11 @@ const BYTES: usize = 256 << 20;
 /// puts it back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Boxed: the oldest is taken first as a rule, and all behind it in the tree would be moved.
-    rows: BTreeMap<u64, Box<(Held, Stage)>>,
-    /// A host and its server choose their ids apart from each other.
-    by_id: BTreeMap<(Origin, Id), u64>,
-    by_entry: BTreeMap<u64, u64>,
+    /// Boxed: what is moved within the list stays small.
+    rows: ByNumber<Box<(Held, Stage)>>,
+    /// By the ids of their requests: a host and its server choose theirs apart from each other.
+    by_id: ByOrigin,
+    by_entry: ByNumber<u64>,
     last: u64,
     /// Looks and consultations asked for so far.
     questions: u64,
@@ -26,6 +27,82 @@ pub struct Calls {
     bytes: usize,
     /// The calls taken out since [`Calls::left`] was asked last; those that were put back are among them.
     taken: Vec<u64>,
+}
+
+/// What is kept under numbers, in their order. They rise, and the oldest is taken first as a rule: most is done at the two ends.
+#[derive(Debug)]
+struct ByNumber<T>(VecDeque<(u64, T)>);
+
+impl<T> Default for ByNumber<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T> ByNumber<T> {
+    /// Where a number is, or where it would be.
+    fn place(&self, number: u64) -> Result<usize, usize> {
+        match (self.0.front(), self.0.back()) {
+            (Some((first, _)), _) if *first == number => Ok(0),
+            (_, Some((last, _))) if *last < number => Err(self.0.len()),
+            _ => self.0.binary_search_by_key(&number, |(known, _)| *known),
+        }
+    }
+
+    fn insert(&mut self, number: u64, kept: T) {
+        match self.place(number) {
+            Ok(at) => drop(self.0.get_mut(at).map(|row| row.1 = kept)),
+            Err(at) => self.0.insert(at, (number, kept)),
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<T> {
+        let at = self.place(number).ok()?;
+        self.0.remove(at).map(|(_, kept)| kept)
+    }
+
+    fn get(&self, number: u64) -> Option<&T> {
+        self.0.get(self.place(number).ok()?).map(|(_, kept)| kept)
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        let at = self.place(number).ok()?;
+        self.0.get_mut(at).map(|(_, kept)| kept)
+    }
+
+    fn before(&self, number: u64) -> Iter<'_, (u64, T)> {
+        self.0.range(..self.place(number).unwrap_or_else(|at| at))
+    }
+
+    fn from(&self, number: u64) -> Iter<'_, (u64, T)> {
+        self.0.range(self.place(number).unwrap_or_else(|at| at)..)
+    }
+}
+
+/// The numbers behind the ids of each origin's requests.
+#[derive(Debug, Default)]
+struct ByOrigin {
+    host: BTreeMap<Id, u64>,
+    server: BTreeMap<Id, u64>,
+    answer: BTreeMap<Id, u64>,
+}
+
+impl ByOrigin {
+    fn of(&self, origin: Origin) -> &BTreeMap<Id, u64> {
+        match origin {
+            Origin::Host => &self.host,
+            Origin::Server => &self.server,
+            Origin::Answer => &self.answer,
+        }
+    }
+
+    fn of_mut(&mut self, origin: Origin) -> &mut BTreeMap<Id, u64> {
+        match origin {
+            Origin::Host => &mut self.host,
+            Origin::Server => &mut self.server,
+            Origin::Answer => &mut self.answer,
+        }
+    }
 }
 
 impl Calls {
@@ -45,7 +122,7 @@ impl Calls {
     pub fn put(&mut self, held: Held, waits: impl Waits) {
         let stage = waits.stage();
         for id in held.ids() {
-            self.by_id.insert((held.call.origin(), id.clone()), held.number);
+            self.by_id.of_mut(held.call.origin()).insert(id.clone(), held.number);
         }
         self.bytes += held.call.line().bytes().len();
         if let Some(entry) = stage.entry() {
@@ -56,13 +133,13 @@ impl Calls {
 
     /// Takes a call out, whatever it waits for.
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
-        let (held, stage) = *self.rows.remove(&number)?;
+        let (held, stage) = *self.rows.remove(number)?;
         for id in held.ids() {
-            self.by_id.remove(&(held.call.origin(), id.clone()));
+            self.by_id.of_mut(held.call.origin()).remove(id);
         }
         self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = stage.entry() {
-            self.by_entry.remove(&entry);
+            self.by_entry.remove(entry);
         }
         self.taken.push(number);
         Some((held, stage))
@@ -91,13 +168,13 @@ impl Calls {
 
     /// A call that waits in this way.
     pub fn get<S: Waits>(&self, number: u64) -> Option<(&Held, &S)> {
-        let (held, stage) = &**self.rows.get(&number)?;
+        let (held, stage) = &**self.rows.get(number)?;
         Some((held, S::of(stage)?))
     }
 
     /// What is known of a call that waits in this way, to be added to.
     pub fn held_mut<S: Waits>(&mut self, number: u64) -> Option<&mut Held> {
-        let (held, stage) = &mut **self.rows.get_mut(&number)?;
+        let (held, stage) = &mut **self.rows.get_mut(number)?;
         S::of(stage).map(|_| held)
     }
 
@@ -113,21 +190,18 @@ impl Calls {
 
     /// The number behind a request id of one side's.
     pub fn by_origin(&self, origin: Origin, id: &Id) -> Option<u64> {
-        if self.by_id.is_empty() {
-            return None;
-        }
-        self.by_id.get(&(origin, id.clone())).copied()
+        self.by_id.of(origin).get(id).copied()
     }
 
     /// The number of the call that waits for a record.
     pub fn by_entry(&self, entry: u64) -> Option<u64> {
-        self.by_entry.get(&entry).copied()
+        self.by_entry.get(entry).copied()
     }
 
     /// The number behind a ticket's name.
     pub fn by_ticket(&self, ticket: &str) -> Option<u64> {
         let number = ticket.rsplit_once('-')?.1.parse().ok()?;
-        (*self.rows.get(&number)?.0.ticket == *ticket).then_some(number)
+        (*self.rows.get(number)?.0.ticket == *ticket).then_some(number)
     }
 
     /// The numbers of the calls that wait in this way, oldest first.
@@ -137,17 +211,17 @@ impl Calls {
 
     /// The numbers of the calls whose stage is `wanted`, oldest first.
     pub fn numbers(&self, wanted: impl Fn(&Stage) -> bool) -> Vec<u64> {
-        self.rows.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
+        self.rows.0.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
     }
 
     /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: Waits + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
-        self.rows.values().filter_map(|row| Some((&row.0, S::of(&row.1)?)))
+        self.rows.0.iter().filter_map(|(_, row)| Some((&row.0, S::of(&row.1)?)))
     }
 
     /// The numbers of the calls that have left the table since this was asked last.
     pub fn left(&mut self) -> Vec<u64> {
-        self.taken.extract_if(.., |_| true).filter(|number| !self.rows.contains_key(number)).collect()
+        self.taken.extract_if(.., |_| true).filter(|number| self.rows.get(*number).is_none()).collect()
     }
 
     /// No one asks which calls have left.
@@ -157,22 +231,55 @@ impl Calls {
 
     /// The host's call that was sent last before this number.
     pub fn before(&self, number: u64) -> Option<&Held> {
-        let mut earlier = self.rows.range(..number).rev().map(|(_, row)| &row.0);
+        let mut earlier = self.rows.before(number).rev().map(|(_, row)| &row.0);
         earlier.find(|held| held.call.origin() == Origin::Host)
     }
 
     /// The number of the host's call that was sent first from this number on.
     pub fn first_from(&self, number: u64) -> Option<u64> {
-        let mut later = self.rows.range(number..);
+        let mut later = self.rows.from(number);
         later.find(|(_, row)| row.0.call.origin() == Origin::Host).map(|(number, _)| *number)
     }
 
     /// Whether one more call of this size would be too much to keep in memory.
     pub fn is_full(&self, more: usize) -> bool {
-        self.rows.len() >= CALLS || self.bytes + more > BYTES
+        self.rows.0.len() >= CALLS || self.bytes + more > BYTES
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::ByNumber;
+
+    #[test]
+    fn what_is_kept_by_number_is_found_as_in_a_map_whatever_the_order_it_came_in() {
+        let (mut kept, mut map) = (ByNumber::default(), BTreeMap::new());
+        let mut chance = 7_u64;
+        for step in 0..4000_u64 {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Mostly behind the last one, sometimes again or in between.
+            let number = if chance >> 62 == 0 { (chance >> 32) % (step + 1) } else { step };
+            match (chance >> 60) % 3 {
+                0 => assert_eq!(kept.remove(number), map.remove(&number)),
+                _ => {
+                    kept.insert(number, step);
+                    map.insert(number, step);
+                }
+            }
+            assert_eq!(kept.get(number), map.get(&number));
+            assert_eq!(kept.get_mut(number), map.get_mut(&number));
+            if let Some(first) = map.keys().next().copied().filter(|_| map.len() > 20) {
+                assert_eq!(kept.remove(first), map.remove(&first));
+            }
+            let all = |rows: std::collections::vec_deque::Iter<'_, (u64, u64)>| rows.copied().collect::<Vec<_>>();
+            assert_eq!(all(kept.before(number)), map.range(..number).map(|(n, row)| (*n, *row)).collect::<Vec<_>>());
+            assert_eq!(all(kept.from(number)), map.range(number..).map(|(n, row)| (*n, *row)).collect::<Vec<_>>());
+        }
     }
 }

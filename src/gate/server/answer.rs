@@ -27,6 +27,9 @@ use crate::wire::{rename, reply};
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
 
+/// Most outcomes have no more details than so many bytes.
+const OUTCOME: usize = 128;
+
 impl Gate {
     pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
         let content = line.content();
@@ -247,7 +250,9 @@ impl Gate {
         };
         self.flights.expect_more(self.now, flight, &answer);
         let outcome = outcome(&answer);
-        let mut entry = self.outcome_entry(flight, outcome).with("bytes", content.len()).with("answer", line.digest());
+        let mut entry = self.outcome_entry(flight, outcome);
+        entry.detail.add_number("bytes", content.len() as u64);
+        entry.detail.add_digest("answer", &line.digest());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
@@ -258,7 +263,7 @@ impl Gate {
                 },
                 None => "missing structuredContent",
             };
-            entry = entry.with("output_schema", checked);
+            entry.detail.add_text("output_schema", checked);
         }
         self.record(entry);
         let failed = outcome.is_failure();
@@ -290,7 +295,9 @@ impl Gate {
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity);
         entry.latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
-        entry.with("result", outcome.word())
+        entry.detail.reserve(OUTCOME);
+        entry.detail.add_text("result", outcome.word());
+        entry
     }
 
     fn show_outcome(&mut self, flight: &Flight, bytes: u64, failed: bool) {

@@ -250,7 +250,7 @@ impl Catalog {
 
     /// Whether an id is one of our own, answered or not: it never reaches the host.
     pub fn is_ours(&self, id: &Id) -> bool {
-        id.raw().strip_prefix('"').is_some_and(|raw| raw.starts_with(&self.prefix()))
+        id.as_text().is_some() && id.raw().strip_prefix('"').is_some_and(|raw| raw.starts_with(&self.prefix()))
     }
 
     /// Whether this is the answer to a `tools/list` of the host's.

@@ -24,6 +24,7 @@ pub struct Described {
     input: OnceLock<Result<Schema, Unusable>>,
     output: OnceLock<Option<Schema>>,
     said: OnceLock<Said>,
+    evidence_json: OnceLock<String>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
@@ -61,6 +62,7 @@ impl Described {
             input: OnceLock::new(),
             output: OnceLock::new(),
             said: OnceLock::new(),
+            evidence_json: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
             pin_state,
@@ -83,6 +85,11 @@ impl Described {
     /// What the words of its definition say of its arguments.
     pub fn said(&self) -> &Said {
         self.said.get_or_init(|| Said::of(&self.tool, &self.plain))
+    }
+
+    /// The evidence of its behavior as records have it.
+    pub fn evidence_json(&self) -> &str {
+        self.evidence_json.get_or_init(|| Evidence::json(&self.behavior.evidence))
     }
 
     /// What a console shows of it; long texts are cut.
