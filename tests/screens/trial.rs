@@ -34,7 +34,7 @@ fn asked(n: i64, server: &str, tool: &str, path: &str, verdict: VerdictWord, by:
         entry
     };
     let mut asked = entry(Kind::DecisionAsked).with("words", "MUTATES|CREATE|ACK");
-    asked.arguments = Some(serde_json::json!({ "path": path, "content": "x" }).to_string());
+    asked.arguments = Some(serde_json::json!({ "path": path, "content": "x" }).to_string().parse().unwrap());
     let mut decision = entry(Kind::Decision);
     (decision.verdict, decision.by) = (Some(verdict), Some(by));
     [asked, decision]
@@ -47,7 +47,7 @@ fn passed(n: i64) -> [Entry; 1] {
     entry.badge = Some(Badge::Pure);
     (entry.ticket, entry.tool) = (Some(format!("filesystem-{n}").into()), Some("read_file".into()));
     (entry.ruling, entry.verdict, entry.by) = (Some(Decision::Allow), Some(VerdictWord::Approve), Some(By::Default));
-    entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.to_owned());
+    entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.parse().unwrap());
     [entry]
 }
 

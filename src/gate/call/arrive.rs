@@ -130,7 +130,7 @@ impl Gate {
         entry.digest = Some(call.digest());
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
-        entry.arguments = Some(call.arguments_text().to_owned());
+        entry.arguments = Some(call.arguments());
         self.record(entries::of_request(entry, call).with("reason", reason));
         self.consoles.status.denied += 1;
         self.out.push(replies::answer(call, reply));

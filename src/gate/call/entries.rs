@@ -47,7 +47,7 @@ impl Gate {
         let mut entry = self.call_entry(Kind::DecisionAsked, held, Some(judged));
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
-        entry.arguments = Some(held.call.arguments_text().to_owned());
+        entry.arguments = Some(held.call.arguments());
         // Whether somebody could see it at once.
         entry.detail.add("consoles", self.consoles.attached);
         self.add_judgement(&mut entry, held, judged, "");
@@ -70,7 +70,7 @@ impl Gate {
         entry.detail.reserve(JUDGED);
         entry.detail.add_text("reason", &verdict.reason);
         // Whoever filters decisions, or exports them, wants to know what each was about.
-        entry.arguments = Some(held.call.arguments_text().to_owned());
+        entry.arguments = Some(held.call.arguments());
         if held.asked != AskRecord::Recorded
             && let Some(judged) = judged
         {
