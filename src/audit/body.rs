@@ -1,12 +1,17 @@
 //! Writes an entry as the canonical JSON that is sealed: one line, fixed field order, nulls written out. Pure.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::record::{Assurance, Entry, Kind};
+use super::record::{Assurance, By, Entry, Kind, VerdictWord};
 use super::redact::{Redactor, push_string};
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Badge;
+use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
 use crate::wire::number::push_number;
 
@@ -17,13 +22,17 @@ const LONGEST: usize = 1024;
 const REMEMBERED: usize = 16;
 const REMEMBERED_BYTES: usize = 4096;
 
-/// Writes bodies, and remembers what it would otherwise work out again for every call: the last second it formatted, and
-/// details without a secret, which are the same from call to call of one tool.
+/// Writes bodies, and keeps the text of members that are commonly the same in the next entry: its time, what it is of, and
+/// details without a secret.
 #[derive(Clone, Debug, Default)]
 pub struct BodyWriter {
-    second: i64,
-    /// `2026-11-21T10:00:00`; empty before the first time.
+    millis: i64,
+    /// `2026-11-21T10:00:00.000Z`; empty before the first time.
     stamp: String,
+    origin: Kept<(Arc<str>, Arc<str>)>,
+    subject: Kept<Subject>,
+    ruling: Kept<Ruling>,
+    policy: Kept<Option<Digest>>,
     /// Details in which there was nothing to redact, the newest last.
     harmless: VecDeque<Box<str>>,
 }
@@ -37,17 +46,15 @@ impl BodyWriter {
         out.push_str("\",\"kind\":\"");
         out.push_str(entry.kind.word());
         out.push('"');
-        text(out, r#","server":"#, Some(&entry.server));
-        text(out, r#","session":"#, Some(&entry.session));
+        let is_same = |kept: &(Arc<str>, Arc<str>)| kept.0 == entry.server && kept.1 == entry.session;
+        self.origin.push(out, is_same, |out| {
+            text(out, r#","server":"#, Some(&entry.server));
+            text(out, r#","session":"#, Some(&entry.session));
+            Some((Arc::clone(&entry.server), Arc::clone(&entry.session)))
+        });
         text(out, r#","ticket":"#, entry.ticket.as_deref());
-        text(out, r#","tool":"#, entry.tool.as_deref());
-        text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
-        word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
-        word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
-        word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
-        word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
-        word(out, r#","by":"#, entry.by.map(|by| by.word()));
-        text(out, r#","rule":"#, entry.rule.as_deref());
+        self.subject.push(out, |kept| kept.is_of(entry), |out| Subject::write(entry, redactor, out));
+        self.ruling(entry, out);
         digest(out, r#","digest":"#, entry.digest.as_ref());
         match entry.latency_us {
             Some(us) => {
@@ -73,11 +80,33 @@ impl BodyWriter {
             }
             None => out.push_str(",\"cut\":null"),
         }
-        word(out, r#","assurance":"#, Some(Assurance::L0.word()));
-        digest(out, r#","policy":"#, entry.policy.as_ref());
+        self.policy.push(
+            out,
+            |kept| *kept == entry.policy,
+            |out| {
+                word(out, r#","assurance":"#, Some(Assurance::L0.word()));
+                digest(out, r#","policy":"#, entry.policy.as_ref());
+                Some(entry.policy)
+            },
+        );
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);
         out.push('}');
+    }
+
+    fn ruling(&mut self, entry: &Entry, out: &mut String) {
+        let what = (entry.ruling, entry.verdict, entry.by);
+        if what == (None, None, None) && entry.rule.is_none() {
+            return out.push_str(r#","ruling":null,"verdict":null,"by":null,"rule":null"#);
+        }
+        let is_same = |kept: &Ruling| (kept.0, kept.1, kept.2) == what && kept.3 == entry.rule;
+        self.ruling.push(out, is_same, |out| {
+            word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
+            word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
+            word(out, r#","by":"#, entry.by.map(|by| by.word()));
+            text(out, r#","rule":"#, entry.rule.as_deref());
+            Some((what.0, what.1, what.2, entry.rule.clone()))
+        });
     }
 
     /// The details, redacted like arguments: they may quote a command line or the arguments before an edit.
@@ -103,18 +132,87 @@ impl BodyWriter {
 
     /// RFC 3339, UTC, milliseconds. A time beyond the calendar becomes its beginning.
     fn time(&mut self, millis: i64, out: &mut String) {
-        let second = millis.div_euclid(1000);
-        if self.stamp.is_empty() || second != self.second {
-            let time = Timestamp::from_second(second).unwrap_or(Timestamp::UNIX_EPOCH);
-            self.stamp.clear();
-            let _ = write!(self.stamp, "{time}");
-            self.stamp.truncate(self.stamp.len() - 1);
-            self.second = second;
+        if self.stamp.is_empty() || millis != self.millis {
+            let second = millis.div_euclid(1000);
+            if self.stamp.is_empty() || second != self.millis.div_euclid(1000) {
+                let time = Timestamp::from_second(second).unwrap_or(Timestamp::UNIX_EPOCH);
+                self.stamp.clear();
+                let _ = write!(self.stamp, "{time}");
+                self.stamp.truncate(self.stamp.len() - "Z".len());
+            } else {
+                self.stamp.truncate(self.stamp.len() - ".000Z".len());
+            }
+            self.stamp.push('.');
+            push_number(&mut self.stamp, millis.rem_euclid(1000).unsigned_abs(), 3);
+            self.stamp.push('Z');
+            self.millis = millis;
         }
         out.push_str(&self.stamp);
-        out.push('.');
-        push_number(out, millis.rem_euclid(1000).unsigned_abs(), 3);
-        out.push('Z');
+    }
+}
+
+/// Members as they were written last, and what they say.
+#[derive(Clone, Debug)]
+struct Kept<T> {
+    what: Option<T>,
+    text: String,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self { what: None, text: String::new() }
+    }
+}
+
+impl<T> Kept<T> {
+    /// Appends the members; `write` writes them where they are not the same, and says what they are, if they may be kept.
+    fn push(
+        &mut self,
+        out: &mut String,
+        is_same: impl FnOnce(&T) -> bool,
+        write: impl FnOnce(&mut String) -> Option<T>,
+    ) {
+        if !self.what.as_ref().is_some_and(is_same) {
+            self.text.clear();
+            self.what = write(&mut self.text);
+        }
+        out.push_str(&self.text);
+    }
+}
+
+/// How a call was ruled and decided, by whom, and by which rule.
+type Ruling = (Option<Decision>, Option<VerdictWord>, Option<By>, Option<String>);
+
+/// What an entry is about.
+#[derive(Clone, Debug)]
+struct Subject {
+    tool: Option<Arc<str>>,
+    target: Option<Arc<str>>,
+    badge: Option<Badge>,
+    identity: Option<Identity>,
+}
+
+impl Subject {
+    fn is_of(&self, entry: &Entry) -> bool {
+        self.tool == entry.tool
+            && self.target == entry.target
+            && self.badge == entry.badge
+            && self.identity == entry.identity
+    }
+
+    /// Not kept where a secret was hidden, for the next one may be hidden with another key, or where it is long.
+    fn write(entry: &Entry, redactor: &Redactor, out: &mut String) -> Option<Self> {
+        let target = entry.target.as_deref().map(|target| redactor.text(target));
+        text(out, r#","tool":"#, entry.tool.as_deref());
+        text(out, r#","target":"#, target.as_deref());
+        word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
+        word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
+        let is_long = |text: &Option<Arc<str>>| text.as_ref().is_some_and(|text| text.len() > LONGEST);
+        if matches!(target, Some(Cow::Owned(_))) || is_long(&entry.tool) || is_long(&entry.target) {
+            return None;
+        }
+        let (tool, target) = (entry.tool.clone(), entry.target.clone());
+        Some(Self { tool, target, badge: entry.badge, identity: entry.identity })
     }
 }
 

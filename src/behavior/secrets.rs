@@ -7,14 +7,16 @@ use std::ops::Range;
 use memchr::memmem;
 
 mod assigned;
+mod clear;
 mod flags;
 mod kept;
 mod known;
 
 use assigned::{assigned, in_element, in_login};
+pub use clear::is_clear;
 use flags::Program;
 use kept::{in_key, run};
-use known::{PREFIX_STARTS, jwt, pem, prefixes, scheme, token, url_password};
+use known::{jwt, pem, scheme, token, url_password};
 
 /// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
 const IN_KEY: &[&str] = &[
@@ -44,36 +46,6 @@ static IN_KEY_STARTS: [u64; 256] = {
     }
     starts
 };
-
-/// What a byte may be part of: a word, the beginning of a secret, an assignment, a flag.
-static CLASSES: [u8; 256] = {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    // Of the bytes above those of ASCII one begins a sign: that of `＝` and `：`.
-    classes[0xef] = SIGN;
-    while byte < 128 {
-        let begins = PREFIX_STARTS[0][byte as usize] != 0 || matches!(byte, b'e' | b'b' | b'B');
-        classes[byte as usize] = match byte {
-            b':' | b'=' => SIGN,
-            b'<' => MARK,
-            b'-' => DASH,
-            b'\'' | b'"' | b'`' => QUOTE,
-            b'(' => OPEN,
-            _ if byte.is_ascii_alphanumeric() && begins => WORD | BEGINS,
-            _ if byte.is_ascii_alphanumeric() => WORD,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    classes
-};
-const WORD: u8 = 1;
-const BEGINS: u8 = 2;
-const SIGN: u8 = 4;
-const DASH: u8 = 8;
-const MARK: u8 = 16;
-const QUOTE: u8 = 32;
-const OPEN: u8 = 64;
 
 /// No text of fewer bytes holds a secret that is known as one: `://:p@` is the shortest.
 const SHORTEST: usize = 6;
@@ -132,33 +104,33 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     if bytes.len() < SHORTEST {
         return Vec::new();
     }
-    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these. Nor is there an
-    // address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
-    let (mut all, mut before, mut may_begin) = (0, 0, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        let class = CLASSES[usize::from(*byte)];
-        all |= class;
-        if class & BEGINS != 0 && before & WORD == 0 {
-            may_begin |= bytes.get(at + 1).is_some_and(|next| begins(*byte, *next));
-        }
-        before = class;
+    if is_clear(text, |_, _| true) {
+        return Vec::new();
     }
-    let has_flags = all & DASH != 0 && text.contains(" -") && has_flag(bytes);
+    search(text)
+}
+
+/// Reads a text word by word for [`spans`].
+fn search(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let has_flags = text.contains(" -") && has_flag(bytes);
     // In an element a flag is behind a mark, not behind a space.
-    let in_mark = all & MARK != 0 && all & DASH != 0 && has_flag(bytes);
+    let in_mark = || text.contains('<') && has_flag(bytes);
     // Lines of a netrc file assign without a sign.
     let has_login = || text.contains("login") && text.contains("password");
     // A function takes a literal without a sign, and a statement about users does.
     let has = |words: [&[u8]; 2]| words.iter().any(|word| memmem::find(bytes, word).is_some());
     let passes = || {
-        all & QUOTE != 0 && (all & OPEN != 0 || has([b"assword", b"ASSWORD"]))
-            || bytes.len() > 24 && has([b"dentified by ", b"DENTIFIED BY "])
+        memchr::memchr3(b'\'', b'"', b'`', bytes).is_some() && (bytes.contains(&b'(') || has([b"assword", b"ASSWORD"]))
+            || has([b"dentified by ", b"DENTIFIED BY "])
     };
-    let assigns =
-        all & SIGN != 0 || has_flags || in_mark || all & DASH != 0 && text.contains("--") || has_login() || passes();
-    if !assigns && !may_begin {
-        return if all & MARK != 0 { elements(text) } else { Vec::new() };
-    }
+    // What assigns nothing anywhere need not be read for the names of its values. `＝` and `：` begin with 0xef.
+    let assigns = memchr::memchr3(b':', b'=', 0xef, bytes).is_some()
+        || has_flags
+        || in_mark()
+        || text.contains("--")
+        || has_login()
+        || passes();
     let mut found = Vec::new();
     let mut at = 0;
     // What the command line of this line runs, where its flags are known.
@@ -212,19 +184,6 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The spans of a text that assigns nothing but in its elements.
-fn elements(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(mark) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
-        at += mark + 1;
-        if let Some(span) = in_element(text, at - 1) {
-            at = span.end;
-            found.push(span);
-        }
-    }
-    found
-}
-
 /// Whether a word begins with a dash, as a flag does; ` -> ` is none.
 fn has_flag(bytes: &[u8]) -> bool {
     let is_fresh = |at: usize| at == 0 || !in_key(bytes[at - 1]);
@@ -232,15 +191,86 @@ fn has_flag(bytes: &[u8]) -> bool {
     dashes.any(|at| is_fresh(at) && bytes.get(at + 1).is_some_and(|&next| in_key(next)))
 }
 
-/// Whether a secret may begin with these two.
-fn begins(first: u8, second: u8) -> bool {
-    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E' | b'a' | b'A'])
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::known::PREFIXES;
     use super::*;
+
+    /// A text for each way in which a secret is found.
+    const FOUND: &[&str] = &[
+        "password=hunter2xx",
+        "DB_PASS: hunter2xx",
+        "my.s-e_c.r.e.t => hunter2xx",
+        "\"refresh_token\": \"hunter2xx\"",
+        "pass＝hunter2xx",
+        "--api-key hunter2xx",
+        "run -token hunter2xx",
+        "https://bob:hunter2xx@host/",
+        "https://0123456789abcdefghij@host/",
+        "https://host/?a=1&sig=hunter2xx",
+        "https://host/?X-Amz-Signature=hunter2xx",
+        "- name: DB_PASSWORD\n  value: hunter2xx",
+        "Cookie: a=hunter2xx; b=c",
+        "authorization: Basic eDp5",
+        "x Bearer hunter2xx",
+        "x BASIC eDp5",
+        "x eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
+        "x AKIAIOSFODNN7EXAMPLE",
+        "x-----BEGIN PRIVATE KEY-----\nMIIE",
+        "curl -u bob:hunter2xx host",
+        "mysql -phunter2xx",
+        "<password>hunter2xx</password>",
+        "<key>auth</key><string>hunter2xx</string>",
+        "machine a login bob password hunter2xx",
+        "user.set_password('hunter2xx')",
+        "new Client().withApiKey(`hunter2xx`)",
+        "create user ann identified by 'hunter2xx'",
+        "CREATE USER ann IDENTIFIED BY hunter2xx",
+        "ALTER ROLE ann PASSWORD 'hunter2xx'",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 20_000, ..ProptestConfig::default() })]
+        #[test]
+        fn in_a_clear_text_nothing_is_found(
+            found in proptest::sample::select(FOUND),
+            name in proptest::sample::select([IN_KEY, WHOLE_KEY, LAST_OF_KEY, PLACE_TOKEN].concat()),
+            sign in proptest::sample::select(vec!["", " ", "\n", "-", " -", "--", "_", ".", "/", ":", "=", "<", ">", "\"", "\\", "é", "x", "7"]),
+            (at, cut) in (0_usize..60, 0_usize..4),
+            upper in any::<bool>(),
+        ) {
+            let (before, rest) = found.split_at(found.floor_char_boundary(at));
+            let (_, after) = rest.split_at(rest.floor_char_boundary(cut));
+            for put in [sign, name] {
+                let text = [before, put, after].concat();
+                let text = if upper { text.to_uppercase() } else { text };
+                if is_clear(&text, |_, _| true) {
+                    prop_assert!(search(&text).is_empty() && !is_secret_key(&text) && !is_secret_flag(&text), "{}", text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_with_a_secret_is_clear() {
+        for text in FOUND {
+            assert!(!search(text).is_empty() && !is_clear(text, |_, _| true), "{text}");
+        }
+    }
+
+    #[test]
+    fn ordinary_texts_are_clear() {
+        for text in [
+            r#"{"path":"/home/user/project/src/main.rs","query":"fn main() -> Result<(), Box<dyn Error>>"}"#,
+            "{\"offset\": 14, \"since\": \"2026-11-21T10:00:00Z\"}",
+            "SELECT id, name FROM users WHERE id = 7",
+            "The description says: it reads a pattern, and a passage of it",
+        ] {
+            assert!(is_clear(text, |_, _| true), "{text}");
+        }
+    }
 
     #[test]
     fn every_entry_of_the_tables_is_found() {

@@ -23,6 +23,33 @@ fn marked(text: &str) -> String {
     out
 }
 
+/// A text without an escape is first looked at as a whole; one with an escape is read value by value. Both say the same.
+#[test]
+fn what_is_clear_is_written_as_it_is_read_value_by_value() {
+    let keys = ["path", "offset", "user_token", "pat", "a b", "name", "value", "pass word", "sig", "p.i.n", "tokens"];
+    let values = [
+        r#""/home/user/main.rs""#,
+        "14 ",
+        r#" [ "--pass" , "hunter2" , null ] "#,
+        r#"{ "key" : "API_KEY" , "value" : "hunter2" }"#,
+        r#""a  b --password hunter2""#,
+        r#""https://u:hunter2@x""#,
+        r#""curl -u bob:hunter2 x""#,
+        r#""ghp_0123456789abcdef0123""#,
+        r#"{ "" : [ ] , "x y" : [ { } , 1.50 , "a - b" ] }"#,
+    ];
+    for first in keys {
+        for (key, value) in keys.iter().flat_map(|key| values.map(|value| (key, value))) {
+            let json = format!("{{ \"{first}\" : \"{key}\" ,\t\"{key}\": {value}\n}}");
+            let read = redacted(&format!(r#"[{json},"\n"]"#));
+            assert_eq!(
+                Some(redacted(&json).as_str()),
+                read.strip_prefix('[').and_then(|read| read.strip_suffix(r#","\n"]"#))
+            );
+        }
+    }
+}
+
 #[test]
 fn secrets_are_hidden() {
     let name = "a_long_name_".repeat(20);

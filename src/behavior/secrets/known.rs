@@ -52,7 +52,7 @@ pub(super) const PREFIXES: &[(&str, usize)] = &[
 
 /// By its first byte and by its second, which of the [`PREFIXES`] it may be, one bit each. Every word of every call comes by
 /// here.
-pub(super) static PREFIX_STARTS: [[u64; 256]; 2] = {
+static PREFIX_STARTS: [[u64; 256]; 2] = {
     let mut starts = [[0; 256]; 2];
     let mut at = 0;
     while at < PREFIXES.len() {
@@ -69,8 +69,14 @@ pub(super) static PREFIX_STARTS: [[u64; 256]; 2] = {
 const SHORTEST_TOKEN: usize = 12;
 
 /// Which of the [`PREFIXES`] may begin with these two.
-pub(super) fn prefixes(first: u8, second: u8) -> u64 {
+fn prefixes(first: u8, second: u8) -> u64 {
     PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
+}
+
+/// Whether a token, a JWT or what follows `Bearer` or `Basic` may begin with these two.
+#[inline]
+pub(super) fn begins(first: u8, second: u8) -> bool {
+    prefixes(first, second) != 0 || matches!([first, second], [b'e', b'y'] | [b'b' | b'B', b'e' | b'E' | b'a' | b'A'])
 }
 
 /// A token known by how it begins.
