@@ -131,7 +131,8 @@ impl Gate {
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
         entry.arguments = Some(call.arguments());
-        self.record(entries::of_request(entry, call).with("reason", reason));
+        entries::add_request(&mut entry, call);
+        self.record(entry.with("reason", reason));
         self.consoles.status.denied += 1;
         self.out.push(replies::answer(call, reply));
         self.show(Direction::ToServer, ActivityKind::Call, |one| {
