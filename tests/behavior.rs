@@ -8,6 +8,7 @@ mod generated;
 mod hazards;
 mod languages;
 mod places;
+mod queries;
 mod readers;
 mod readings;
 mod recognised;

@@ -263,3 +263,136 @@ fn what_is_no_such_file_is_told() {
         assert!(matches!(import(host, empty), Err(NotTheirs::Nothing(_))), "{host:?}");
     }
 }
+
+/// What a file may have besides, each where it takes or gives something: a denial that is left out takes the allows with it.
+const ODD: &[(Host, &str)] = &[
+    (
+        Host::Claude,
+        r#"{ "permissions": { "allow": ["mcp__a__x", "mcp__", "mcp__*__y", "mcp__b__x", 7], "deny": ["mcp__a__", "mcp__c", "mcp__b__x(1)"] },
+            "hooks": { "PreToolUse": [] }, "disabledMcpjsonServers": ["off"], "deniedMcpServers": [{ "serverName": "no" }, { "command": "x" }] }"#,
+    ),
+    (
+        Host::Claude,
+        r#"{ "permissions": { "allow": ["mcp__a__x"], "strange": 1 }, "hooks": { "PermissionRequest": [] } }"#,
+    ),
+    (
+        Host::Claude,
+        r#"{ "permissions": { "allow": ["mcp__a__x"] }, "hooks": { "Stop": [] }, "enableAllProjectMcpServers": true }"#,
+    ),
+    (
+        Host::Codex,
+        r#"
+approval_policy = "never"
+[apps.x]
+enabled = true
+[profiles.one]
+approval_policy = "never"
+[profiles.two]
+model = "x"
+[profiles.three.mcp_servers.a]
+enabled = true
+[mcp_servers.a]
+default_tools_approval_mode = "approve"
+enabled_tools = ["x", "y"]
+[mcp_servers.a.tools.y]
+approval_mode = "writes"
+[mcp_servers.a.tools.z]
+approval_mode = "approve"
+[mcp_servers.b]
+default_tools_approval_mode = "writes"
+enabled = false
+[mcp_servers.b.tools.x]
+approval_mode = "auto"
+[mcp_servers.b.tools.y]
+approval_mode = "prompt"
+[mcp_servers.c]
+default_tools_approval_mode = "auto"
+[mcp_servers.d]
+default_tools_approval_mode = "approve"
+enabled = false
+"#,
+    ),
+    (
+        Host::Cursor,
+        r#"{ "permissions": { "allow": ["Mcp(a:x)", "Mcp(:y)", "Mcp(b:)", "Mcp(c:[z])"], "deny": ["Mcp(b:)"], "strange": 1 }, "approvalMode": "x" }"#,
+    ),
+    (Host::Cursor, r#"{ "mcpAllowlist": ["a:x", "b:?", " c : y "], "autoRun": { "allow_instructions": ["x"] } }"#),
+    (
+        Host::Gemini,
+        r#"{ "mcpServers": { "a": { "trust": true, "includeTools": ["x(1)"] }, "a_b": { "trust": true } }, "policyPaths": ["p"],
+            "tools": { "core": ["ls"], "allowed": ["mcp_a_b_c", "a__x", "mcp_a_x(1)", "*", "x*"], "exclude": ["mcp_*_t", "mcp_*", "b__y__z"] },
+            "mcp": { "excluded": ["*"] } }"#,
+    ),
+    (
+        Host::Gemini,
+        r#"
+[[rule]]
+decision = "ask_user"
+priority = 1
+[[rule]]
+mcpName = "a"
+decision = "allow"
+priority = 9
+[[rule]]
+mcpName = "b"
+toolName = ["x*", "*", "a*b"]
+decision = "allow"
+[[rule]]
+mcpName = "*"
+toolName = "mcp_no"
+decision = "maybe"
+[[rule]]
+commandPrefix = "git"
+decision = "allow"
+[[safety_checker]]
+mcpName = "a"
+toolName = "x"
+"#,
+    ),
+    (
+        Host::Gemini,
+        r#"
+[[rule]]
+decision = "ask_user"
+priority = 5
+[[rule]]
+mcpName = "a"
+decision = "allow"
+priority = 1
+[[rule]]
+mcpName = "b"
+decision = "allow"
+priority = 7
+"#,
+    ),
+    (
+        Host::Zed,
+        r#"{ "agent": { "tool_permissions": { "default": "deny", "strange": 1, "tools": {
+            "mcp:a:x": { "default": "allow", "strange": 1 }, "mcp:a:y": { "default": "deny" }, "mcp:b:z": { "default": "perhaps" }, "mcp:b:w": { "default": "allow" },
+            "mcp::x": { "default": "allow" }, "mcp:a:": { "default": "allow" }, "mcp:a": { "default": "allow" }, "mcp:c:x": { "default": "confirm" } } },
+            "profiles": { "p": { "context_servers": {} }, "q": {} }, "always_allow_tool_actions": true },
+            "context_servers": { "a": { "enabled": false }, "c": { "enabled": true } } }"#,
+    ),
+    (
+        Host::Zed,
+        r#"{ "agent": { "tool_permissions": { "default": "confirm", "tools": { "mcp:a:x": { "default": "allow" } } } } }"#,
+    ),
+];
+
+#[test]
+fn what_a_file_may_have_besides_is_carried_or_named() {
+    let all: Vec<String> = ODD
+        .iter()
+        .map(|(host, text)| {
+            let found = imported(*host, text);
+            let left: Vec<String> = found.left.iter().map(|left| format!("# {}: {}", left.what, left.why)).collect();
+            format!(
+                "## {text}\n{}\n{}\n{}\n",
+                told(*host, text).join("\n"),
+                found.rules(*host, |_| false).join("\n"),
+                left.join("\n")
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(all.join("\n"));
+}

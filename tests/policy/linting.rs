@@ -55,10 +55,73 @@ fn rules_that_a_stricter_one_covers() {
         ("decision = 'deny'\nserver = 's'\nexpires = 2027-01-01", false),
         ("decision = 'deny'\nserver = 's'\nexpires = 2020-01-01", false),
         ("decision = 'deny'\ntool = 'mcp__s__write_*'", false),
+        ("decision = 'deny'\ntool = ['mcp__s__write_a', 'mcp__s__write_b']", false),
+        ("decision = 'deny'\nserver = 's'\nmethod = 'resources/*'", false),
+        ("decision = 'deny'\nserver = 's'\nmethod = ['resources/*', '*']", true),
+        ("decision = 'deny'\ncapability = 'db:*'", false),
+        ("decision = 'deny'\nidentity = 'MUTATES|SEND|DATA'", false),
+        ("decision = 'deny'\naction = 'SEND'", false),
+        ("decision = 'deny'\noutput_domain = 'DATA'", false),
+        ("decision = 'deny'\ntool = ['write_?', 'x']", true),
+        ("decision = 'deny'\ntool = ['read_?', 'write_b']", false),
         ("decision = 'allow'\nserver = 's'", false),
     ] {
         let found = beside(other, allow);
         let told = found.iter().any(|what| what.starts_with("rule this never decides: rule other"));
         assert_eq!(told, shadowed, "{other}: {found:?}");
+    }
+}
+
+#[test]
+fn a_covered_rule_is_told_what_the_other_does_and_the_first_of_others_is_named() {
+    let allow = "decision = 'allow'\nserver = 's'\ntool = 'write_?'\nexpires = 2027-01-01";
+    for (other, told) in [
+        ("decision = 'deny'", "rule this never decides: rule other denies every call"),
+        ("decision = 'ask'", "rule this never decides: rule other asks for every call"),
+        ("decision = 'deny'\nserver = 's'", "rule this never decides: rule other denies all that it matches"),
+        ("decision = 'ask'\ntool = 'write_?'", "rule this never decides: rule other asks for all that it matches"),
+        (
+            "decision = 'ask'\ntool = '*'\nexpires = 2027-01-01",
+            "rule this never decides: rule other asks for all that it matches",
+        ),
+        ("decision = 'ask'\nserver = 's'\ntool = 'write_*'", ""),
+        ("decision = 'ask'\nserver = 's'\nexpires = 2026-12-31", ""),
+    ] {
+        assert_eq!(beside(other, allow).join("; "), told, "{other}");
+    }
+    let by_object = "server = 's'\ntool = 'w'\nwhen = [{ arg = 'a', eq = { x = 1, y = 2 } }]";
+    let same = "decision = 'deny'\nserver = 's'\nwhen = [{ arg = 'a', eq = { y = 2, x = 1 } }]";
+    let told = beside(same, &format!("decision = 'allow'\n{by_object}"));
+    assert_eq!(told, ["rule this never decides: rule other denies all that it matches"]);
+    let rules = "[[rule]]\nid = 'one'\ndecision = 'deny'\nserver = 's'\nmethod = '*'\n[[rule]]\nid = 'two'\ndecision = 'ask'\ntool = 'w'\n\
+        [[rule]]\nid = 'this'\ndecision = 'allow'\nserver = 's'\ntool = 'w'\n";
+    assert_eq!(warnings(rules).join("; "), "rule this never decides: rule one denies all that it matches");
+}
+
+#[test]
+fn an_allow_for_too_much_and_a_rule_past_its_time_are_told() {
+    let (every, any) =
+        ("rule this allows every call of every server, changes too", "rule this names a tool and no server");
+    let past = "rule this has expired and no longer applies";
+    for (rule, told) in [
+        ("decision = 'allow'", every),
+        ("decision = 'ask'", ""),
+        ("decision = 'allow'\nserver = 's'", ""),
+        ("decision = 'allow'\nmethod = 'resources/*'", ""),
+        ("decision = 'allow'\nidentity = 'PURE|READ|DATA'", ""),
+        ("decision = 'allow'\ncapability = 'db:*'", ""),
+        ("decision = 'allow'\nmutability = 'PURE'", ""),
+        ("decision = 'allow'\naction = 'READ'", ""),
+        ("decision = 'allow'\noutput_domain = 'DATA'", ""),
+        ("decision = 'allow'\nwhen = [{ arg = 'a', eq = 1 }]", ""),
+        ("decision = 'allow'\ntool = 'read_*'", any),
+        ("decision = 'ask'\ntool = 'read_*'", ""),
+        ("decision = 'allow'\ntool = 'mcp__s__read_*'", ""),
+        ("decision = 'allow'\nserver = '*'\ntool = 'read_*'", ""),
+        ("decision = 'allow'\nserver = 's'\nexpires = 2020-01-01", past),
+        ("decision = 'allow'\nserver = 's'\nexpires = 2099-01-01", ""),
+    ] {
+        let found = warnings(&format!("[[rule]]\nid = 'this'\n{rule}\n")).join("; ");
+        assert!(if told.is_empty() { found.is_empty() } else { found.starts_with(told) }, "{rule}: {found}");
     }
 }
