@@ -51,7 +51,7 @@ fn read(n: i64) -> Entry {
     entry.verdict = Some(VerdictWord::Approve);
     entry.by = Some(By::Default);
     entry.digest = Some(Digest::of(b"line"));
-    entry.arguments = Some(format!(r#"{{"path":"/tmp/{n}"}}"#));
+    entry.arguments = Some(format!(r#"{{"path":"/tmp/{n}"}}"#).parse().unwrap());
     entry
 }
 

@@ -67,7 +67,7 @@ impl BodyWriter {
         }
         out.push_str(",\"arguments\":");
         let cut = match &entry.arguments {
-            Some(arguments) => redactor.redact(arguments, out),
+            Some(arguments) => redactor.redact_sound(arguments, out),
             None => {
                 out.push_str("null");
                 None

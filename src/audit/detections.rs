@@ -1,5 +1,5 @@
-//! What the log tells of tools that were not what they seemed: counted over the records that a search wants. Reads only
-//! records that may tell of it.
+//! Counts tools that were not what they claimed to be, over the records that a search wants. Reads only records that may
+//! say so.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

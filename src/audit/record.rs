@@ -12,6 +12,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
+use crate::wire::json::Json;
 use crate::wire::words::words;
 
 words! {
@@ -144,7 +145,7 @@ pub struct Entry {
     /// Microseconds; written as `latency_ms` with three decimals.
     pub latency_us: Option<u64>,
     /// The exact JSON text of the arguments, not yet redacted.
-    pub arguments: Option<String>,
+    pub arguments: Option<Json>,
     /// Of the policy that ruled, or that was in force at that moment.
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.

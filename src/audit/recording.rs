@@ -1,4 +1,4 @@
-//! What it takes to record: the log, the key by which secrets are hidden from it, and chance for names. Owns no thread.
+//! What it takes to record: the log, the key by which secrets are hidden from it, and random names. Owns no thread.
 
 use std::borrow::Borrow;
 use std::path::Path;

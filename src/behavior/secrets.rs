@@ -4,8 +4,6 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
-
 mod assigned;
 mod clear;
 mod flags;
@@ -114,23 +112,6 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 fn search(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let has_flags = text.contains(" -") && has_flag(bytes);
-    // In an element a flag is behind a mark, not behind a space.
-    let in_mark = || text.contains('<') && has_flag(bytes);
-    // Lines of a netrc file assign without a sign.
-    let has_login = || text.contains("login") && text.contains("password");
-    // A function takes a literal without a sign, and a statement about users does.
-    let has = |words: [&[u8]; 2]| words.iter().any(|word| memmem::find(bytes, word).is_some());
-    let passes = || {
-        memchr::memchr3(b'\'', b'"', b'`', bytes).is_some() && (bytes.contains(&b'(') || has([b"assword", b"ASSWORD"]))
-            || has([b"dentified by ", b"DENTIFIED BY "])
-    };
-    // What assigns nothing anywhere need not be read for the names of its values. `＝` and `：` begin with 0xef.
-    let assigns = memchr::memchr3(b':', b'=', 0xef, bytes).is_some()
-        || has_flags
-        || in_mark()
-        || text.contains("--")
-        || has_login()
-        || passes();
     let mut found = Vec::new();
     let mut at = 0;
     // What the command line of this line runs, where its flags are known.
@@ -160,11 +141,10 @@ fn search(text: &str) -> Vec<Range<usize>> {
                     program = flags::program(&bytes[at..end]).or(program);
                 }
                 token(bytes, at).or_else(|| scheme(bytes, at)).or_else(|| {
-                    let named = || assigned(text, at).or_else(|| in_login(bytes, at));
-                    fresh.then(|| jwt(bytes, at).or_else(|| assigns.then(named)?))?
+                    fresh.then(|| jwt(bytes, at).or_else(|| assigned(text, at)).or_else(|| in_login(bytes, at)))?
                 })
             }
-            _ if fresh && assigns => assigned(text, at),
+            _ if fresh => assigned(text, at),
             _ => None,
         };
         at = match span {

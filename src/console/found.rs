@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::audit::chain::Break;
 use crate::audit::fields::{Call, Record};
 use crate::audit::numbers::Histogram;
 use crate::audit::query;
@@ -276,8 +277,8 @@ pub struct Opened {
     pub record: Record,
     /// The number of the newest record.
     pub newest: u64,
-    /// Whether its link follows from the record before it and from its own bytes; why not.
-    pub link: Result<(), String>,
+    /// Whether its link follows from the record before it and from its own bytes.
+    pub link: Result<(), Break>,
     /// The other records of the same call, the oldest first.
     pub beside: Vec<Line>,
     /// What the policy as it is written says of the call; `None` where it is no call, or there is no such policy.

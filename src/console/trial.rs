@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use super::found::Finding;
 use super::outside::Sources;
 use super::rule_book;
-use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
+use super::tried::{Coverage, Matched, PastLine, Reach, Replayed, Trial, Tried, Which};
 use memchr::memmem;
 
 use crate::audit::chain::Row;
@@ -133,10 +133,10 @@ impl TrialRunner {
                     slice.iter().for_each(|call| matches.take(call, &answer(policy, call, &recent)));
                 }
             }
-            let progress = progress(walked, calls);
-            let (matched, reach) = (found.iter().map(RuleMatches::matched).collect(), Reach { calls, progress });
+            let coverage = coverage(walked, calls);
+            let (matched, reach) = (found.iter().map(RuleMatches::matched).collect(), Reach { calls, coverage });
             (runner.tell)(Finding::Tried(Tried::Rules { id, matched: Arc::new(matched), reach }));
-            progress
+            coverage
         })
     }
 
@@ -150,10 +150,10 @@ impl TrialRunner {
         let empty = || Arc::new(Replayed::default());
         let finding = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
         let report =
-            |runner: &Self, calls| (runner.tell)(finding(Reach { calls, progress: Progress::Counting }, empty()));
-        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
+            |runner: &Self, calls| (runner.tell)(finding(Reach { calls, coverage: Coverage::Counting }, empty()));
+        let Some((calls, coverage)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
-        (self.tell)(finding(Reach { calls: calls.len(), progress }, replayed));
+        (self.tell)(finding(Reach { calls: calls.len(), coverage }, replayed));
         Ok(ControlFlow::Continue(()))
     }
 
@@ -163,14 +163,14 @@ impl TrialRunner {
         trial: &Trial,
         wanted: &dyn Fn(&str, &str) -> bool,
         report: &dyn Fn(&Self, usize),
-    ) -> Result<Option<(Vec<PastCall>, Progress)>, String> {
+    ) -> Result<Option<(Vec<PastCall>, Coverage)>, String> {
         let since = (self.sources.now)() - BACK;
-        let (mut calls, mut reached) = (Vec::new(), Progress::Counting);
+        let (mut calls, mut reached) = (Vec::new(), Coverage::Counting);
         let ending = self.each_slice(trial, wanted, None, |runner, slice, walked| {
             let before = slice.last().is_some_and(|call| call.time < since);
             calls.extend(slice.into_iter().filter(|call| call.time >= since));
-            reached = if before { Progress::Newest } else { progress(walked, calls.len()) };
-            if reached == Progress::Counting {
+            reached = if before { Coverage::Newest } else { coverage(walked, calls.len()) };
+            if reached == Coverage::Counting {
                 report(runner, calls.len());
             }
             reached
@@ -187,7 +187,7 @@ impl TrialRunner {
         trial: &Trial,
         wanted: &dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
-        mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Progress,
+        mut take: impl FnMut(&Self, Vec<PastCall>, Walked) -> Coverage,
     ) -> Result<ControlFlow<()>, String> {
         let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else {
             take(self, Vec::new(), Walked::ToTheEnd);
@@ -211,7 +211,7 @@ impl TrialRunner {
                 ControlFlow::Continue(())
             };
             let walked = walk.step(&reader, index.as_ref(), visit).map_err(|error| said(&error))?;
-            if take(self, slice, walked) != Progress::Counting {
+            if take(self, slice, walked) != Coverage::Counting {
                 return Ok(ControlFlow::Continue(()));
             }
             if self.goes_on(trial).is_break() {
@@ -225,11 +225,11 @@ fn said(error: &StoreError) -> String {
     format!("{error}; {}", error.hint())
 }
 
-fn progress(walked: Walked, calls: usize) -> Progress {
+fn coverage(walked: Walked, calls: usize) -> Coverage {
     match walked {
-        Walked::ToTheEnd => Progress::Whole,
-        Walked::On | Walked::WithoutIndex if calls >= MOST => Progress::Newest,
-        Walked::On | Walked::WithoutIndex => Progress::Counting,
+        Walked::ToTheEnd => Coverage::Whole,
+        Walked::On | Walked::WithoutIndex if calls >= MOST => Coverage::Newest,
+        Walked::On | Walked::WithoutIndex => Coverage::Counting,
     }
 }
 

@@ -76,12 +76,12 @@ pub struct Attempt<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     pub calls: usize,
-    pub progress: Progress,
+    pub coverage: Coverage,
 }
 
 /// Whether all of it was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
+pub enum Coverage {
     #[default]
     Counting,
     Whole,
@@ -192,6 +192,6 @@ impl<T> Attempt<T> {
 
     /// Whether more of it will come.
     pub fn goes_on(&self) -> bool {
-        self.failed.is_none() && self.reach.progress == Progress::Counting
+        self.failed.is_none() && self.reach.coverage == Coverage::Counting
     }
 }

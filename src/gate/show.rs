@@ -58,7 +58,8 @@ impl Gate {
         entry.tool = Some(method.into());
         entry.digest = Some(request.digest());
         entry.identity = Some(identity);
-        let mut entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
+        entries::add_request(&mut entry, request);
+        let mut entry = entry.with("bytes", request.line().content().len());
         entries::add_provenance(&mut entry, request);
         self.record(entry);
     }

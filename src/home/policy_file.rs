@@ -11,7 +11,7 @@ use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
 
-/// A policy is text that people write; more than this is something else.
+/// A policy is text that people write: a larger file is none.
 const CAP: u64 = 4 << 20;
 
 /// Which file holds the policy.

@@ -1,23 +1,24 @@
-//! Processes that the server's own processes left behind: they become the wrapper's children, and are buried. Ends none.
+//! Reaps the processes that the server's own processes left behind: they become the wrapper's children. Ends none.
 //!
 //! A server that forks, starts a session and forks again would escape every look at parents and groups, and could
-//! then pose as a console. Where its orphans fall to the wrapper instead of to the first process of the system, their
-//! descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of the user's.
+//! then pose as a console. Where the wrapper becomes the parent of its orphans, instead of the first process of the
+//! system, their descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of
+//! the user's.
 #![allow(unsafe_code)] // waitid(2) tells which child has ended without taking its status from whoever waits for it.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The wish to know of ended children.
+/// Reports of children that ended (SIGCHLD).
 #[derive(Debug)]
 pub struct Adopted {
     ended: Signal,
 }
 
 impl Adopted {
-    /// Has the orphans of whatever is started from here on fall to this process. To be called after the guardian was
-    /// forked, which must not be ours, and before the server is.
+    /// Makes this process the parent of all orphans among its descendants. To be called after the guardian was forked, which
+    /// must not become our child, and before the server is.
     ///
     /// # Errors
     /// The system's; then descent is seen as far as parents and groups show it.
@@ -28,8 +29,8 @@ impl Adopted {
         Ok(Self { ended })
     }
 
-    /// Buries adopted processes as they end, for as long as the wrapper lives. `server` is buried by its own keeper.
-    pub async fn bury(mut self, server: Option<u32>) {
+    /// Reaps adopted processes as they end, for as long as the wrapper lives; `server` is left to [`super::child`].
+    pub async fn reap(mut self, server: Option<u32>) {
         let server = server.and_then(|id| libc::pid_t::try_from(id).ok());
         while self.ended.recv().await.is_some() {
             while let Some(pid) = ended_child() {
@@ -44,7 +45,7 @@ impl Adopted {
     }
 }
 
-/// A child that has ended and was not buried yet; it stays so.
+/// A child that has ended and was not reaped yet; it stays so.
 fn ended_child() -> Option<libc::pid_t> {
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: all zeros is a valid siginfo_t; waitid(2) fills it and leaves the child as it is.

@@ -1,4 +1,4 @@
-//! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. Whatever goes wrong asks.
+//! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. After any error the operator is asked.
 
 use std::process::Stdio;
 use std::time::Instant;

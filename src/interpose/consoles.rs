@@ -19,7 +19,7 @@ use crate::link::server::{FromConsoles, Server};
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
 
-/// What it takes to become visible, once the first message that is no probe comes.
+/// What consoles are told of this wrapper, from the first message on that is no host's probe.
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,

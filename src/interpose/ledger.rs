@@ -1,4 +1,4 @@
-//! Entries on their way to the scribe: what something waits for goes at once, the rest rides along or follows soon.
+//! Entries on their way to the scribe: an entry that something waits for goes at once, the others with it or soon after.
 
 use crate::audit::record::{Entry, Kind};
 

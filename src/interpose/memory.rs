@@ -29,8 +29,9 @@ pub async fn give_back() {
 }
 
 /// Takes the program's own pages out of this process. Those that run on are mapped again at their next use, from the system's
-/// cache. For the end of each part of the start, which is not needed again: the command line is read, the log is open, a
-/// first call is recorded. A quarter of the pages is only there for that, and calls may come before any timer on a machine that does much else.
+/// cache. To be called at the end of each part of the start, whose code is not needed again: the command line is read, the log
+/// is open, a first call is recorded. A quarter of the pages is only there for that, and on a busy machine calls may come
+/// before any timer.
 pub fn unmap_program() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

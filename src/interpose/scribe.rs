@@ -372,7 +372,7 @@ impl Scribe {
 }
 
 fn arguments((_, entry): &(u64, Box<Entry>)) -> usize {
-    entry.arguments.as_ref().map_or(0, String::len)
+    entry.arguments.as_ref().map_or(0, |arguments| arguments.len())
 }
 
 fn tell(to_loop: &UnboundedSender<Done>, what: What) {

@@ -127,7 +127,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let adopted = Adopted::start();
     let mut child = Child::spawn(&command, environment, guardian, core)?;
     match adopted {
-        Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
+        Ok(adopted) => drop(tokio::spawn(adopted.reap(child.id()))),
         Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
     }
     let (to_us, done) = unbounded_channel();

@@ -7,7 +7,7 @@ const ASKED: u64 = 1_200_000;
 /// Microseconds it has after SIGTERM.
 const TERMINATED: u64 = 800_000;
 
-/// Microseconds after SIGKILL for the last bytes in the pipe, and for the system to bury the process.
+/// Microseconds after SIGKILL for the last bytes in the pipe, and for the system to reap the process.
 const KILLED: u64 = 500_000;
 
 /// How far the end has come.

@@ -31,6 +31,9 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
 
 /// Rules on one call, with what is known of where its paths lead.
 pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
+    if policy.rules.is_empty() {
+        return default_ruling(policy, question, None);
+    }
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<(Fit, &Rule)> = None;
     let prepared = Prepared::of(question);

@@ -1,27 +1,15 @@
 //! Values as TOML writes them, so that a person reading the file sees every character. Owns no file and no rule.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
+
+use crate::capability::codegen::text::literal;
 
 /// A text in quotes. What does not show itself is escaped.
 pub fn text(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            ' '..='~' => out.push(c),
-            c if c.is_alphanumeric() => out.push(c),
-            // Writing to a String does not fail.
-            c if u32::from(c) <= 0xffff => drop(write!(out, "\\u{:04X}", u32::from(c))),
-            c => drop(write!(out, "\\U{:08X}", u32::from(c))),
-        }
-    }
-    out.push('"');
-    out
+    literal(text, |c| match u32::from(c) {
+        code @ ..=0xffff => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    })
 }
 
 /// One text, or a list of them.

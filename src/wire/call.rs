@@ -12,6 +12,7 @@ use super::fields::in_pointer;
 use super::fold;
 use super::id::Id;
 use super::inputs::{Inputs, Question};
+use super::json::Json;
 use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
 use super::strict::{Kind, Reader};
@@ -170,6 +171,11 @@ impl Call {
     /// The exact JSON text of `arguments`; `{}` where the host sent none.
     pub fn arguments_text(&self) -> &str {
         self.text(self.parts.arguments.as_ref()).unwrap_or("{}")
+    }
+
+    /// The same, for what outlives the call.
+    pub fn arguments(&self) -> Json {
+        Json::of_strict(self.arguments_text())
     }
 
     /// How many values the line holds, each inside another too.

@@ -26,6 +26,23 @@ pub struct Question {
     pub(super) params: Option<Range<usize>>,
 }
 
+/// Why readers could differ on the requests of a message, for the record: one sentence, no foreign text.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Odd {
+    #[error(transparent)]
+    Json(#[from] Fault),
+    #[error("a key of the result differs from `inputRequests` only in case or form")]
+    Shadowed,
+    #[error("`inputRequests` is not an object")]
+    NoObject,
+    #[error("a request in `inputRequests` is not an object")]
+    NoRequest,
+    #[error("a key in `inputRequests` differs from `method` or `params` only in case or form")]
+    ShadowedInside,
+    #[error("a request in `inputRequests` has no `method`")]
+    NoMethod,
+}
+
 impl Inputs {
     /// The methods of the requests, in the order they are written in.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
@@ -36,85 +53,79 @@ impl Inputs {
 /// Reads the requests inside a message; `None` where there are none.
 ///
 /// # Errors
-/// Why readers could differ on what is asked, for the record: one sentence, no foreign text.
-pub fn read(content: &[u8]) -> Result<Option<Inputs>, String> {
-    let mut reader = Reader::new(content).map_err(text)?;
+/// [`Odd`]: readers could differ on what is asked.
+pub fn read(content: &[u8]) -> Result<Option<Inputs>, Odd> {
+    let mut reader = Reader::new(content)?;
     let mut found = None;
-    let mut message = reader.enter().map_err(text)?;
-    while let Some(key) = reader.member(&mut message).map_err(text)? {
+    let mut message = reader.enter()?;
+    while let Some(key) = reader.member(&mut message)? {
         let is_body = matches!(&*reader.decoded(&key), "result" | "params");
-        if is_body && reader.kind().map_err(text)? == Kind::Object {
+        if is_body && reader.kind()? == Kind::Object {
             body(&mut reader, &mut found)?;
         } else {
-            reader.skip().map_err(text)?;
+            reader.skip()?;
         }
     }
     let (values, longest_key) = (reader.values(), reader.longest_key());
-    reader.end().map_err(text)?;
+    reader.end()?;
     let inputs = found.map(|(span, questions)| Inputs { span, questions, values, longest_key });
     Ok(inputs.filter(|inputs| !inputs.questions.is_empty()))
 }
 
 /// Reads a result, or the `params` of a notification.
-fn body(reader: &mut Reader<'_>, found: &mut Option<(Range<usize>, Vec<Question>)>) -> Result<(), String> {
-    let mut members = reader.enter().map_err(text)?;
-    while let Some(key) = reader.member(&mut members).map_err(text)? {
+fn body(reader: &mut Reader<'_>, found: &mut Option<(Range<usize>, Vec<Question>)>) -> Result<(), Odd> {
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
         let key = reader.decoded(&key);
         if fold::shadows(&key, INPUTS) {
-            return Err("a key of the result differs from `inputRequests` only in case or form".to_owned());
+            return Err(Odd::Shadowed);
         }
         let is_inputs = INPUTS.contains(&&*key);
-        if is_inputs && reader.kind().map_err(text)? == Kind::Object {
+        if is_inputs && reader.kind()? == Kind::Object {
             *found = Some(inputs(reader)?);
             continue;
         }
-        let value = reader.skip().map_err(text)?;
+        let value = reader.skip()?;
         // Null is no requests, as every reader has it.
         if is_inputs && reader.raw(value) != "null" {
-            return Err("`inputRequests` is not an object".to_owned());
+            return Err(Odd::NoObject);
         }
     }
     Ok(())
 }
 
-fn inputs(reader: &mut Reader<'_>) -> Result<(Range<usize>, Vec<Question>), String> {
+fn inputs(reader: &mut Reader<'_>) -> Result<(Range<usize>, Vec<Question>), Odd> {
     let (start, mut questions) = (reader.at(), Vec::new());
-    let mut members = reader.enter().map_err(text)?;
-    while reader.member(&mut members).map_err(text)?.is_some() {
-        if reader.kind().map_err(text)? != Kind::Object {
-            return Err("a request in `inputRequests` is not an object".to_owned());
+    let mut members = reader.enter()?;
+    while reader.member(&mut members)?.is_some() {
+        if reader.kind()? != Kind::Object {
+            return Err(Odd::NoRequest);
         }
         questions.push(question(reader)?);
     }
     Ok((start..reader.at(), questions))
 }
 
-fn question(reader: &mut Reader<'_>) -> Result<Question, String> {
+fn question(reader: &mut Reader<'_>) -> Result<Question, Odd> {
     let (mut method, mut params) = (None, None);
-    let mut members = reader.enter().map_err(text)?;
-    while let Some(key) = reader.member(&mut members).map_err(text)? {
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
         match &*reader.decoded(&key) {
-            "method" if reader.kind().map_err(text)? == Kind::Text => {
-                let found = reader.string().map_err(text)?;
+            "method" if reader.kind()? == Kind::Text => {
+                let found = reader.string()?;
                 method = Some(reader.decoded(&found).into_owned());
             }
-            "params" => params = Some(reader.skip().map_err(text)?),
+            "params" => params = Some(reader.skip()?),
             key if fold::shadows(key, &["method", "params"]) => {
-                return Err(
-                    "a key in `inputRequests` differs from `method` or `params` only in case or form".to_owned()
-                );
+                return Err(Odd::ShadowedInside);
             }
             _ => {
-                reader.skip().map_err(text)?;
+                reader.skip()?;
             }
         }
     }
-    let method = method.ok_or_else(|| "a request in `inputRequests` has no `method`".to_owned())?;
+    let method = method.ok_or(Odd::NoMethod)?;
     Ok(Question { method, params })
-}
-
-fn text(fault: Fault) -> String {
-    fault.to_string()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod flaw;
 pub(crate) mod fold;
 pub mod id;
 pub mod inputs;
+pub mod json;
 mod judge;
 pub mod line;
 pub mod message;

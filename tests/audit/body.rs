@@ -24,7 +24,7 @@ fn a_full_decision() {
     entry.rule = Some("scratch \"files\"".to_owned());
     entry.latency_us = Some(12_034);
     entry.policy = Some(Digest::of(b"policy"));
-    entry.arguments = Some(r#"{ "path": "/tmp/a", "password": "hunter2", "n": 1.50 }"#.to_owned());
+    entry.arguments = Some(r#"{ "path": "/tmp/a", "password": "hunter2", "n": 1.50 }"#.parse().unwrap());
     let entry =
         entry.with("reason", "asked,\nthen approved").with("command", serde_json::json!(["npx", "--token", "abc"]));
     insta::assert_snapshot!(body(&entry), @r#"{"time":"2026-11-21T10:00:00.012Z","kind":"decision","server":"filesystem","session":"s1","ticket":"filesystem-12","tool":"write_file","target":"/tmp/12","badge":"MUTATES","identity":"2e6e42df3b5d6f02","ruling":"ask","verdict":"approve","by":"operator","rule":"scratch \"files\"","digest":"38a9c1e721584da284b90ceea4ed7eb8db15ac4ea86c2c75ec925d5f8799fcf0","latency_ms":12.034,"arguments":{"path":"/tmp/a","password":"redacted:326eb4f6783e519f","n":1.50},"cut":null,"assurance":"L0","policy":"823412d1eacb67956220e532959f0104603057c88704863ca38e7cd188fda812","detail":{"reason":"asked,\nthen approved","command":["npx","--token","redacted:127da4ced6a839b8"]}}"#);

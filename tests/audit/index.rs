@@ -67,7 +67,7 @@ fn entry(dice: &mut Dice, n: i64) -> Entry {
     entry.digest = Some(Digest::of(&(n / 3).to_be_bytes()));
     entry.latency_us = Some(dice.roll(10_000_000));
     let text = serde_json::json!({ "path": format!("/home/{}/{n}", dice.one(&WORDS)), "n": dice.roll(100_000) });
-    entry.arguments = Some(text.to_string());
+    entry.arguments = Some(text.to_string().parse().unwrap());
     entry.target = dice.perhaps(&["a/1", "b", "a\"/1", "src/main.rs"]).map(Into::into);
     entry.with("reason", dice.one(&WORDS))
 }

@@ -346,7 +346,7 @@ fn hostile_text_is_made_visible() {
     entry.ticket = Some("evil-1".into());
     entry.tool = Some(nasty.into());
     entry.rule = Some(nasty.to_owned());
-    entry.arguments = Some("{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}".to_owned());
+    entry.arguments = Some("{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}".parse().unwrap());
     append(&db, [entry.with("reason", nasty)]);
     for line in
         ["log list", "log list --json", "log list --jsonl", "log show 1", "log show 1 --json", "log show evil-1"]

@@ -62,7 +62,8 @@ fn a_call_that_a_rule_decided_names_who_made_the_rule() {
 fn difficult(db: &Path) {
     let mut odd = write(2);
     odd.tool = Some("=cmd|'/c calc'!A1".into());
-    odd.arguments = Some("{\"text\":\"a,\\\"b\\\"\\n\u{202e}c\",\"n\":1.50,\"password\":\"hunter2hunter2\"}".into());
+    odd.arguments =
+        Some("{\"text\":\"a,\\\"b\\\"\\n\u{202e}c\",\"n\":1.50,\"password\":\"hunter2hunter2\"}".parse().unwrap());
     append(db, [read(1), odd, read(3)]);
 }
 
@@ -220,7 +221,7 @@ fn what_was_detected_is_counted_once_for_each_call() {
             write(1),
             write(2).with("reason", "the arguments do not fit the tool's input schema"),
             // Words of a call are no detection.
-            Entry { arguments: Some(r#"{"note":"disputed unexpected-behavior"}"#.into()), ..asked(3) },
+            Entry { arguments: Some(r#"{"note":"disputed unexpected-behavior"}"#.parse().unwrap()), ..asked(3) },
             tools("definition", "changed"),
             tools("definition", "new"),
             tools("review", "pinned as PURE|READ|DATA"),

@@ -95,7 +95,7 @@ fn there_is_room_for_more_entries_once_those_that_wait_are_recorded() {
     assert!(scribe.scribe.has_room());
     let (_other, db) = folder();
     let mut scribe = Loop::over(&db);
-    scribe.record(vec![(1, Entry { arguments: Some("1".repeat(1 << 20)), ..read(1) })]);
+    scribe.record(vec![(1, Entry { arguments: Some("1".repeat(1 << 20).parse().unwrap()), ..read(1) })]);
     assert!(!scribe.scribe.has_room(), "one with large arguments takes it as well");
     scribe.until(1);
     assert!(scribe.scribe.has_room());
@@ -169,7 +169,7 @@ fn a_large_entry_is_sealed_elsewhere_and_keeps_its_place() {
     let mut scribe = Loop::over(&db);
     scribe.open();
     let mut large = read(2);
-    large.arguments = Some(format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20)));
+    large.arguments = Some(format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20)).parse().unwrap());
     scribe.record(vec![(1, read(1)), (2, large), (3, read(3))]);
     assert_eq!(scribe.recorded(), [1], "the loop does not wait for it");
     scribe.record(vec![(4, write(4))]);
@@ -186,7 +186,7 @@ fn a_large_entry_is_recorded_though_the_wrapper_ends() {
     let mut scribe = Loop::over(&db);
     scribe.open();
     let mut large = read(1);
-    large.arguments = Some(format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20)));
+    large.arguments = Some(format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20)).parse().unwrap());
     scribe.record(vec![(1, large), (2, read(2))]);
     scribe.scribe.finish().unwrap();
     assert_eq!(tickets(&db), ["filesystem-1", "filesystem-2"]);
@@ -201,7 +201,7 @@ fn when_the_log_is_behind_entries_wait() {
     let lock = std::fs::File::options().write(true).open(db.with_extension("lock")).unwrap();
     lock.lock().unwrap();
     let mut entry = read(1);
-    entry.arguments = Some(format!(r#"{{"text":"{}"}}"#, "word ".repeat(2_000)));
+    entry.arguments = Some(format!(r#"{{"text":"{}"}}"#, "word ".repeat(2_000)).parse().unwrap());
     for n in 0..600 {
         scribe.record(vec![(n, entry.clone())]);
     }
@@ -219,7 +219,7 @@ fn two_journals_take_turns_once_they_have_grown() {
     let mut scribe = Loop::over(&db);
     scribe.open();
     let mut entry = read(1);
-    entry.arguments = Some(format!(r#"{{"text":"{}"}}"#, "word ".repeat(3_000)));
+    entry.arguments = Some(format!(r#"{{"text":"{}"}}"#, "word ".repeat(3_000)).parse().unwrap());
     for n in 0..600 {
         scribe.record(vec![(n, entry.clone())]);
         scribe.turn();
@@ -343,7 +343,7 @@ fn the_key_is_made_once_for_the_user_alone() {
     for _ in 0..2 {
         let mut scribe = Loop::over(&db);
         let mut entry = read(1);
-        entry.arguments = Some(r#"{"password":"hunter2"}"#.to_owned());
+        entry.arguments = Some(r#"{"password":"hunter2"}"#.parse().unwrap());
         scribe.record(numbered([entry]));
         assert!(matches!(scribe.until(1), [Ack::Recorded(_)]));
         scribe.scribe.finish().unwrap();

@@ -95,7 +95,7 @@ fn decision(n: i64) -> Entry {
     entry.verdict = Some(VerdictWord::Approve);
     entry.by = Some(By::Default);
     entry.policy = Some(Digest::of(b"policy"));
-    entry.arguments = Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":40}}"#));
+    entry.arguments = Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":40}}"#).parse().unwrap());
     entry
         .with("reason", "PURE tools are allowed by default")
         .with("words", "PURE LISTS filesystem")

@@ -152,7 +152,7 @@ fn entry(n: i64, records: i64) -> Entry {
     entry.ruling = Some(Decision::Allow);
     entry.verdict = Some(if n % 200 == 0 { VerdictWord::Deny } else { VerdictWord::Approve });
     entry.by = Some(By::Default);
-    entry.arguments = Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":40}}"#));
+    entry.arguments = Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":40}}"#).parse().unwrap());
     let reason = if n == records / 10 / 2 * 2 { "a needle in the hay" } else { "PURE tools are allowed by default" };
     entry
         .with("reason", reason)

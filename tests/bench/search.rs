@@ -223,8 +223,11 @@ fn entry(n: i64, kind: Kind, asked: bool) -> Entry {
         return entry;
     }
     let what = if n % 90_001 == 90_000 { "needle" } else { "notes" };
-    entry.arguments =
-        Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":{},"for":"{what}"}}"#, n % 97));
+    entry.arguments = Some(
+        format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":{},"for":"{what}"}}"#, n % 97)
+            .parse()
+            .unwrap(),
+    );
     entry
         .with("reason", "PURE tools are allowed by default")
         .with("words", "PURE LISTS filesystem")

@@ -12,7 +12,7 @@ use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Model, Overlay, Settings};
 use mcp_approve::console::theme::Palette;
-use mcp_approve::console::tried::{Matched, Progress, Reach, Tried};
+use mcp_approve::console::tried::{Coverage, Matched, Reach, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;
@@ -108,7 +108,7 @@ impl Desk {
     /// What past calls say of the rules on offer in the open panel.
     pub fn tried(&mut self, matched: Vec<Matched>) {
         let Some(Overlay::Rule(maker)) = &self.model.overlay else { panic!("no panel is open") };
-        let reach = Reach { calls: 120, progress: Progress::Whole };
+        let reach = Reach { calls: 120, coverage: Coverage::Whole };
         let found = Tried::Rules { id: maker.past.id, matched: Arc::new(matched), reach };
         self.send(Msg::Found(Finding::Tried(found)));
         self.draw();

@@ -34,7 +34,7 @@ fn yesterday(home: &Path) {
         let mut entry = Entry::new(at.as_millisecond(), Kind::Decision, &"files".into(), &"s1".into());
         (entry.ticket, entry.tool) = (Some(format!("files-{n}").into()), Some("write_file".into()));
         entry.target = Some("/home/ada/notes/README.md".into());
-        entry.arguments = Some(r#"{"path":"/home/ada/notes/README.md"}"#.into());
+        entry.arguments = Some(r#"{"path":"/home/ada/notes/README.md"}"#.parse().unwrap());
         (entry.badge, entry.ruling) = (Some(Badge::Mutates), Some(Decision::Ask));
         (entry.verdict, entry.by) = (Some(verdict), Some(By::Operator));
         (n, entry.with("operator", "ada (pid 7)").with("reason", format!("reason {n}")))

@@ -33,7 +33,7 @@ fn original() -> Original {
         for n in from..to {
             let mut entry = Entry::new(n, Kind::Decision, &Arc::from("s"), &Arc::from("session"));
             entry.ticket = Some(format!("s-{n}").into());
-            entry.arguments = Some(format!(r#"{{"path":"/tmp/{n}"}}"#));
+            entry.arguments = Some(format!(r#"{{"path":"/tmp/{n}"}}"#).parse().unwrap());
             store.append(&[(1, entry)], &Redactor::new(&[7; 32])).unwrap();
         }
         store.sync().unwrap();

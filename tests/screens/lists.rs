@@ -5,6 +5,7 @@ pub mod scenes;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::audit::chain::Break;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::audit::tally::{RuleTally, SessionTally, ToolTally};
@@ -84,7 +85,7 @@ fn how_far_the_index_is_stands_below_the_log_until_it_is_level() {
 fn a_record_in_full() {
     at_every_size("record", |desk| open_record(desk, Ok(())));
     let mut desk = Desk::connected(80, 24);
-    open_record(&mut desk, Err("record 398 does not carry the link it must have".into()));
+    open_record(&mut desk, Err(Break::Changed { seq: 398 }));
     desk.line("BROKEN      ✗ record 398 does not carry the link");
     desk.line("the whole call");
 }

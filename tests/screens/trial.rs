@@ -13,7 +13,7 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::console::trial::start;
-use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested, Trial, Tried, Which};
+use mcp_approve::console::tried::{Coverage, Matched, Reach, Replayed, Suggested, Trial, Tried, Which};
 use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
 use mcp_approve::home::policy_file::PolicyPlace;
@@ -34,7 +34,7 @@ fn asked(n: i64, server: &str, tool: &str, path: &str, verdict: VerdictWord, by:
         entry
     };
     let mut asked = entry(Kind::DecisionAsked).with("words", "MUTATES|CREATE|ACK");
-    asked.arguments = Some(serde_json::json!({ "path": path, "content": "x" }).to_string());
+    asked.arguments = Some(serde_json::json!({ "path": path, "content": "x" }).to_string().parse().unwrap());
     let mut decision = entry(Kind::Decision);
     (decision.verdict, decision.by) = (Some(verdict), Some(by));
     [asked, decision]
@@ -47,7 +47,7 @@ fn passed(n: i64) -> [Entry; 1] {
     entry.badge = Some(Badge::Pure);
     (entry.ticket, entry.tool) = (Some(format!("filesystem-{n}").into()), Some("read_file".into()));
     (entry.ruling, entry.verdict, entry.by) = (Some(Decision::Allow), Some(VerdictWord::Approve), Some(By::Default));
-    entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.to_owned());
+    entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.parse().unwrap());
     [entry]
 }
 
@@ -107,7 +107,7 @@ impl Trials {
     fn matched(&self, of: u64) -> (Arc<Vec<Matched>>, Reach) {
         loop {
             match self.hear() {
-                Tried::Rules { id, matched, reach } if id == of && reach.progress != Progress::Counting => {
+                Tried::Rules { id, matched, reach } if id == of && reach.coverage != Coverage::Counting => {
                     return (matched, reach);
                 }
                 Tried::Rules { .. } => {}
@@ -120,7 +120,7 @@ impl Trials {
         self.ask.send(Trial::Policy { id: 1, which }).unwrap();
         loop {
             match self.hear() {
-                Tried::Policy { replayed, reach, .. } if reach.progress != Progress::Counting => {
+                Tried::Policy { replayed, reach, .. } if reach.coverage != Coverage::Counting => {
                     return (replayed, reach);
                 }
                 Tried::Policy { .. } => {}
@@ -149,7 +149,7 @@ fn each_rule_tells_the_past_calls_of_its_tool_those_denied_first() {
     trials.rules(1, &[NOTES, "", "when = [{ arg = 'path', eq = '/home/ada/other/7.md' }]", "tool = 'read_file'"]);
     let (matched, reach) = trials.matched(1);
     // The other server's call is none of this tool's.
-    assert_eq!(reach, Reach { calls: 8, progress: Progress::Whole });
+    assert_eq!(reach, Reach { calls: 8, coverage: Coverage::Whole });
     let counts: Vec<_> = matched.iter().map(|one| (one.calls, one.asked, one.denied)).collect();
     assert_eq!(counts, [(6, 6, 1), (8, 8, 1), (1, 1, 0), (0, 0, 0)]);
     let lines: Vec<_> = matched[0].lines.iter().map(|one| (one.target.as_str(), one.ended)).collect();
@@ -167,7 +167,7 @@ fn a_log_with_an_index_tells_the_same_as_one_without() {
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES]);
     let (without, reach) = trials.matched(1);
-    assert_eq!((reach.calls, reach.progress), (16, Progress::Whole));
+    assert_eq!((reach.calls, reach.coverage), (16, Coverage::Whole));
     assert_eq!((without[0].calls, without[0].denied), (12, 2));
     assert_eq!(without[0].lines.iter().map(|line| line.ended).take(3).collect::<Vec<_>>()[..2], [Ended::Refused; 2]);
     let reader = Reader::open(&db).unwrap().expect("a log");
@@ -197,7 +197,7 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
         server: server.map(str::to_owned),
     };
     let (replayed, reach) = trials.replayed(accepted(None));
-    assert_eq!((reach, replayed.changed), (Reach { calls: 12, progress: Progress::Whole }, 7));
+    assert_eq!((reach, replayed.changed), (Reach { calls: 12, coverage: Coverage::Whole }, 7));
     assert_eq!(replayed.counts, [(Decision::Ask, Decision::Allow, 7)]);
     let (line, now, rule) = &replayed.changes[0];
     assert_eq!((line.target.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
@@ -231,7 +231,7 @@ fn no_log_is_no_trouble_and_no_log_at_all_is() {
     let db = folder.path().join("audit.db");
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES]);
-    assert_eq!(trials.matched(1), (Arc::new(vec![Matched::default()]), Reach { calls: 0, progress: Progress::Whole }));
+    assert_eq!(trials.matched(1), (Arc::new(vec![Matched::default()]), Reach { calls: 0, coverage: Coverage::Whole }));
     std::fs::write(&db, "this is no database, and long enough to be read as one; it is not ".repeat(40)).unwrap();
     trials.rules(2, &[NOTES]);
     assert!(matches!(trials.hear(), Tried::Failed { id: 2, why } if why.contains(';')));
@@ -271,7 +271,7 @@ fn what_somebody_looks_at_comes_first() {
     let mut heard = Vec::new();
     while !heard.contains(&3) {
         let (id, over) = match trials.hear() {
-            Tried::Rules { id, reach, .. } => (id, reach.progress != Progress::Counting),
+            Tried::Rules { id, reach, .. } => (id, reach.coverage != Coverage::Counting),
             Tried::Suggestions { id, .. } => (id, true),
             other => panic!("{other:?}"),
         };

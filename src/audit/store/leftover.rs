@@ -46,33 +46,20 @@ pub enum Left {
 }
 
 /// What is wrong with a journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// Somebody changed it.
+    #[error("entries of a wrapper that ended were changed before they reached the log")]
     Changed,
     /// A part of its database is missing. A loss of power does that before the first sync, and so can whoever may write the file.
+    #[error(
+        "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
+    )]
     Incomplete,
 }
 
-impl Damage {
-    /// Ends the name of the file that is kept aside.
-    fn extension(self) -> &'static str {
-        match self {
-            Self::Changed => "broken",
-            Self::Incomplete => "incomplete",
-        }
-    }
-
-    /// What happened to the entries.
-    pub fn says(self) -> &'static str {
-        match self {
-            Self::Changed => "entries of a wrapper that ended were changed before they reached the log",
-            Self::Incomplete => {
-                "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
-            }
-        }
-    }
-}
+/// How the files are named that are kept aside.
+const ASIDE: [(Damage, &str); 2] = [(Damage::Changed, "broken"), (Damage::Incomplete, "incomplete")];
 
 /// Folds what dead wrappers left beside the log at `log`, and tells what could not be.
 pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
@@ -297,7 +284,7 @@ fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &s
     let time = i64::try_from(changed.as_millis()).unwrap_or(i64::MAX);
     let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
     let entry = Entry::new(time, Kind::Fault, &Arc::from("mcp-approve"), &Arc::from("audit log"))
-        .with("what", damage.says())
+        .with("what", damage.to_string())
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
     let mut part = Part::new(dead.writer, 1);
@@ -308,7 +295,8 @@ fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &s
 
 /// Renames a journal so that no reader folds it again. The write-ahead log goes first: it holds what matters.
 fn set_aside(path: &Path, damage: Damage) -> Result<(), StoreError> {
-    let aside = path.with_extension(damage.extension());
+    let extension = ASIDE.iter().find(|(of, _)| *of == damage).map_or("broken", |(_, extension)| extension);
+    let aside = path.with_extension(extension);
     for suffix in ["-wal", ""] {
         match fs::rename(place::beside(path, suffix), place::beside(&aside, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(place::failed(path, &error)),
@@ -348,8 +336,8 @@ fn aside(folder: &Path) -> Vec<Left> {
         let path = entry.ok()?.path();
         let extension = path.extension()?.to_str()?;
         let extension = extension.strip_suffix("-wal").unwrap_or(extension);
-        let damage = [Damage::Changed, Damage::Incomplete].into_iter().find(|one| one.extension() == extension)?;
-        Some((path.with_extension(extension), damage))
+        let (damage, _) = ASIDE.iter().find(|(_, known)| *known == extension)?;
+        Some((path.with_extension(extension), *damage))
     });
     // Two files, or one of them.
     let aside: BTreeMap<_, _> = aside.collect();

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::fault::Fault;
 use super::leftover::{self, Left};
 use super::open::{Contents, connect, examine, row_of};
-use crate::audit::chain::{Head, Row, Verifier};
+use crate::audit::chain::{Break, Head, Row, Verifier};
 use crate::audit::error::StoreError;
 use crate::audit::place;
 use crate::wire::digest::Digest;
@@ -97,19 +97,16 @@ impl Reader {
         Ok(u64::try_from(newest).unwrap_or(0))
     }
 
-    /// Whether the link of a record follows from the record before it and from its own bytes; why not.
-    pub fn follows(&self, seq: u64) -> Result<Result<(), String>, StoreError> {
+    /// Whether the link of a record follows from the record before it and from its own bytes.
+    pub fn follows(&self, seq: u64) -> Result<Result<(), Break>, StoreError> {
         let last = seq.saturating_sub(1);
         let link = |row: Row<'_>| <[u8; 32]>::try_from(row.link).map(Digest::from_bytes).ok();
         let before = if last == 0 { Some(Head::EMPTY.link) } else { self.one(last, link)?.flatten() };
         let Some(link) = before else {
-            return Ok(Err(format!("record {seq} follows from nothing: record {last} is missing")));
+            return Ok(Err(Break::Missing { expected: last, found: i64::try_from(seq).unwrap_or(i64::MAX) }));
         };
         let checked = self.one(seq, |row| Verifier::after(Head { seq: last, link }).take(&row))?;
-        Ok(checked.map_or_else(
-            || Err(format!("record {seq} is missing")),
-            |checked| checked.map(|_| ()).map_err(|broken| broken.to_string()),
-        ))
+        Ok(checked.unwrap_or(Err(Break::Malformed { seq })).map(|_| ()))
     }
 
     /// Shows one record; `None` when the log has none of that number.

@@ -19,7 +19,8 @@ use crate::audit::place;
 use crate::audit::sealed::Part;
 use crate::wire::digest::Digest;
 
-const INSERT: &str = "INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)";
+/// A record gets the place after the last one: to look for a given place takes SQLite longer.
+const INSERT: &str = "INSERT INTO record (writer, body, link) VALUES (?1, ?2, ?3)";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
     "INSERT INTO fold (writer, upto) VALUES (?1, ?2) ON CONFLICT (writer) DO UPDATE SET upto = excluded.upto";
@@ -123,9 +124,15 @@ impl State {
     fn insert(&self, part: &Part, known: usize) -> Result<u64, Fault> {
         let mut head = last(&self.db)?.unwrap_or(Head::EMPTY);
         let mut insert = self.db.prepare_cached(INSERT)?;
+        insert.raw_bind_parameter(1, part.writer)?;
         for (body, digest) in part.sealed.after(known) {
             head = head.next(&part.writer, digest);
-            insert.execute(params![number(head.seq)?, part.writer, body, head.link.as_bytes()])?;
+            insert.raw_bind_parameter(2, body)?;
+            insert.raw_bind_parameter(3, head.link.as_bytes())?;
+            insert.raw_execute()?;
+            if self.db.last_insert_rowid() != number(head.seq)? {
+                return Err(Fault::Shape("a record did not get the place after the last one"));
+            }
         }
         Ok(head.seq)
     }

@@ -4,7 +4,7 @@
 mod csharp;
 mod plan;
 mod rust;
-mod text;
+pub mod text;
 
 use std::fmt;
 

@@ -35,7 +35,7 @@ pub fn csharp_literal(text: &str) -> String {
 }
 
 /// A text in quotes, with what does not show itself as the language escapes it.
-fn literal(text: &str, escape: impl Fn(char) -> String) -> String {
+pub fn literal(text: &str, escape: impl Fn(char) -> String) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {

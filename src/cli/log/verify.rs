@@ -132,7 +132,7 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
     } else if verified::is_lost(noted, verified.last(), reader)? {
         Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
     } else {
-        damage(reader.left()).map(|damage| damage.says().to_owned())
+        damage(reader.left()).map(|damage| damage.to_string())
     })
 }
 
@@ -162,7 +162,7 @@ fn left_json(left: &Left) -> Value {
     match left {
         Left::Aside { path, damage: Damage::Changed } => json!({ "path": path.display().to_string(), "changed": true }),
         Left::Aside { path, damage } => {
-            json!({ "path": path.display().to_string(), "changed": false, "why": damage.says() })
+            json!({ "path": path.display().to_string(), "changed": false, "why": damage.to_string() })
         }
         Left::Unfolded { path, why } => {
             json!({ "path": path.display().to_string(), "changed": false, "why": why })
@@ -173,19 +173,12 @@ fn left_json(left: &Left) -> Value {
 fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
     for one in left {
         match one {
-            Left::Aside { path, damage } => {
-                let what = match damage {
-                    Damage::Changed => "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG",
-                    Damage::Incomplete => {
-                        "A JOURNAL IS INCOMPLETE: the power was lost before the disk had it, or it was overwritten"
-                    }
-                };
-                writeln!(
-                    out,
-                    "{what}: what a server's wrapper left when it died is kept in\n  {}",
-                    visible(&path.display().to_string())
-                )?;
-            }
+            Left::Aside { path, damage } => writeln!(
+                out,
+                "{}; what it left is kept in\n  {}",
+                damage.to_string().to_uppercase(),
+                visible(&path.display().to_string())
+            )?,
             Left::Unfolded { path, why } => writeln!(
                 out,
                 "Not checked: entries in {} that are not in the log yet: {}.",

@@ -23,12 +23,12 @@ pub struct Batch {
 pub struct Listed {
     pub members: Vec<Armed>,
     pub since: i64,
-    pub end: Extent,
+    pub shown: ShownTo,
 }
 
 /// How far a list was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum ShownTo {
     Partly,
     ToItsEnd,
 }
@@ -98,7 +98,7 @@ impl Model {
     pub fn listed(&self, batch: &Batch) -> Result<(), Unlisted> {
         let listed = self.listed.as_ref().filter(|listed| listed.members == batch.members);
         let listed = listed.ok_or(Unlisted::TooSoon)?;
-        if listed.end == Extent::Partly {
+        if listed.shown == ShownTo::Partly {
             return Err(Unlisted::Unread);
         }
         if self.now - listed.since < ARMING {
@@ -116,9 +116,9 @@ impl Model {
         };
         let reached = rows > 0 && batch.top + rows >= batch.members.len();
         let last = self.listed.take().filter(|listed| listed.members == batch.members);
-        let seen = last.as_ref().is_some_and(|listed| listed.end == Extent::ToItsEnd);
-        let end = if reached || seen { Extent::ToItsEnd } else { Extent::Partly };
+        let seen = last.as_ref().is_some_and(|listed| listed.shown == ShownTo::ToItsEnd);
+        let shown = if reached || seen { ShownTo::ToItsEnd } else { ShownTo::Partly };
         let since = last.map_or(self.now, |listed| listed.since);
-        self.listed = Some(Listed { members: batch.members.clone(), since, end });
+        self.listed = Some(Listed { members: batch.members.clone(), since, shown });
     }
 }

@@ -154,7 +154,7 @@ fn take_tried(model: &mut Model, tried: Tried) {
             review.stage = RuleStage::Choosing;
         }
         (Tried::Suggestions { id, found }, _) if suggested.id == id => {
-            let reach = Reach { calls: found.calls, progress: tried::Progress::Whole };
+            let reach = Reach { calls: found.calls, coverage: tried::Coverage::Whole };
             put(suggested, found, reach);
             rebuild(model);
         }

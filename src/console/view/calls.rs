@@ -5,7 +5,7 @@ use crate::console::model::Model;
 use crate::console::record_row::ruling;
 use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, warn};
 use crate::console::time;
-use crate::console::tried::{Attempt, Matched, PastLine, Progress, Reach, Replayed};
+use crate::console::tried::{Attempt, Coverage, Matched, PastLine, Reach, Replayed};
 use crate::policy::past::Ended;
 use crate::policy::rule::Decision;
 
@@ -23,13 +23,13 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
         let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
         rows.push(danger(words));
     }
-    if attempt.reach == (Reach { calls: 0, progress: Progress::Whole }) {
+    if attempt.reach == (Reach { calls: 0, coverage: Coverage::Whole }) {
         return vec![quiet(" the log has no past call of this tool yet")];
     }
-    let of = match attempt.reach.progress {
-        Progress::Counting => "so far, still counting".to_owned(),
-        Progress::Whole => format!("of this tool's {}", counted(attempt.reach.calls, "past call")),
-        Progress::Newest => format!("of this tool's newest {}", counted(attempt.reach.calls, "past call")),
+    let of = match attempt.reach.coverage {
+        Coverage::Counting => "so far, still counting".to_owned(),
+        Coverage::Whole => format!("of this tool's {}", counted(attempt.reach.calls, "past call")),
+        Coverage::Newest => format!("of this tool's newest {}", counted(attempt.reach.calls, "past call")),
     };
     let matches = if matched.calls == 0 { "none".to_owned() } else { grouped(matched.calls) };
     let mut row = quiet(format!(" matches {matches} {of}"));
@@ -49,16 +49,16 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     if let Some(why) = &attempt.failed {
         return warn(" ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
     }
-    let Reach { calls, progress } = attempt.reach;
-    let found = attempt.found.as_ref().filter(|_| progress != Progress::Counting);
+    let Reach { calls, coverage } = attempt.reach;
+    let found = attempt.found.as_ref().filter(|_| coverage != Coverage::Counting);
     let Some(found) = found else {
         let words = format!(" still counting: {} so far …", counted(calls, "past call"));
         return vec![quiet(words)];
     };
     let mut rows = Vec::new();
-    let of = match progress {
-        Progress::Newest => format!("{}, the newest of the last 30 days", counted(calls, "past call")),
-        Progress::Counting | Progress::Whole => counted(calls, "past call"),
+    let of = match coverage {
+        Coverage::Newest => format!("{}, the newest of the last 30 days", counted(calls, "past call")),
+        Coverage::Counting | Coverage::Whole => counted(calls, "past call"),
     };
     let (tone, words) = match (calls, found.changed) {
         (0, _) => (Tone::Quiet, " there are no past calls in the log to try it on".to_owned()),

@@ -130,8 +130,9 @@ impl Gate {
         entry.digest = Some(call.digest());
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
-        entry.arguments = Some(call.arguments_text().to_owned());
-        self.record(entries::of_request(entry, call).with("reason", reason));
+        entry.arguments = Some(call.arguments());
+        entries::add_request(&mut entry, call);
+        self.record(entry.with("reason", reason));
         self.consoles.status.denied += 1;
         self.out.push(replies::answer(call, reply));
         self.show(Direction::ToServer, ActivityKind::Call, |one| {

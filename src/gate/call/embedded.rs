@@ -1,5 +1,5 @@
 //! Requests that a server puts inside an answer (`inputRequests`, 2026-07-28): under the rules that a request of its own would
-//! be under. The answer passes with all of them or not at all; what it is not allowed to ask, its receiver gets an error for.
+//! be under. The answer passes with all of them or not at all: then its receiver gets an error.
 
 use crate::audit::record::Outcome;
 use crate::gate::Gate;
@@ -11,7 +11,7 @@ use crate::gate::state::passed::Form;
 use crate::mcp::revision::Revision;
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
-use crate::wire::inputs::{self, Inputs};
+use crate::wire::inputs;
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
 use crate::wire::rename;
@@ -31,7 +31,7 @@ impl Gate {
             Ok(Some(inputs)) => inputs,
             Ok(None) => return Some(line),
             Err(_) if !self.rules.restricts_methods => return Some(line),
-            Err(why) => return self.withhold(id, &why, &line),
+            Err(odd) => return self.withhold(id, &odd.to_string(), &line),
         };
         let answered = self.answered(id);
         let Answered { to, modern } = answered.unwrap_or(Answered { to: AnswerTo::Request, modern: true });
@@ -96,15 +96,16 @@ impl Gate {
         }
     }
 
-    /// Whether a notification carries requests that a rule could restrict: nothing can be held that has no answer. The host
-    /// finds them in the answer to its next `tasks/get`.
-    pub(in crate::gate) fn restricts_inputs(&self, line: &Line) -> Result<(), String> {
-        let restricted = |inputs: &Inputs| inputs.methods().any(|method| self.restricts(method));
-        match inputs::read(line.content())? {
-            Some(inputs) if restricted(&inputs) => {
-                Err("it asks the host for something that a rule covers, and a notification cannot wait".to_owned())
+    /// Passes a notification on, unless it carries requests that a rule could restrict: nothing can be held that has no answer.
+    /// The host finds them in the answer to its next `tasks/get`.
+    pub(in crate::gate) fn screen_notification(&mut self, line: Line) -> Option<Line> {
+        match inputs::read(line.content()) {
+            Ok(Some(inputs)) if inputs.methods().any(|method| self.restricts(method)) => {
+                let why = "it asks the host for something that a rule covers, and a notification cannot wait";
+                self.drop_odd(why, &line)
             }
-            Some(_) | None => Ok(()),
+            Ok(_) => Some(line),
+            Err(odd) => self.drop_odd(&odd.to_string(), &line),
         }
     }
 

@@ -39,7 +39,8 @@ impl Gate {
             entry.identity = Some(judged.behavior.identity);
             entry.ruling = Some(judged.ruling.decision);
         }
-        of_request(entry, &held.call)
+        add_request(&mut entry, &held.call);
+        entry
     }
 
     /// The arrival of a call that is put before the operator, or its edit.
@@ -47,7 +48,7 @@ impl Gate {
         let mut entry = self.call_entry(Kind::DecisionAsked, held, Some(judged));
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
-        entry.arguments = Some(held.call.arguments_text().to_owned());
+        entry.arguments = Some(held.call.arguments());
         // Whether somebody could see it at once.
         entry.detail.add("consoles", self.consoles.attached);
         self.add_judgement(&mut entry, held, judged, "");
@@ -70,7 +71,7 @@ impl Gate {
         entry.detail.reserve(JUDGED);
         entry.detail.add_text("reason", &verdict.reason);
         // Whoever filters decisions, or exports them, wants to know what each was about.
-        entry.arguments = Some(held.call.arguments_text().to_owned());
+        entry.arguments = Some(held.call.arguments());
         if held.asked != AskRecord::Recorded
             && let Some(judged) = judged
         {
@@ -152,13 +153,12 @@ fn of_all<T>(all: &[T], one: impl Fn(&T) -> Value) -> Option<Value> {
 }
 
 /// Adds what a request other than `tools/call` is: its method, what it is about, and who sent it.
-pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
-    let Some(method) = call.method() else { return entry };
+pub(in crate::gate) fn add_request(entry: &mut Entry, call: &Call) {
+    let Some(method) = call.method() else { return };
     let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
     entry.detail.add("method", method);
     entry.detail.add("from", side(call.origin()));
     entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into());
-    entry
 }
 
 /// What a call acts on, judged or not.

@@ -32,11 +32,15 @@ pub(in crate::gate) fn judge(
     seen: &Seen,
     memory: &mut Memory,
 ) -> Judged {
+    let mut judge_at = |described: Option<Arc<Described>>, now| {
+        let input = JudgeInput { now, ..input };
+        let requests = call.questions().map(|question| judge_request(call, question, input, seen));
+        requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen, memory))
+    };
     if input.latest <= input.now {
-        return judge_at(call, described, input, seen, memory);
+        return judge_at(described, input.now);
     }
-    let judged = judge_at(call, described.clone(), input, seen, memory);
-    stricter(judged, judge_at(call, described, JudgeInput { now: input.latest, ..input }, seen, memory))
+    stricter(judge_at(described.clone(), input.now), judge_at(described, input.latest))
 }
 
 /// Of two times, or of several requests inside one answer, the strictest ruling holds, once all paths are followed.
@@ -45,17 +49,6 @@ fn stricter(one: Judged, other: Judged) -> Judged {
     let (mut strictest, other) = if is_stricter { (other, one) } else { (one, other) };
     strictest.wanted.real.extend(other.wanted.real);
     strictest
-}
-
-fn judge_at(
-    call: &Call,
-    described: Option<Arc<Described>>,
-    input: JudgeInput<'_>,
-    seen: &Seen,
-    memory: &mut Memory,
-) -> Judged {
-    let requests = call.questions().map(|question| judge_request(call, question, input, seen));
-    requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen, memory))
 }
 
 fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {

@@ -81,10 +81,7 @@ impl Gate {
             Gist::Notification { method, .. } if self.restricts(method) => {
                 self.drop_odd(message::NO_ANSWER, plain.line())
             }
-            Gist::Notification { .. } => match self.restricts_inputs(plain.line()) {
-                Ok(()) => Some(plain.into_line()),
-                Err(why) => self.drop_odd(&why, plain.line()),
-            },
+            Gist::Notification { .. } => self.screen_notification(plain.into_line()),
             Gist::Request { .. } | Gist::Response { .. } | Gist::Unreadable => Some(plain.into_line()),
         }
     }

@@ -13,7 +13,7 @@ pub enum Notices {
 }
 
 impl Notices {
-    /// What `[console]` says. Who has chosen another kind of notice has no use for this one.
+    /// What `[console]` says. Where the operator has chosen another kind of notice, this one is off.
     pub(super) fn of(document: &DeTable<'_>) -> Self {
         let console = document.get("console").and_then(|value| value.get_ref().as_table());
         let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());

@@ -1,4 +1,4 @@
-//! No reports of changed files: other systems than Linux have theirs looked at by time.
+//! No reports of changed files: on systems other than Linux files are looked at by time.
 
 use std::io;
 use std::path::Path;

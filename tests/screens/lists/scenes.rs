@@ -1,6 +1,7 @@
 //! What the lists are shown with: records, tallies, tools, rules, servers, each given to a desk as the product would.
 
 use crate::desk::*;
+use mcp_approve::audit::chain::Break;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::numbers::{Exact, Histogram, Numbers as _};
 use mcp_approve::audit::record::{By, VerdictWord};
@@ -228,7 +229,7 @@ pub fn body() -> String {
     )
 }
 
-pub fn open_record(desk: &mut Desk, link: Result<(), String>) {
+pub fn open_record(desk: &mut Desk, link: Result<(), Break>) {
     log(desk, records());
     desk.keys("jj");
     desk.press(Key::Enter);
