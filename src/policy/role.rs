@@ -177,4 +177,21 @@ mod tests {
         let editor = &Role::given()[2];
         assert_eq!(editor.lacks("github", "create_issue", None, &create), None);
     }
+
+    #[test]
+    fn a_role_is_for_its_servers_and_a_requirement_for_its_tools() {
+        let read = behavior("PURE|READ|CONTENT", Confidence::Proven);
+        let viewer = Role { servers: vec![Glob::new("files*").unwrap()], ..Role::given()[0].clone() };
+        for (server, lacks) in
+            [("files", None), ("files#b", None), ("mail", Some(Lacks::Server)), ("m#files", Some(Lacks::Server))]
+        {
+            assert_eq!(viewer.lacks(server, "read_file", None, &read), lacks, "{server}");
+        }
+        let lacks = |glob: &str, server: &str, tool: &str| {
+            let requires = vec![Requirement(Glob::new(glob).unwrap(), vec!["x:y".to_owned()])];
+            Role { requires, ..Role::given()[0].clone() }.lacks(server, tool, None, &read).is_some()
+        };
+        assert!(lacks("read_*", "s", "read_file") && lacks("s/read_*", "s", "read_file"));
+        assert!(!lacks("s/read_*", "t", "read_file") && !lacks("write_*", "s", "read_file"));
+    }
 }

@@ -163,6 +163,10 @@ fn of_a_broken_file_the_asks_and_denies_stand() {
         assert_eq!(rule_on(&stands, &format!("s.{tool}"), "PURE READ").decision.word(), decision, "{tool}");
     }
     assert!(stands.banner.unwrap().contains("p:3:"));
+    let strict = FileState::Broken { banner: "p:3".into(), before: vec![policy("[defaults]\npure = \"deny\"\n")] };
+    let own = Contribution { layer: Layer::User, file: "/p".into(), state: strict };
+    let stands = pool(&[whole(Layer::System, ""), own], &Roots::default());
+    assert_eq!(rule_on(&stands, "s.z", "PURE READ").decision.word(), "deny", "its defaults stand too");
 }
 
 proptest! {
