@@ -111,7 +111,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 /// Reads a text word by word for [`spans`].
 fn search(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let has_flags = text.contains(" -") && has_flag(bytes);
+    let has_flags = bytes.array_windows().any(|[before, byte]| before.is_ascii_whitespace() && *byte == b'-');
     let mut found = Vec::new();
     let mut at = 0;
     // What the command line of this line runs, where its flags are known.
@@ -162,13 +162,6 @@ fn search(text: &str) -> Vec<Range<usize>> {
         };
     }
     found
-}
-
-/// Whether a word begins with a dash, as a flag does; ` -> ` is none.
-fn has_flag(bytes: &[u8]) -> bool {
-    let is_fresh = |at: usize| at == 0 || !in_key(bytes[at - 1]);
-    let mut dashes = memchr::memchr_iter(b'-', bytes);
-    dashes.any(|at| is_fresh(at) && bytes.get(at + 1).is_some_and(|&next| in_key(next)))
 }
 
 #[cfg(test)]

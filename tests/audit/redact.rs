@@ -281,6 +281,7 @@ fn every_spelling_of_a_secret_is_hidden() {
         "<key>password</key>\n<string>hunter2xyz</string>".into(),
         "<input name=\"password\" value=\"hunter2xyz\">".into(),
         "mysql -u root -phunter2xyz shop".into(),
+        "mysql\t-phunter2xyz shop".into(),
         "mysqldump -h db -p'hunter2xyz' shop".into(),
         "curl -u ann:hunter2xyz https://h/".into(),
         "curl -uann:hunter2xyz https://h/".into(),
