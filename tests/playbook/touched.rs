@@ -143,7 +143,7 @@ fn a_card_on_screen_is_shown_anew_where_its_files_changed() {
     assert_eq!(looks(&mut world), [], "one look at a time");
     assert_eq!(world.looks_open(), 1);
     world.approve("files-1");
-    world.disk_shows();
+    assert_eq!(world.disk_hangs(), [], "the earlier look: it is not the one that the approval waits for");
     world.disk_answers = true;
     let did = world.disk_shows();
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "{did:?}");
