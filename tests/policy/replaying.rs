@@ -153,6 +153,23 @@ fn the_rules_that_save_most_come_first_and_stay_narrow() {
     assert!(suggest(&policy(""), &calls[..1], NOW, 9).rules.is_empty());
 }
 
+#[test]
+fn a_rule_for_a_whole_tool_is_offered_only_where_all_is_seen_and_no_harm_is_done() {
+    let offered = |words: &str, key: &dyn Fn(i64) -> String| {
+        let call = |seq| past(seq, "db.run", words, json!({ "key": key(seq) }), "ask approved");
+        let calls: Vec<PastCall> = (1..=3).map(call).collect();
+        let found = suggest(&policy(""), &calls, NOW, 9);
+        found.rules.iter().map(|one| one.proposal.scope.says()).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("MUTATES UPDATE", &|seq| format!("k{seq}")), ["this tool"]);
+    assert!(offered("MUTATES DELETE", &|seq| format!("k{seq}")).is_empty(), "it may do harm");
+    assert!(
+        offered("MUTATES UPDATE", &|seq| format!("redacted:000000000000000{seq}")).is_empty(),
+        "nobody sees what it was"
+    );
+    assert!(offered("MUTATES UPDATE", &|_| SECRET.to_owned()).is_empty(), "the same mark is not the same text");
+}
+
 fn any_past() -> impl Strategy<Value = PastCall> {
     let pick = |from: &'static [&'static str]| prop::sample::select(from);
     (
