@@ -67,7 +67,7 @@ impl BodyWriter {
         }
         out.push_str(",\"arguments\":");
         let cut = match &entry.arguments {
-            Some(arguments) => redactor.redact_sound(arguments, out),
+            Some(arguments) => redactor.redact(arguments, out),
             None => {
                 out.push_str("null");
                 None
@@ -118,10 +118,7 @@ impl BodyWriter {
             return;
         }
         let start = out.len();
-        match entry.detail.is_sound() {
-            true => redactor.redact_sound(json, out),
-            false => redactor.redact(json, out),
-        };
+        redactor.redact(json, out);
         if entry.kind == Kind::Decision && json.len() <= REMEMBERED_BYTES && out[start..] == *json {
             if self.harmless.len() == REMEMBERED {
                 self.harmless.pop_front();

@@ -19,8 +19,6 @@ pub struct Detail {
     json: String,
     /// It has a member that is none of [`OURS`].
     is_foreign: bool,
-    /// A member could not be written.
-    is_broken: bool,
 }
 
 impl Detail {
@@ -31,11 +29,8 @@ impl Detail {
 
     /// Adds a member.
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
-        match serde_json::to_string(&value) {
-            Ok(json) => self.add_json(name, &json),
-            // A value always serialises; should it not, what was written is no JSON and is hashed whole.
-            Err(_) => self.is_broken = true,
-        }
+        // A value always serialises; should it not, the member says so by having none.
+        self.add_json(name, &serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned()));
     }
 
     /// Adds a member that is a text.
@@ -91,14 +86,9 @@ impl Detail {
         if self.json.is_empty() { "{}" } else { &self.json }
     }
 
-    /// Whether it is certain to be JSON.
-    pub(super) fn is_sound(&self) -> bool {
-        !self.is_broken
-    }
-
     /// Whether all of it is ours, where it is of an outcome.
     pub(super) fn is_ours(&self) -> bool {
-        !self.is_foreign && !self.is_broken
+        !self.is_foreign
     }
 
     /// One member's value.

@@ -147,6 +147,7 @@ fn search(text: &str) -> Vec<Range<usize>> {
             _ if fresh => assigned(text, at),
             _ => None,
         };
+        let span = span.map(|span| with_block(text, span));
         at = match span {
             Some(span) => {
                 found.push(span.clone());
@@ -162,6 +163,16 @@ fn search(text: &str) -> Vec<Range<usize>> {
         };
     }
     found
+}
+
+/// The span of a value, with the key block that it is or begins: that goes on behind its first word and its first line.
+fn with_block(text: &str, span: Range<usize>) -> Range<usize> {
+    // A value without quotes ends before the space.
+    let value = &text[span.start..text.floor_char_boundary(span.end + 1)];
+    match value.find("-----BEGIN ") {
+        Some(block) => span.start..pem(text, span.start + block).end.max(span.end),
+        None => span,
+    }
 }
 
 #[cfg(test)]

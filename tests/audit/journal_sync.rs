@@ -40,9 +40,10 @@ fn a_synced_entry_needs_the_database_as_it_was_made() {
 fn a_database_that_the_disk_never_had_whole_is_kept_aside_as_such() {
     const PAGE: usize = 8192;
     type Loss = fn(Vec<u8>) -> Option<Vec<u8>>;
-    let losses: [(&str, Loss); 6] = [
+    let losses: [(&str, Loss); 7] = [
         ("its name", |_| None),
         ("all but its name", |_| Some(Vec::new())),
+        ("all but one byte", |_| Some(vec![0])),
         ("all but its size", |made| Some(vec![0; made.len()])),
         ("its first page", |made| Some([&[0; PAGE][..], &made[PAGE..]].concat())),
         ("all but its first page", |made| Some(made[..PAGE].into())),
@@ -69,6 +70,42 @@ fn a_database_that_the_disk_never_had_whole_is_kept_aside_as_such() {
         assert!(fault.contains("the journal of a wrapper that ended is incomplete"), "{lost}: {fault}");
         assert_eq!(Reader::open(&db).unwrap().unwrap().newest(), Ok(1), "{lost}: noted once");
     }
+}
+
+/// SQLite takes some files for an empty database, to which no write-ahead log belongs.
+#[test]
+fn a_database_that_somebody_put_in_the_place_of_a_journals_is_a_change() {
+    let empty = tempfile::tempdir().unwrap().path().with_extension("db");
+    rusqlite::Connection::open(&empty).unwrap().execute_batch("PRAGMA page_size=8192; VACUUM").unwrap();
+    for put in [b"S".to_vec(), fs::read(&empty).unwrap()] {
+        let (_folder, db) = folder();
+        let mut store = store(&db);
+        let mut journal = store.journal(NAME).unwrap();
+        record(&mut journal, 1..=3);
+        drop((journal, store));
+        fs::write(file(&db), &put).unwrap();
+        let reader = Reader::open(&db).unwrap().unwrap();
+        let aside = file(&db).with_extension("broken");
+        assert_eq!(reader.left(), [Left::Aside { path: aside, damage: Damage::Changed }], "{} bytes", put.len());
+    }
+    fs::remove_file(&empty).unwrap();
+}
+
+/// A removed name may come back where a disk keeps no order.
+#[test]
+fn a_write_ahead_log_whose_entries_are_in_the_log_is_no_loss() {
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let mut journal = store.journal(NAME).unwrap();
+    let wal = file(&db).with_extension("db-wal");
+    record(&mut journal, 1..=3);
+    drop(journal);
+    let kept = fs::File::open(&wal).unwrap();
+    drop(store);
+    assert_eq!(tickets(&db), named(1..=3));
+    assert_eq!((kept.metadata().unwrap().len(), wal.exists()), (0, false));
+    fs::write(&wal, "").unwrap();
+    assert_eq!(Reader::open(&db).unwrap().unwrap().left(), []);
 }
 
 /// The system says once that the disk did not take something, and then calls it clean.

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
+use rustix::fs::{Mode, OFlags};
 
 use super::fault::Fault;
 use super::journal_file::JournalFile;
@@ -314,10 +315,13 @@ pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
     folder.join(name + ".db")
 }
 
-/// Removes a journal. The write-ahead log goes first: without the database no reader would look for it.
+/// Removes a journal. The write-ahead log goes first, and is emptied before: should its name outlive that of the database, it
+/// is not taken for entries that were lost.
 pub(super) fn remove(path: &Path) {
+    // What cannot be removed is found to be folded by whoever opens the log next.
+    let empties = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let _ = rustix::fs::open(place::beside(path, "-wal"), empties, Mode::empty());
     for suffix in ["-wal", ""] {
-        // What cannot be removed is found to be folded by whoever opens the log next.
         let _ = std::fs::remove_file(place::beside(path, suffix));
     }
 }

@@ -19,6 +19,7 @@ use super::fault::Fault;
 use super::journal::{APPLICATION, VERSIONS, path_of, remove};
 use super::journal_file::is_in_use;
 use super::open::{connect, folder_of, row_of};
+use super::room;
 use super::state::{State, head};
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Writer, follow_commit, lines};
@@ -130,8 +131,8 @@ fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), Store
 }
 
 fn open(path: &Path) -> Result<Connection, Fault> {
-    if size(path) == 0 && size(&place::beside(path, "-wal")) > 0 {
-        // SQLite would remove the write-ahead log, and with it the entries.
+    if size(path) <= 1 && size(&place::beside(path, "-wal")) > 0 {
+        // SQLite takes that for empty: it would remove the write-ahead log, and with it the entries.
         return Err(Fault::Shape("the database is missing"));
     }
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -213,7 +214,7 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
         Folded::UpTo { damage, why: fault.of(&dead.path).to_string() }
     };
     let read = match &dead.db {
-        Ok(db) => read(db, &dead.writer, &mut visit),
+        Ok(db) => read(db, dead, &mut visit),
         Err(fault) => return Ok(unread(fault)),
     };
     refused?;
@@ -244,9 +245,12 @@ fn is_incomplete(path: &Path) -> bool {
 }
 
 /// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
-fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
+fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+    // Before the first entry room is made for it.
+    let has_entries = size(&place::beside(&dead.path, "-wal")) >= room::AHEAD;
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
+        (0, 0) if has_entries => return Err(Fault::Shape("its database was replaced by an empty one")),
         // It was not finished when its wrapper died.
         (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(None),
         (APPLICATION, version) if VERSIONS.contains(&version) => {}
@@ -256,7 +260,7 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bo
     let base = head(db, "SELECT n, link FROM base")?.ok_or(Fault::Shape("its beginning is missing"))?;
     let mut head = base;
     let mut statement = db.prepare("SELECT n, ?1, body, link FROM entry ORDER BY n")?;
-    let mut rows = statement.query([writer])?;
+    let mut rows = statement.query([&dead.writer])?;
     while let Some(row) = rows.next()? {
         let row = row_of(row)?;
         let first = head.seq + 1;

@@ -11,7 +11,7 @@ const PIECE: [u8; 4096] = [0; 4096];
 /// Pieces that are written at once.
 const PIECES: usize = 32;
 /// Room is made so many bytes before it is needed.
-const AHEAD: u64 = 64 << 10;
+pub(super) const AHEAD: u64 = 64 << 10;
 
 /// Up to where a write-ahead log has room.
 #[derive(Debug, Default)]

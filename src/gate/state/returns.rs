@@ -1,6 +1,7 @@
 //! What hosts are to come back for: the calls they wait for with a state of ours, by that state. Each state counts once, for a
 //! while, and for the same call of the same host. Decides nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -13,8 +14,9 @@ use crate::wire::line::Line;
 /// Everything that hosts are to come back for.
 #[derive(Debug, Default)]
 pub struct Returns {
-    /// By their states, in the order these were given.
-    given: Vec<(Arc<str>, Return)>,
+    /// By their states, each with its place in the order these were given.
+    by_state: HashMap<Arc<str>, (u64, Return)>,
+    last: u64,
 }
 
 /// What one host is to come back for.
@@ -59,46 +61,44 @@ impl Return {
 impl Returns {
     /// A host was given this state.
     pub fn give(&mut self, state: Arc<str>, what: Return) {
-        self.given.push((state, what));
+        self.last += 1;
+        self.by_state.insert(state, (self.last, what));
     }
 
     /// What a state is for. It counts no longer.
     pub fn take(&mut self, state: &str) -> Option<Return> {
-        let at = self.given.iter().position(|(given, _)| **given == *state)?;
-        Some(self.given.remove(at).1)
-    }
-
-    fn get_mut(&mut self, state: &str) -> Option<&mut Return> {
-        self.given.iter_mut().find(|(given, _)| **given == *state).map(|(_, what)| what)
+        self.by_state.remove(state).map(|(_, what)| what)
     }
 
     /// The call behind a state has ended: the host gets this answer when it comes back, if it still may.
     pub fn answer(&mut self, state: &str, answer: Line) {
-        if let Some(what) = self.get_mut(state) {
+        if let Some((_, what)) = self.by_state.get_mut(state) {
             what.owed = Owed::Answer(answer);
         }
     }
 
     /// The forms whose answers are to come back.
     pub fn forms(&self) -> impl Iterator<Item = &ShownForm> {
-        self.given.iter().filter_map(|(_, what)| what.form.as_ref())
+        self.by_state.values().filter_map(|(_, what)| what.form.as_ref())
     }
 
     /// The call behind a state may wait for longer.
     pub fn extend(&mut self, state: &str, until: u64) {
-        if let Some(what) = self.get_mut(state) {
+        if let Some((_, what)) = self.by_state.get_mut(state) {
             what.until = what.until.max(until);
         }
     }
 
     /// The calls whose host has not come back for them by `now`, the oldest first.
     pub fn due(&mut self, now: u64) -> Vec<Return> {
-        self.given.extract_if(.., |(_, what)| what.until <= now).map(|(_, what)| what).collect()
+        let mut due: Vec<_> = self.by_state.extract_if(|_, (_, what)| what.until <= now).map(|(_, one)| one).collect();
+        due.sort_by_key(|(given, _)| *given);
+        due.into_iter().map(|(_, what)| what).collect()
     }
 
     /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
-        self.given.iter().map(|(_, what)| what.until).min()
+        self.by_state.values().map(|(_, what)| what.until).min()
     }
 }
 
