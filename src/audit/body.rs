@@ -31,7 +31,7 @@ pub struct BodyWriter {
     stamp: String,
     origin: Kept<(Arc<str>, Arc<str>)>,
     subject: Kept<Subject>,
-    ruling: Kept<Ruling>,
+    ruled: Kept<Ruled>,
     policy: Kept<Option<Digest>>,
     /// Details in which there was nothing to redact, the newest last.
     harmless: VecDeque<Box<str>>,
@@ -54,7 +54,12 @@ impl BodyWriter {
         });
         text(out, r#","ticket":"#, entry.ticket.as_deref());
         self.subject.push(out, |kept| kept.is_of(entry), |out| Subject::write(entry, redactor, out));
-        self.ruling(entry, out);
+        if Ruled::NONE.is_of(entry) {
+            // Of every outcome, between two calls that were ruled alike.
+            out.push_str(r#","ruling":null,"verdict":null,"by":null,"rule":null"#);
+        } else {
+            self.ruled.push(out, |kept| kept.is_of(entry), |out| Some(Ruled::write(entry, out)));
+        }
         digest(out, r#","digest":"#, entry.digest.as_ref());
         match entry.latency_us {
             Some(us) => {
@@ -92,21 +97,6 @@ impl BodyWriter {
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);
         out.push('}');
-    }
-
-    fn ruling(&mut self, entry: &Entry, out: &mut String) {
-        let what = (entry.ruling, entry.verdict, entry.by);
-        if what == (None, None, None) && entry.rule.is_none() {
-            return out.push_str(r#","ruling":null,"verdict":null,"by":null,"rule":null"#);
-        }
-        let is_same = |kept: &Ruling| (kept.0, kept.1, kept.2) == what && kept.3 == entry.rule;
-        self.ruling.push(out, is_same, |out| {
-            word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
-            word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
-            word(out, r#","by":"#, entry.by.map(|by| by.word()));
-            text(out, r#","rule":"#, entry.rule.as_deref());
-            Some((what.0, what.1, what.2, entry.rule.clone()))
-        });
     }
 
     /// The details, redacted like arguments: they may quote a command line or the arguments before an edit.
@@ -178,7 +168,29 @@ impl<T> Kept<T> {
 }
 
 /// How a call was ruled and decided, by whom, and by which rule.
-type Ruling = (Option<Decision>, Option<VerdictWord>, Option<By>, Option<String>);
+#[derive(Clone, Debug)]
+struct Ruled {
+    ruling: Option<Decision>,
+    verdict: Option<VerdictWord>,
+    by: Option<By>,
+    rule: Option<String>,
+}
+
+impl Ruled {
+    const NONE: Self = Self { ruling: None, verdict: None, by: None, rule: None };
+
+    fn is_of(&self, entry: &Entry) -> bool {
+        self.ruling == entry.ruling && self.verdict == entry.verdict && self.by == entry.by && self.rule == entry.rule
+    }
+
+    fn write(entry: &Entry, out: &mut String) -> Self {
+        word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
+        word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
+        word(out, r#","by":"#, entry.by.map(|by| by.word()));
+        text(out, r#","rule":"#, entry.rule.as_deref());
+        Self { ruling: entry.ruling, verdict: entry.verdict, by: entry.by, rule: entry.rule.clone() }
+    }
+}
 
 /// What an entry is about.
 #[derive(Clone, Debug)]

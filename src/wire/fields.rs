@@ -26,17 +26,17 @@ pub struct Fields<'v> {
 
 impl<'v> Fields<'v> {
     pub fn of(all: &'v Map<String, Value>) -> Self {
-        Self { all, places: all.keys().fold(0, |places, name| places | place(name)) }
+        Self { all, places: all.keys().fold(0, |places, name| places | at_sight(name)) }
     }
 
     /// The member of this name.
     pub fn get(self, name: &str) -> Option<&'v Value> {
-        if self.places & place(name) == 0 { None } else { field(self.all, name) }
+        if self.places & at_sight(name) == 0 { None } else { field(self.all, name) }
     }
 }
 
 /// One bit by the length and the first byte of a name: of two names, most differ in it.
-fn place(name: &str) -> u64 {
+pub(super) fn at_sight(name: &str) -> u64 {
     let first = name.as_bytes().first().copied().unwrap_or_default();
     1 << (name.len().wrapping_mul(5).wrapping_add(usize::from(first)) % 64)
 }

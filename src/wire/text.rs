@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
+use super::fields::at_sight;
+
 /// Up to this many keys are compared pairwise; above, they are sorted by hash.
 pub(super) const FEW: usize = 12;
 
@@ -144,10 +146,9 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
 
 /// Whether all keys are written plainly and no two have the same length and the same first byte, as in most objects.
 fn differ_at_sight(whole: &str, keys: &[Text]) -> bool {
-    let mut seen = 0_u64;
+    let mut seen = 0;
     keys.iter().all(|key| {
-        let first = whole.as_bytes().get(key.start).copied().unwrap_or_default();
-        let place = 1 << ((key.end - key.start).wrapping_mul(5).wrapping_add(usize::from(first)) % 64);
+        let place = at_sight(key.raw(whole));
         let is_new = seen & place == 0 && key.writing == Writing::Plain;
         seen |= place;
         is_new

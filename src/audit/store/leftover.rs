@@ -59,8 +59,17 @@ pub enum Damage {
     Incomplete,
 }
 
-/// How the files are named that are kept aside.
-const ASIDE: [(Damage, &str); 2] = [(Damage::Changed, "broken"), (Damage::Incomplete, "incomplete")];
+impl Damage {
+    const ALL: [Self; 2] = [Self::Changed, Self::Incomplete];
+
+    /// How the file is named that is kept aside.
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Changed => "broken",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
 
 /// Folds what dead wrappers left beside the log at `log`, and tells what could not be.
 pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
@@ -247,12 +256,14 @@ fn is_incomplete(path: &Path) -> bool {
 /// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
 fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
-    // Before the first entry room is made for it.
-    let has_entries = size(&place::beside(&dead.path, "-wal")) >= room::AHEAD;
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
-        (0, 0) if has_entries => return Err(Fault::Shape("its database was replaced by an empty one")),
-        // It was not finished when its wrapper died.
-        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(None),
+        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => {
+            // It was not finished when its wrapper died; room for entries is only made once it is.
+            return match size(&place::beside(&dead.path, "-wal")) < room::AHEAD {
+                true => Ok(None),
+                false => Err(Fault::Shape("its database was replaced by an empty one")),
+            };
+        }
         (APPLICATION, version) if VERSIONS.contains(&version) => {}
         (APPLICATION, found) => return Err(Fault::Version(found)),
         _ => return Err(Fault::NotOurs),
@@ -299,8 +310,7 @@ fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &s
 
 /// Renames a journal so that no reader folds it again. The write-ahead log goes first: it holds what matters.
 fn set_aside(path: &Path, damage: Damage) -> Result<(), StoreError> {
-    let extension = ASIDE.iter().find(|(of, _)| *of == damage).map_or("broken", |(_, extension)| extension);
-    let aside = path.with_extension(extension);
+    let aside = path.with_extension(damage.extension());
     for suffix in ["-wal", ""] {
         match fs::rename(place::beside(path, suffix), place::beside(&aside, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(place::failed(path, &error)),
@@ -330,7 +340,7 @@ fn writer_of(path: &Path) -> Option<Writer> {
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
     let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
-    writer?.try_into().ok().filter(|_| name.len() == 32 && !name.contains('+'))
+    writer?.try_into().ok().filter(|_| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The journals that were kept aside.
@@ -340,8 +350,8 @@ fn aside(folder: &Path) -> Vec<Left> {
         let path = entry.ok()?.path();
         let extension = path.extension()?.to_str()?;
         let extension = extension.strip_suffix("-wal").unwrap_or(extension);
-        let (damage, _) = ASIDE.iter().find(|(_, known)| *known == extension)?;
-        Some((path.with_extension(extension), *damage))
+        let damage = Damage::ALL.into_iter().find(|damage| damage.extension() == extension)?;
+        Some((path.with_extension(extension), damage))
     });
     // Two files, or one of them.
     let aside: BTreeMap<_, _> = aside.collect();

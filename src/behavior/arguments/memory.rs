@@ -1,5 +1,6 @@
 //! What was read lately of the short texts in calls of one tool. Agents name the same file, repository, table or address all
-//! day: such a text is read once for its parameter. Owns the bound; reads no text, and knows only those that hold nothing to say.
+//! day: such a text is read once for its parameter. Owns the bound; reads no text, and knows only those that hold nothing to
+//! say. It also keeps the last call's arguments, whose memory those of the next are made in.
 
 use serde_json::Value;
 
