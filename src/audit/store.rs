@@ -5,6 +5,7 @@
 //! opens the log first folds what dead wrappers left. SQLite's automatic checkpoints are off, so that no fold pays for one.
 
 mod fault;
+mod frames;
 pub(super) mod index_db;
 mod journal;
 mod journal_file;

@@ -72,6 +72,38 @@ fn a_database_that_the_disk_never_had_whole_is_kept_aside_as_such() {
     }
 }
 
+/// SQLite takes a write-ahead log for at its end where a checksum fails. Only of the newest frame nothing is behind that.
+#[test]
+fn a_flipped_bit_hides_no_entry_without_a_word() {
+    const FRAME: usize = 24 + 8192;
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let mut journal = store.journal(NAME).unwrap();
+    for round in 0..2 {
+        record(&mut journal, round * 4 + 1..=round * 4 + 4);
+        store.fold(&[&journal.take(None)]).unwrap();
+        store.sync().unwrap();
+        journal.empty().unwrap();
+    }
+    record(&mut journal, 9..=12);
+    let wal = file(&db).with_extension("db-wal");
+    let (made, log) = (fs::read(file(&db)).unwrap(), fs::read(&wal).unwrap());
+    drop((journal, store));
+    // The first frame is of what was there before, and then each entry has one.
+    let end = 32 + 4 * FRAME;
+    let headers = (0..4).flat_map(|frame| 32 + frame * FRAME..56 + frame * FRAME);
+    for at in (0..32).chain(headers).chain((56..end).step_by(499)) {
+        let mut changed = log.clone();
+        changed[at] ^= 1 << (at % 8);
+        let (_folder, db) = folder();
+        fs::create_dir(file(&db).parent().unwrap()).unwrap();
+        fs::write(file(&db), &made).unwrap();
+        fs::write(file(&db).with_extension("db-wal"), &changed).unwrap();
+        let reader = Reader::open(&db).unwrap().unwrap();
+        assert!(matches!(reader.left(), [Left::Aside { .. }]), "byte {at}: {:?}", reader.left());
+    }
+}
+
 /// SQLite takes some files for an empty database, to which no write-ahead log belongs.
 #[test]
 fn a_database_that_somebody_put_in_the_place_of_a_journals_is_a_change() {

@@ -16,6 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
+use super::frames::hides_commits;
 use super::journal::{APPLICATION, VERSIONS, path_of, remove};
 use super::journal_file::is_in_use;
 use super::open::{connect, folder_of, row_of};
@@ -52,7 +53,7 @@ pub enum Damage {
     /// Somebody changed it.
     #[error("entries of a wrapper that ended were changed before they reached the log")]
     Changed,
-    /// A part of its database is missing. A loss of power does that before the first sync, and so can whoever may write the file.
+    /// A part of it is missing. A loss of power does that before a sync, and so can whoever may write the file.
     #[error(
         "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
     )]
@@ -230,7 +231,12 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
     if part.bytes() > 0 {
         state.fold(held, &[&part])?;
     }
+    let wal = place::beside(&dead.path, "-wal");
     Ok(match read {
+        Ok(None) if hides_commits(&wal).map_err(|error| place::failed(&wal, &error))? => {
+            let why = "entries are behind a place that SQLite cannot read".to_owned();
+            Folded::UpTo { damage: Damage::Incomplete, why }
+        }
         Ok(None) => Folded::All,
         Ok(Some(why)) => Folded::UpTo { damage: Damage::Changed, why },
         Err(fault) if is_broken(&fault) => unread(&fault),
