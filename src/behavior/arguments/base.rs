@@ -1,5 +1,5 @@
-//! Whether something else in a call may be the folder that its relative paths begin at: then what is at them is not known.
-//! Reads words only, follows no link.
+//! Finds the arguments that may be the base folder of a call's relative paths: where there is one, it is not known
+//! which file such a path names. Reads words only, follows no link.
 
 use serde_json::Value;
 
@@ -14,12 +14,12 @@ pub const EDIT_NAMES: [&str; 12] = [
     "edits", "replace_all", "oldText", "newText", "old_text", "new_text", "old_str", "new_str", "old_string",
     "new_string", "search", "replace",
 ];
-/// Why nothing is said of what is at such a path.
+/// Why we do not say what is at a relative path.
 pub const CHOSEN: &str = "it is relative to a folder that the server chooses";
-/// A path is resolved against so many bases at most.
+/// How many bases a path is resolved against, at most.
 const MOST: usize = 8;
 
-/// What an argument may be to the paths beside it.
+/// What an argument may be for the paths in the other arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
     /// Where the others begin: `cwd`, `repo_path`, whatever is absolute.
@@ -41,7 +41,7 @@ struct Base {
 }
 
 impl Bases {
-    /// Finds them among the arguments.
+    /// Finds the possible bases among the arguments.
     pub fn of(arguments: &Value) -> Self {
         let mut found = Vec::new();
         collect(arguments, "", &mut Vec::new(), &mut found);
@@ -62,13 +62,13 @@ impl Bases {
     }
 }
 
-/// Whether a path begins where the server, or an argument beside it, has it begin.
+/// Whether a path is relative, so that the server or another argument decides where it begins.
 pub fn is_relative(path: &str) -> bool {
     matches!(leads(path), Leads::Below | Leads::Climbs)
 }
 
-/// Every path that a server may make of the one under this name or JSON Pointer: as it is, and below each argument that may be
-/// its base. `None` where such a base is no place by itself.
+/// Every path that a server may make of the one under this name or JSON Pointer: as it is, and below each argument that
+/// may be its base. `None` where a base is itself relative, or there are too many.
 pub fn readings(arguments: &Value, name: &str, path: &str) -> Option<Vec<String>> {
     let mut all = vec![path.to_owned()];
     if is_relative(path) {
@@ -146,13 +146,13 @@ pub fn is_content(name: &str) -> bool {
     CONTENT.contains(&name) || EDIT_NAMES.contains(&name)
 }
 
-/// Whether both are the same, or in two items of one list: each item is for itself.
+/// Whether both are the same place, or in two items of one list: a base in one item does not apply to another.
 fn are_listed_together(at: &[String], own: &[String]) -> bool {
     let parts = at.iter().zip(own).find(|(one, other)| one != other);
     parts.map_or(at.len() == own.len(), |(one, other)| is_index(one) && is_index(other))
 }
 
-/// Whether a part of a place in the arguments is the number of a list's item. `+1` is none: only a member can be named so.
+/// Whether a word of a JSON Pointer may be the index of a list's item. `+1` is not: only a member can have that name.
 pub fn is_index(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -13,11 +13,11 @@ const WORDS: &str = include_str!("../../../assets/words/choice.txt");
 pub enum Choice {
     #[default]
     Nothing,
-    /// The method of a request: what is not known to read is not taken for a read.
+    /// The method of a request. Only a method that is known to read counts as a read.
     Method,
     /// An act, or a filter by one: a known change counts, an unknown word tells nothing.
     Act,
-    /// An act by a longer name: `bulk_action`, `do`. Only a known read is explained.
+    /// An act under a less certain name: `bulk_action`, `do`. Only a known read is explained.
     Named,
     /// The name of something that may be run: `function`, `task`. A change asks.
     Runs,
@@ -91,7 +91,8 @@ pub fn changes(word: &str) -> bool {
     is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
 }
 
-/// Whether a value is an act that changes something: a verb by itself, or with its first or last word one that is no noun.
+/// Whether a value is an act that changes something: one verb, or several words of which the first or last is a verb
+/// that is hardly ever a noun.
 pub fn is_change(value: &str) -> bool {
     let words = words::of_name(value);
     match words.as_slice() {

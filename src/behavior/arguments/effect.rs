@@ -7,7 +7,7 @@ use crate::behavior::taxonomy::{Action, Mutability};
 use crate::wire::words::words;
 
 words! {
-    /// What an argument would do; from the mildest, as it is ranked for the eye.
+    /// What an argument would do. Ordered from the mildest.
     Effect {
         /// It reads what the server itself keeps.
         ReadHere = "read",
@@ -73,7 +73,7 @@ words! {
         Other = "other",
         /// An act named outright: `action: "delete"`.
         Act = "act",
-        /// More than is read.
+        /// What is beyond the limits of what we read.
         Unread = "unread",
     }
 }

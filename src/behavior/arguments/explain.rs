@@ -19,11 +19,11 @@ use std::borrow::Cow;
 
 use crate::capability::names::shortened;
 
-/// As many leaves of one call are listed; all are checked.
+/// How many leaves of one call are listed; all are checked.
 const MOST: usize = 32;
-/// As many unexplained leaves are listed with their reason.
+/// How many unexplained leaves are listed with their reason.
 const MOST_UNEXPLAINED: usize = 8;
-/// As much of a name is shown in the line, in characters.
+/// How much of a name is shown in the line, in characters.
 const NAME: usize = 40;
 
 /// What a leaf was shown to be, in our words: `a number`, `SQL, SELECT on users`. Names in it are foreign text, raw.
@@ -117,7 +117,7 @@ impl Explanation {
         line
     }
 
-    /// What the last leaf was shown to be, where that has no word of the leaf itself in it. `None` where the last is not listed.
+    /// The kind of the last leaf, if it is a fixed text of ours. `None` where the last leaf is not listed.
     pub(super) fn last_kind(&self) -> Option<&'static str> {
         match self.leaves.ends.last() {
             Some((_, Cow::Borrowed(kind))) if self.more == 0 => Some(kind),

@@ -8,7 +8,7 @@ use super::reading::{Part, Reading};
 use super::walk::{TOO_MUCH, Walk, Wants};
 
 impl Walk<'_> {
-    /// A text and what was found in it, with its parts where somebody wants to see them.
+    /// Notes what was found in a text; its parts only where the walk wants them.
     pub(super) fn read(
         &mut self,
         language: Language,
@@ -47,7 +47,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The worst is never crowded out by the many.
+    /// Puts a finding in the place of the mildest one that is listed, if that is milder.
     fn crowd(&mut self, analysis: Analysis) {
         let kept = self.found.iter_mut().take(MOST);
         if let Some(mildest) = kept.min_by_key(|one| one.effect)

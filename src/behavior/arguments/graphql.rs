@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 40;
 const MAX_TOKENS: usize = 12_000;
 
-/// What a document would do if it were run: the most of what any of its operations does.
+/// What a document would do if it were run: what the gravest of its operations does.
 ///
 /// Every operation counts, whichever a server runs: servers differ in which of two `operationName`s they take.
 pub fn read(text: &str) -> Meaning {

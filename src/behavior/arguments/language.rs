@@ -9,7 +9,7 @@ use super::sql::Dialect;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
-/// As much of one text of a definition is read, in bytes.
+/// How much of one text of a definition is read, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
 /// Some of the languages.

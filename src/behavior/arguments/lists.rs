@@ -14,7 +14,7 @@ use super::{http, mongo, redis, shell};
 use crate::wire::fields::Fields;
 
 impl Walk<'_> {
-    /// A list that is one thing: a pipeline, an argument vector. Whether it was.
+    /// Reads a list that is one thing: a pipeline, an argument vector. Returns whether it was one.
     pub(super) fn list(&mut self, at: &At<'_>, items: &[Value]) -> bool {
         if items.is_empty() {
             return false;
@@ -64,7 +64,8 @@ impl Walk<'_> {
         false
     }
 
-    /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
+    /// Reads a program and its arguments side by side: `{ command: "rm", args: ["-rf", "/"] }`. Returns the keys that
+    /// it read as one command.
     pub(super) fn command_with_words(&mut self, fields: Fields<'_>) -> Option<[&'static str; 2]> {
         let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
         let program = ["command", "cmd", "program", "executable"]
@@ -96,7 +97,7 @@ impl Walk<'_> {
         fields.iter().any(is_beside).then_some(name.as_str())
     }
 
-    /// What is one statement though it is written as several values.
+    /// Notes one statement that is written as several values.
     fn whole(&mut self, language: Language, name: &str, found: Meaning) {
         if found.effect.reads() {
             self.explained(kind_of(language, &found));

@@ -1,10 +1,10 @@
-//! What was read lately of the short texts in calls of one tool. Agents name the same file, repository, table or address all
-//! day: such a text is read once for its parameter. Owns the bound; reads no text, and knows only those that hold nothing to
-//! say. It also keeps the last call's arguments, whose memory those of the next are made in.
+//! Caches how short texts in calls of one tool were read: agents name the same file, repository, table or address all
+//! day, so each such text is read once for its parameter. Owns the bound; reads no text, and holds only texts without
+//! any finding. It also keeps the last call's arguments, whose allocations the next call's reuse.
 
 use serde_json::Value;
 
-/// As many texts are remembered, and each of at most so many bytes with its name.
+/// How many texts are remembered, and how many bytes each may have together with its name.
 const MOST: usize = 32;
 const LONGEST: usize = 256;
 /// Calls of more JSON neither use a memory nor add to one: in shorter ones no text can come too late to be searched for secrets.
@@ -12,18 +12,18 @@ pub const LONGEST_CALL: usize = 64 * 1024;
 /// Arguments of more JSON are not kept.
 const LONGEST_KEPT: usize = 4 * 1024;
 
-/// The texts of one tool's top parameters that did nothing but explain themselves. It is for one definition of the tool;
-/// the gate keeps one for each.
+/// The texts of one tool's top parameters whose reading gave an explanation and nothing else. It is for one definition
+/// of the tool; the gate keeps one for each.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     texts: Vec<Remembered>,
     /// The oldest, once there is no room for more.
     next: usize,
-    /// The arguments of the last call, for the next ones to be made of. They say nothing of it.
+    /// The arguments of the last call, only so that the next ones reuse their allocations.
     arguments: Value,
 }
 
-/// One text under one name, kept whole: a digest could be that of another text too.
+/// One text under one name, kept whole: two texts could share a digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remembered {
     /// The name and, right behind it, the text.
@@ -63,7 +63,7 @@ impl Memory {
         self.texts.iter().find(is_it)
     }
 
-    /// Whether this text under this name is known to hold nothing to say.
+    /// Whether this text under this name is known to have no finding.
     pub fn knows(&self, name: &str, text: &str) -> bool {
         self.find(name, text).is_some()
     }

@@ -53,7 +53,7 @@ pub fn judge(tool: Option<&Tool>, arguments: &Value, plain: &[String]) -> Judged
     judge_said(tool, &said_of(tool, plain), arguments, &Memory::default()).0
 }
 
-/// The same, with what the tool's words say read before, and a memory of its texts; what may be added to that comes back.
+/// The same, given what the tool's words say and a memory of its texts. Also returns what may be added to the memory.
 fn judge_said(tool: Option<&Tool>, said: &Said, arguments: &Value, memory: &Memory) -> (Judged, Vec<Remembered>) {
     let walk = Walk::over(tool, said, arguments, Wants::Judgement(memory));
     (Judged { found: walk.found, explanation: walk.explanation }, walk.learnt)

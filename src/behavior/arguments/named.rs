@@ -37,8 +37,7 @@ pub fn path_arguments(arguments: &Value) -> Named {
     named_by(arguments, is_path)
 }
 
-/// The same and whatever else among the arguments could be a path or an address, whatever its name: for who must know that there
-/// is no other.
+/// The same, and every other argument that could be a path or an address, for callers that must not miss one.
 pub fn possible_paths(arguments: &Value) -> Named {
     named_by(arguments, may_be_path)
 }
@@ -76,7 +75,7 @@ impl Walk {
                     self.below(&in_pointer(name), says_path(name), field, depth);
                 }
             }
-            // What is listed under a name is under that name.
+            // The items of a list have the name of the list.
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
                     self.below(&at.to_string(), said, item, depth);

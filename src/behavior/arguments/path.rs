@@ -67,7 +67,7 @@ pub fn is_path_key(key: &str) -> bool {
     holds && !lower.contains("content") && !lower.contains("profile")
 }
 
-/// The path with its percent escapes taken off, as often as somebody might.
+/// The path with its percent escapes decoded, as many times as programs on the way might.
 fn decoded(path: &str) -> String {
     let mut plain = path.to_owned();
     for _ in 0..3 {

@@ -9,8 +9,8 @@ use super::memory::{Cost, Memory, Remembered};
 use super::walk::{At, Walk};
 
 impl<'a> Walk<'a> {
-    /// A text among the arguments themselves: how it is read depends on the tool, its name and itself, and on what is left of the
-    /// budgets. What only explains itself is remembered.
+    /// Reads a text at the top of the arguments. The result depends only on the tool, the name, the text and what is
+    /// left of the budgets, so a text that was explained and had no finding is remembered.
     pub(super) fn remembered(
         &mut self,
         memory: &Memory,
@@ -28,8 +28,8 @@ impl<'a> Walk<'a> {
         let before = self.noted();
         let (left, leaves, schema, carried) = (self.left, self.leaves, self.schema.left(), self.carried);
         self.field(above, place, (name, field), url, 0);
-        // It said one thing, left nothing to be counted with other addresses, and had all the budgets it asked for. Beyond the
-        // last finding that is listed, what it did would not be counted.
+        // Remembered if it added one explanation and nothing else, nothing to count with other addresses, and no budget
+        // ran out. Once the list of findings is full, a new one would not show in its length.
         let (found, unexplained, explained) = before;
         if self.noted() == (found, unexplained, explained + 1)
             && self.carried == carried

@@ -10,9 +10,9 @@ use crate::behavior::words;
 use crate::mcp::tool::Tool;
 use crate::wire::fields::in_pointer;
 
-/// As many declared names are read ahead.
+/// How many declared names are read ahead.
 const MOST_KEYS: usize = 64;
-/// As many others are kept once a call had them: calls of one tool have the same few names again and again.
+/// How many other names are kept once a call had them: calls of one tool repeat the same few names.
 const MOST_LEARNT: usize = 16;
 /// Words of a tool's name that say that its queries are words.
 const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";

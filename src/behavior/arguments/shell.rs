@@ -54,9 +54,9 @@ impl Command {
     }
 }
 
-/// Longer scripts are not cut; they are a script, and run.
+/// How long a text may be to be cut into commands; a longer one counts as a script that runs.
 const MAX_BYTES: usize = 64 * 1024;
-/// Nor is one of more commands.
+/// How many commands a text may have to be ranked one by one; the same goes for one of more.
 const MOST: usize = 1_000;
 
 /// What a line for a shell does: its riskiest command first.
@@ -80,14 +80,14 @@ pub fn read(text: &str) -> Meaning {
     Meaning::runs(span, says)
 }
 
-/// What an argument vector does: its words are words, no shell cuts them again.
+/// What an argument vector does. Its words stay as they are: no shell cuts them again.
 pub fn read_words(words: &[&str]) -> Meaning {
     let says = risky::of(words, None, 0).says;
     Meaning::runs(head(&words.join(" ")), says)
 }
 
-/// Whether a text that may be anything is plainly a command that destroys, or gives somebody control of the machine. So many
-/// commands that they are not ranked hide what they do.
+/// Whether a text that may be anything is plainly a command that destroys, or gives somebody control of the machine. A
+/// text of too many commands counts as one.
 pub fn plainly_changes(text: &str) -> bool {
     let Some(commands) = cut(text) else { return false };
     let destroys = |(at, command): (usize, &Command)| command.ranked(at, &commands).rank >= Rank::Destroys;
@@ -203,13 +203,13 @@ impl Cutter<'_> {
                 self.at = memchr::memchr(b'\n', rest).map_or(self.text.len(), |found| self.at + found);
             }
             b'>' if plain => {
-                // The number before it is a channel, no word: `2>file`.
+                // The number before it is a file descriptor, not a word: `2>file`.
                 if self.word.as_ref().is_some_and(|word| word.text.bytes().all(|byte| byte.is_ascii_digit())) {
                     self.word = None;
                 }
                 self.finish_word();
                 self.at += 1 + usize::from(matches!(next, b'>' | b'|'));
-                // `>&2` joins channels and writes no file.
+                // `>&2` duplicates a file descriptor and writes no file.
                 self.redirected = self.byte(self.at) != b'&';
                 self.at += usize::from(!self.redirected);
             }

@@ -17,10 +17,10 @@ use crate::behavior::words;
 use crate::wire::fields::member;
 use crate::wire::strict::Reader;
 
-/// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
+/// How deep JSON in a string of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
 
-/// What reading a statement costs beside its bytes: the readers take some time for the shortest.
+/// What reading a statement costs besides its bytes: the readers take some time even for the shortest.
 const STATEMENT: usize = 128;
 
 const CONDITION: Kind = Kind::Borrowed("a condition");
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         };
         match kind {
             "a web address" => self.carried.address(text.trim_matches(' '))?,
-            // Without its scheme, which a browser takes from elsewhere.
+            // `//host/path`: a browser adds the scheme of the current page.
             "a path and its query" if text.starts_with("//") => self.carried.address(text.trim_start_matches('/'))?,
             "a path and its query" => self.carried.path(text)?,
             _ if at.key.role == Role::Headers => carried::header(at.name, text)?,
@@ -325,7 +325,8 @@ impl<'a> Walk<'a> {
         if at.key.role == Role::Open && !self.said.searches { Reads::Statements } else { Reads::Words }
     }
 
-    /// Whether a text is words to look for, some in fields. `delete person:7` is a statement to some: its first word is an act.
+    /// Whether a text is words to look for, some in fields. `delete person:7` is not: its first word is an act, and
+    /// some databases run it.
     fn are_words_in_fields(&self, at: &At<'_>, text: &str) -> bool {
         let first = || text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         grammar::search::reads(text)

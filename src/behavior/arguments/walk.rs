@@ -19,11 +19,11 @@ use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
 use crate::wire::fields::{Fields, in_pointer, member};
 
-/// As much text of one call is read, keys included.
+/// How much text of one call is read, in bytes, keys included.
 const MAX_TEXT: usize = 256 * 1024;
-/// As many leaves.
+/// How many leaves of one call are read.
 const MAX_LEAVES: usize = 100_000;
-/// And so deep. The wire refuses deeper calls.
+/// How deep a call is read. The wire refuses deeper calls.
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
@@ -33,9 +33,9 @@ pub(super) const TOO_MUCH: &str = "is too long to be read";
 /// What a walk is made for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wants<'a> {
-    /// By what is remembered of the tool's calls.
+    /// A judgement, with the help of what is remembered of the tool's calls.
     Judgement(&'a Memory),
-    /// The texts part by part as well.
+    /// The texts part by part too, for display.
     Parts,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
     }
 
     fn object(&mut self, at: &At<'_>, place: &Place<'a>, fields: &Map<String, Value>, depth: usize) {
-        // A command to a database is read as one; its parts are looked at as well.
+        // A command to a database is judged as a whole: `mongo::command` looks at its parts.
         if at.possible.has(Language::MongoDb)
             && !at.name.eq_ignore_ascii_case("filter")
             && !at.name.eq_ignore_ascii_case("query")
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
             self.push(Language::MongoDb, name, found);
         }
         let mut key = self.said.key(name);
-        // A number says all of itself; what the schema says of it explains no more.
+        // A number, a truth value or null explains itself: the schema adds nothing.
         let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
             && !matches!(above.key.role, Role::Options | Role::Headers)
             && is_free_key(name, key);
@@ -317,7 +317,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// What is left could be anything. Nothing more is read.
+    /// Ends the reading at its limits, and notes that the rest could be anything.
     fn beyond(&mut self) {
         if self.leaves > 0 {
             self.leaves = 0;

@@ -9,7 +9,7 @@ use crate::behavior::arguments::http;
 
 /// A longer address is not read.
 const LONGEST: usize = 8 * 1024;
-/// An address within an address is followed so often.
+/// How deep addresses within addresses are followed.
 const DEEPEST: usize = 2;
 
 /// Whether the text begins as a web address does.
@@ -106,8 +106,8 @@ fn parameter(pair: &str, depth: usize) -> Result<(), &'static str> {
     }
 }
 
-/// The text with its percent escapes taken off as often as somebody might; `None` where that shows a control character, or
-/// where it never ends.
+/// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes
+/// more rounds than any program would make.
 pub fn decoded(text: &str) -> Option<String> {
     let mut plain = text.to_owned();
     for _ in 0..4 {

@@ -11,30 +11,31 @@ use super::name;
 use crate::behavior::secrets;
 use crate::wire::fields::in_pointer;
 
-/// A longer address is not plain, in bytes behind its scheme.
+/// How long a plain address may be, in bytes behind its scheme.
 const LONGEST: usize = 256;
 /// All addresses of one call together, in bytes.
 const LONGEST_TOGETHER: usize = 2048;
-/// So many characters of one address, or of an argument that may go with it, may be neither words nor numbers: 140 bits, a short id.
+/// How many characters of one address, or of an argument that may go with it, may be neither words nor numbers: a short
+/// id of 140 bits fits.
 const OPAQUE: usize = 24;
-/// The same of a text under a name that says that it is an id: a digest fits.
+/// The same for a text whose name says that it is an id: a digest fits.
 const OPAQUE_ID: usize = 64;
-/// The same of the whole call.
+/// The same for the whole call.
 const OPAQUE_TOGETHER: usize = 128;
-/// A longer word is none.
+/// How long a word may be; longer ones are opaque.
 const WORD: usize = 24;
-/// No word has so many consonants in a row.
+/// No word has this many consonants in a row.
 const CONSONANTS: usize = 7;
-/// A longer number is none; so many digits one address may have.
+/// How many digits a number may have, and all numbers of one address together.
 const DIGITS: usize = 20;
 const DIGITS_TOGETHER: usize = 40;
-/// So many digits the whole call may have: coordinates, ids, sizes.
+/// How many digits the whole call may have: coordinates, ids, sizes.
 const DIGITS_OF_CALL: usize = 256;
-/// So many letters beyond ASCII one address may have: each says more.
+/// How many letters beyond ASCII one address may have: each carries more bits than one of ASCII.
 const FOREIGN: usize = 48;
-/// So many signs one address may have.
+/// How many signs one address may have.
 const SIGNS: usize = 80;
-/// What an identifier in the form of a UUID counts.
+/// How many opaque characters a UUID counts as.
 const UUID: usize = 16;
 
 const TOO_MUCH: &str = "is an address that may carry data out: it holds more than words, numbers and a short id";
@@ -145,7 +146,7 @@ impl Beside {
         }
     }
 
-    /// Counts a text of which so many characters may be neither words nor numbers.
+    /// Counts a text of which at most `most` characters may be neither words nor numbers.
     fn text(&mut self, text: &str, most: usize, pointer: &str) {
         let held = Held::of(text);
         self.carried.opaque += held.opaque;
@@ -211,7 +212,7 @@ pub fn is_plain_host(host: &str) -> bool {
 struct Held {
     /// Neither words nor numbers.
     opaque: usize,
-    /// Letters by themselves, and signs behind two others.
+    /// Words of one letter, and each sign from the fourth in a row on.
     single: usize,
     digits: usize,
     foreign: usize,
@@ -264,7 +265,7 @@ impl Held {
     }
 }
 
-/// Whether letters are a word, or several with humps between them: `pricing`, `getUserById`, `XMLHttpRequest`.
+/// Whether letters are a word, or several in camel case: `pricing`, `getUserById`, `XMLHttpRequest`.
 fn is_word(letters: &str) -> bool {
     let (mut consonants, mut words, mut before, mut capitals) = (0, 1_usize, ' ', 0);
     for c in letters.chars() {

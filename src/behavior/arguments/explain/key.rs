@@ -120,7 +120,7 @@ fn acts(words: &[&str]) -> Acts {
     let leads = |at: usize| at == 0 || words.get(at - 1).is_some_and(|before| LEADS.contains(before));
     let is_act = |(at, word): (usize, &&str)| {
         let next = words.get(at + 1).copied().unwrap_or_default();
-        // `created_by` has another form; `update_id` names the thing, and `enable_paragraphs` how an answer looks.
+        // `created_by` is a fact and `update_id` an identifier; `enable_paragraphs` says how an answer looks.
         let names = matches!(next, "by" | "at" | "id" | "ids" | "date" | "time" | "type" | "name" | "status" | "count");
         let enables = matches!(*word, "enable" | "disable") && !next.is_empty();
         leads(at)
@@ -133,7 +133,7 @@ fn acts(words: &[&str]) -> Acts {
     if words.iter().enumerate().any(is_act) { Acts::Changes } else { Acts::No }
 }
 
-/// Verbs that are nouns elsewhere, and acts where something is switched.
+/// Words that may be nouns elsewhere, but are verbs in the name of a switch.
 const SWITCH: &str = "rotate share consume ack lock claim close open start stop";
 static SWITCHES: Words<{ count(SWITCH) }> = Words::of(SWITCH);
 

@@ -2,7 +2,7 @@
 
 use crate::behavior::signs::{DIGITS, Needs, Signs, WORDS, signs};
 
-/// A longer word is no name; cursors and tokens are.
+/// How long a name may be: cursors and tokens are long.
 const LONGEST: usize = 4096;
 
 /// What the kinds below are written with.

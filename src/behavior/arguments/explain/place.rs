@@ -8,7 +8,7 @@ use crate::wire::fields::member;
 const MAX_WORK: usize = 50_000;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 16;
-/// As many schemas say something of one place.
+/// How many schemas may describe one place.
 const MOST: usize = 64;
 
 /// Everything that a schema says of one place: itself, what it refers to, and its branches.
@@ -127,7 +127,7 @@ impl<'a> Schema<'a> {
         self.work
     }
 
-    /// Takes so much of the budget; false where that is not left.
+    /// Takes this much from the budget; false where not enough is left.
     pub fn spend(&mut self, work: usize) -> bool {
         let left = self.work.checked_sub(work);
         self.work = left.unwrap_or_default();

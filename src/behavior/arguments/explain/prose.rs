@@ -20,7 +20,7 @@ pub fn is_plain(text: &str) -> bool {
         return false;
     }
     let signs = Signs::of(text);
-    // Words of letters alone, which most texts are: nothing below says no to them.
+    // Most texts have no other characters, and such a text passes every check below.
     if signs.are_all(ANYWHERE) {
         return true;
     }
@@ -38,7 +38,7 @@ pub fn is_plain(text: &str) -> bool {
                 .all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word)))
 }
 
-/// Searches name files by `file:name`; nothing follows one that has no place.
+/// Whether a word is `file:name`, as searches write it: it is not an address that a program would follow.
 fn is_qualifier(word: &str) -> bool {
     let word = word.trim_start_matches(['-', '(']);
     word.strip_prefix("file:")
@@ -119,7 +119,7 @@ fn has_lower(chars: &[char], at: usize) -> bool {
 /// Punctuation and symbols that are not ASCII, and that no folding makes a sign of a shell or a language.
 fn is_punctuation(c: char) -> bool {
     use GeneralCategory as G;
-    // What folds to a sign of ASCII is that sign to whoever folds it.
+    // A program that normalizes the text sees the ASCII sign.
     let folded: String = std::iter::once(c).nfkc().collect();
     let folds =
         folded.is_ascii() && !matches!(folded.as_str(), "," | "." | "..." | "?" | "!" | ":" | "(" | ")" | "'" | "\"");

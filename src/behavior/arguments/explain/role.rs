@@ -79,7 +79,7 @@ pub(super) fn role(word: &str) -> Option<Role> {
     })
 }
 
-/// A condition is one of anything: `filter_label`.
+/// A condition by any word of the name: `filter_label`.
 pub(super) fn conditions(words: &[&str]) -> Option<Role> {
     let is_named =
         words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));

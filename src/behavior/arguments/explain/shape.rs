@@ -22,7 +22,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     let Some((_, first)) = words.next() else { return false };
     let head = folded(first);
     let head_is_known = HEADS.has(head);
-    // A change in capitals at any place (`a001 EXPUNGE`): people write no query so.
+    // A change in capitals at any place (`a001 EXPUNGE`): people who search do not write like that.
     let changes = |word: &[u8]| is_upper(word) && choice::is_firm_change(&lower(word));
     let (mut is_prose, mut has_change) = (PROSE.has(head), changes(first));
     let (mut at_head, mut in_capitals, mut anywhere) = (false, false, false);
@@ -65,7 +65,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
         || (!is_prose && (anywhere || begins || (reads == Reads::Statements && head_is_known)))
 }
 
-/// As many words of a text are looked at: what is longer is no plain text anyway.
+/// How many words of a text are looked at: a longer text is not plain anyway.
 const MOST_WORDS: usize = 1_024;
 
 const FROM: u128 = folded(b"from");

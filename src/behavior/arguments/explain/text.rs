@@ -23,12 +23,12 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
     if text.is_empty() {
         return Ok("empty");
     }
-    // Without the spaces around it a text may have none.
+    // The trimmed text may have no spaces left.
     let signs = if text.len() == whole { signs } else { Signs::of(text) };
     if signs.may_be(name::NUMBER) && name::is_number(text) {
         return Ok("a number");
     }
-    // What is sorted by may be turned round: `-created_at`. One word behind the sign may be an option.
+    // A column to sort by may be descending: `-created_at`. A sign and one plain word may be an option.
     let is_column = |name: &str| name.contains('_') && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
     let turns = role == Role::Names && text.strip_prefix('-').is_some_and(is_column);
     if text.starts_with('-') && !turns {
@@ -129,8 +129,8 @@ fn by_shape(text: &str, signs: Signs, role: Role, reads: Reads, depth: usize) ->
     }
 }
 
-/// Whether an address without a scheme is one of a place: a host with its port, a path, a drive. `host:path` and `ext::…` name
-/// a way to go.
+/// Whether a text under an address's name only names a place: a host with its port, a path, a drive. `host:path` and
+/// `ext::…` also choose how it is reached.
 fn names_a_place(text: &str) -> bool {
     let Some((before, rest)) = text.split_once(':') else { return true };
     // Schemes that name a thing and lead nowhere.
@@ -157,7 +157,7 @@ fn is_issue(text: &str) -> bool {
     })
 }
 
-/// Whether a text is names with commas between them, each with its direction at most: `created_at DESC, id`.
+/// Whether a text is names with commas between them, each perhaps with a direction: `created_at DESC, id`.
 fn are_names(text: &str) -> bool {
     text.len() <= 512
         && text.split(',').all(|part| {

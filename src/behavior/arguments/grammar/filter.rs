@@ -10,7 +10,8 @@ const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
 /// Whether a text is a condition, read to its end.
 pub fn reads(text: &str) -> bool {
-    // Most texts are none, and are not cut: they compare nothing, or end in a sign that compares with nothing.
+    // Most texts are no conditions. To save cutting them into tokens, those that compare nothing or end in a dangling
+    // sign are refused first.
     let compares = || Signs::of(text).has(COMPARE) || text.split(' ').any(|word| is_comparison(&Token::Word(word)));
     if is_cut_off(text) || !compares() {
         return false;

@@ -10,7 +10,7 @@ use crate::behavior::words::{among, section};
 
 const WORDS: &str = include_str!("../../../../assets/words/grammar.txt");
 
-/// Brackets in brackets are followed so deep.
+/// How deep brackets in brackets are followed.
 const DEEPEST: usize = 8;
 
 /// What a text of KQL does.
@@ -119,13 +119,13 @@ fn is_expression(tokens: &[Token<'_>], keywords: &'static str, depth: usize) -> 
     !flat.contains(&Token::Sign('|')) && Grammar { keywords: &keywords, ..KQL }.reads(&flat)
 }
 
-/// Whether an operand may begin so: no sign does that joins it with one before.
+/// Whether an operand may begin with the first token: not with a sign that joins two operands.
 fn begins_operand(tokens: &[Token<'_>]) -> bool {
     let joins = |token: &Token<'_>| matches!(token, Token::Sign('/' | '%' | '+' | '<' | '>' | ',' | '.' | ':' | '='));
     !tokens.first().is_some_and(joins)
 }
 
-/// What is in a bracket that is open, and what is behind it.
+/// The tokens up to the bracket that closes the one already open, and those behind it.
 fn closed<'a, 't>(tokens: &'a [Token<'t>]) -> Option<(&'a [Token<'t>], &'a [Token<'t>])> {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -139,7 +139,7 @@ fn closed<'a, 't>(tokens: &'a [Token<'t>]) -> Option<(&'a [Token<'t>], &'a [Toke
     None
 }
 
-/// The parts between the signs that are in no bracket.
+/// Splits at each `sign` that is in no bracket.
 fn split<'a, 't>(tokens: &'a [Token<'t>], sign: char) -> Vec<&'a [Token<'t>]> {
     let mut depth = 0_usize;
     let is_between = |token: &Token<'t>| {
@@ -182,7 +182,7 @@ const OPERATORS: &[(&str, &str)] = &[
     ("render", "WITH"),
 ];
 
-/// What people call KQL; the keywords are those that join operands wherever some are.
+/// KQL itself; its keywords are those that may join operands in any operator.
 const KQL: Grammar<'static> = Grammar {
     language: "KQL",
     begins: "",

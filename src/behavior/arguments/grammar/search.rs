@@ -5,7 +5,7 @@ use crate::behavior::signs::{Signs, signs};
 
 /// A longer text is not read.
 const LONGEST: usize = 2 * 1024;
-/// Brackets in brackets are followed so deep.
+/// How deep brackets in brackets are followed.
 const DEEPEST: usize = 8;
 
 /// Whether a text is words of which one at least is in a field, read to its end.

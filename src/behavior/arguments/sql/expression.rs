@@ -24,7 +24,7 @@ pub(super) fn expressions(all: &[Expr], dialect: Dialect) -> Result<(), Doubt> {
 /// One expression and all that is in it.
 pub(super) fn expression(expr: &Expr, dialect: Dialect) -> Result<(), Doubt> {
     let mut expr = expr;
-    // Chains of operators lean to the left: no frame for each of their links.
+    // A chain of operators nests to the left, as deep as it is long: a loop takes no stack frame for each.
     while let Some(inner) = leaning(expr, dialect)? {
         expr = inner;
     }
@@ -95,7 +95,8 @@ fn pair(one: &Expr, other: &Expr, dialect: Dialect) -> Result<(), Doubt> {
     expression(other, dialect)
 }
 
-/// The left operand of what leans to the left, its other operands judged; `None` where `expr` is nothing of that kind.
+/// The left operand of an operator whose chains nest to the left, after its other operands are judged; `None` where
+/// `expr` is no such operator.
 fn leaning(expr: &Expr, dialect: Dialect) -> Result<Option<&Expr>, Doubt> {
     let (left, others) = match expr {
         Expr::BinaryOp { left, op, right }

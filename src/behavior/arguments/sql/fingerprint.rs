@@ -23,7 +23,7 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;
     }
-    // The form has each word whole.
+    // The form keeps every word whole, so it cannot be shorter than they are.
     let words = tokens.iter().filter(|token| token.kind == Kind::Word).map(|token| token.end - token.start);
     if words.sum::<usize>() > MOST_BYTES {
         return None;

@@ -148,8 +148,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Counts what the parser does not: a join within a join needs no bracket, and what is left of these operators
-    /// is copied whole.
+    /// Counts what the parser's recursion limit misses: joins nest without brackets, and for the other words here the
+    /// parser copies the whole left operand.
     fn counted(&mut self, at: usize, end: usize) -> Result<(), Doubt> {
         let word = &self.bytes[at..end];
         let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());

@@ -1,7 +1,8 @@
 //! SQL in arguments: one statement that only reads, or not shown to be one. Two gates: over tokens, then over the tree.
 //!
-//! Both hold allow lists, and each closes what the other might miss: the tokens know no grammar, and the grammar's
-//! cutting is another's. Where the dialect is not known, a text that dialects read differently is not shown to be a read.
+//! Both hold allow lists, and each closes what the other might miss: the token gate knows no grammar, and the grammar
+//! has a tokenizer that is not ours. Where the dialect is not known, a text that dialects read differently is not shown
+//! to be a read.
 
 mod expression;
 mod fingerprint;
@@ -85,8 +86,8 @@ impl Doubt {
     }
 }
 
-/// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where no one can
-/// say how it is cut.
+/// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where it cannot be
+/// cut into tokens.
 pub fn fingerprints(text: &str) -> Vec<String> {
     let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
     let mut found: Vec<String> =
@@ -107,7 +108,7 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
             }
         }
         Err(doubt) => {
-            // What cannot be cut may still say at its head what it is; that is for the eye alone.
+            // The first word may still say what the statement does.
             let word = outline::head(text);
             let action = gate::action_of(&word);
             let action = if action == Action::Unknown { doubt.action } else { action };
@@ -160,7 +161,7 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     Statement { meaning, object: outline.object, weight }
 }
 
-/// Several statements do what the gravest of them does; and several where one was expected run whatever is second.
+/// Judges several statements as the gravest of them, and never as a read: the second may be an injected one.
 fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
     let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
     let weigh = |one: &Statement| (one.meaning.action.caution(), one.weight);
@@ -212,7 +213,7 @@ fn has_change<'t>(mut words: impl Iterator<Item = &'t [u8]>, begins: bool) -> bo
         if word.is_empty() {
             return false;
         }
-        // No word of a pair is longer; most words are, or begin none.
+        // No word of a pair is longer than this.
         if word.len() > 9 {
             before = b"";
             return false;

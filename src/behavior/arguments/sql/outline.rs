@@ -90,7 +90,7 @@ impl Outline {
     }
 }
 
-/// Our line on a text of one statement: what it says of itself, and what speaks against a read that is none.
+/// Our line on one statement: its outline, and why it is not shown to be a read where it looks like one.
 pub(super) fn says(outline: &Outline, doubt: Option<&Doubt>) -> String {
     let line = &outline.line;
     let reads = matches!(outline.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
@@ -113,8 +113,8 @@ enum Rows {
     All,
 }
 
-/// Which rows the statement's own condition leaves: one in brackets is another's. Closed: a condition narrows where each
-/// part that OR joins has a part joined by AND that compares a name with a value.
+/// Which rows the statement's own condition selects; a WHERE in brackets belongs to a subquery. A condition narrows
+/// only if each of the parts joined by OR has, among its parts joined by AND, one that compares a name with a value.
 fn rows(cut: Cut<'_>, verb: usize) -> Rows {
     let mut depth = 0_usize;
     let mut depths = Vec::with_capacity(cut.tokens.len());
@@ -206,7 +206,7 @@ fn nested(cut: Cut<'_>) -> bool {
     (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)))
 }
 
-/// `PRAGMA schema.table_info(t)`: those that only read whatever they are given; and some that read when nothing is.
+/// `PRAGMA schema.table_info(t)`: those that read with any argument or none, and some that only read without one.
 fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
     const READS: &str = " table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list \
         database_list collation_list function_list module_list pragma_list compile_options quick_check integrity_check \

@@ -32,7 +32,7 @@ pub(super) fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), D
     if left > MANY_TOKENS {
         // What one grammar reads, the others could take for a call: each must be known by its word alone.
         functions::all_known(cut)?;
-        // The one function whose first argument is a type to some, and then runs what made that type.
+        // In some dialects the first argument of CONVERT is a type, and a type that somebody made runs its own code.
         let converts = (0..cut.tokens.len()).any(|at| cut.is(at, "CONVERT") && cut.is_sign(at + 1, b'('));
         absent("CONVERT()", !converts)?;
         return reads_under(&text, likeliest(cut));
@@ -54,7 +54,7 @@ fn reads_under(text: &str, dialect: Dialect) -> Result<(), Doubt> {
     }
 }
 
-/// Whose quotes the names are in.
+/// The dialect whose quotes the names are in.
 fn likeliest(cut: Cut<'_>) -> Dialect {
     let quoted = |quote: u8| {
         let opens = |start: usize| cut.text.as_bytes().get(start) == Some(&quote);
@@ -77,7 +77,8 @@ fn parsed(text: &str, dialect: Dialect) -> Result<Option<Statement>, Doubt> {
         Dialect::MySql => &MySqlDialect {},
         Dialect::MsSql => &MsSqlDialect {},
     };
-    // Without their places no time goes into the words of errors: most of those are of ways that the parser only tries.
+    // Tokens without locations save the time to format error messages: most errors come from alternatives that the
+    // parser only tries.
     let mut tokens = Vec::with_capacity(text.len() / 2);
     let placeless = |token: TokenWithSpan| TokenWithSpan::wrap(token.token);
     let cut = Tokenizer::new(grammar, text).tokenize_with_location_into_buf_with_mapper(&mut tokens, placeless);
@@ -184,7 +185,7 @@ fn body(body: &SetExpr, dialect: Dialect) -> Result<(), Doubt> {
         match body {
             SetExpr::SetOperation { left, op: _, set_quantifier: _, right } => {
                 self::body(right, dialect)?;
-                // A long chain of UNION leans to the left: no frame for each of its links.
+                // A chain of UNION nests to the left, as deep as it is long: the loop takes no stack frame for each.
                 body = left;
             }
             SetExpr::Select(inner) => return select(inner, dialect),
