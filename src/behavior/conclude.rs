@@ -306,7 +306,7 @@ fn joined(
     let disputed = contradiction || (says(Mutability::Pure) && says(Mutability::Mutates));
     let (mutability, confidence) = match (trust, hinted) {
         (Trust::None, _) => (Mutability::Mutates, Confidence::None),
-        // Believed, but the tool is on the review list where other evidence contradicts the hint.
+        // The hint is believed; where other evidence contradicts it, the tool is on the review list all the same.
         (Trust::Annotations, Some(hinted)) if !declared::hints_contradict(tool.annotations) => (hinted, proven(hinted)),
         (Trust::Corroborate | Trust::Annotations, _) if contradiction || says(Mutability::Mutates) => {
             (Mutability::Mutates, Confidence::None)

@@ -81,7 +81,7 @@ fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDom
             other => other,
         };
     }
-    // "The status of a host": what it is the status of.
+    // "The status of a host": the domain is that of the host.
     let joins = words.get(end).is_some_and(|word| among(word, "of about for on"));
     match of_part(words.get(end + 1..)?, part + 1, all) {
         Some(D::Content | D::Structure) if joins && part < 2 => Some(D::Data),
@@ -101,7 +101,8 @@ fn is_meant(word: &str, all: &[&[String]]) -> bool {
     })
 }
 
-/// Words of several senses, and the words of which one must be by them.
+/// Words of several senses, and others of which one must be in the phrases too for the sense that [`domain`] gives
+/// them.
 const SENSES: &[(&str, &str)] = &[
     ("reaction thread draft", section(WORDS, "reaction-senses")),
     ("node instance", section(WORDS, "node-senses")),
@@ -115,7 +116,7 @@ const MODIFIERS: &str = section(WORDS, "modifiers");
 /// Words that end the phrase.
 const STOPS: &str = section(WORDS, "stops");
 
-/// Words that look through to what is before them.
+/// Words that say nothing by themselves: the word before them counts.
 const TRANSPARENT: &str = section(WORDS, "transparent");
 
 fn searched(named: &[&[String]]) -> OutputDomain {

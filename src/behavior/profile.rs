@@ -68,7 +68,7 @@ impl Profile {
             (Mutability::Mutates, _) => SideEffects::Write,
         };
         let idempotent: Vec<bool> = says("idempotent").into_iter().filter_map(Value::as_bool).collect();
-        // A hint means nothing of a tool that only reads.
+        // A hint says nothing about a tool that only reads.
         let hint = tool.annotations.idempotent.or(idempotent.first().copied());
         Self {
             side_effects: effects.chain([found]).max().unwrap_or(found),
@@ -97,8 +97,9 @@ impl Profile {
     }
 }
 
-/// What the tool's declared profile requires of whoever uses it: `required_entitlements` at its top or in `_meta`. A word of the
-/// server's that can only tighten: what is no text is required as it is written, so that only `*` grants it.
+/// What the tool's declared profile requires of whoever uses it: `required_entitlements` at its top or in `_meta`. The
+/// server's word can only tighten: an entry that is not a string is required as its JSON text, so that only `*` grants
+/// it.
 pub fn required(tool: &Tool) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     declared(tool, "required_entitlements").into_iter().map(text).collect()

@@ -51,11 +51,12 @@ const SHORTEST: usize = 6;
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
     let mut buffer = [0; 128];
-    // A longer name says what it is of at its end.
+    // Of a longer name the end counts: it says what the value is.
     let key = key.get(key.ceil_char_boundary(key.len().saturating_sub(buffer.len()))..).unwrap_or_default();
     let (mut length, mut is_pointer) = (0, false);
     for byte in key.bytes() {
-        // Written always, kept only where it counts: a jump for each byte costs more.
+        // Every byte is written, and the next one replaces it unless it is a letter or digit: a branch for each costs
+        // more.
         buffer[length] = byte.to_ascii_lowercase();
         length += usize::from(byte.is_ascii_alphanumeric());
         is_pointer |= byte == b'/';
@@ -151,7 +152,7 @@ fn search(text: &str) -> Vec<Range<usize>> {
         at = match span {
             Some(span) => {
                 found.push(span.clone());
-                // A span may end within a word, whose rest begins none.
+                // A span may end within a word; the rest of that word begins no other span.
                 if span.end > 0 && bytes[span.end - 1].is_ascii_alphanumeric() {
                     run(bytes, span.end, |b| b.is_ascii_alphanumeric())
                 } else {
@@ -165,7 +166,7 @@ fn search(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The span of a value, with the key block that it is or begins: that goes on behind its first word and its first line.
+/// The span of a value; where a PEM block begins in it, up to the end of that block, which has many words and lines.
 fn with_block(text: &str, span: Range<usize>) -> Range<usize> {
     // A value without quotes ends before the space.
     let value = &text[span.start..text.floor_char_boundary(span.end + 1)];

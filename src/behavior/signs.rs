@@ -44,14 +44,15 @@ impl Signs {
         self.foreign || self.has(CONTROLS)
     }
 
-    /// Whether a reader may take the text that needs this.
+    /// Whether a reader with these needs may accept the text.
     #[inline]
     pub fn may_be(self, needs: Needs) -> bool {
         (needs.one_of == 0 || self.has(needs.one_of)) && self.are(needs.only)
     }
 }
 
-/// What every text has that a reader takes. A reader says it beside its rules, and a test holds that it takes no other.
+/// What every text has that a reader accepts. Each reader states its needs beside its rules, and a test checks that it
+/// accepts no other text.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// At least one of these; 0 where none is needed.

@@ -8,13 +8,13 @@ use super::{Hazard, HazardKind};
 use crate::behavior::arguments::memory::Memory;
 use crate::behavior::arguments::path;
 
-/// As many characters that deceive are counted.
+/// How many deceptive characters are counted.
 const MOST_CHARACTERS: usize = 1_000;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
-/// Escapes in their JSON text hide nothing from this walk, which reads the values. `memory` has texts of them that are known to
-/// have none.
+/// Escapes in the JSON text hide nothing from this walk, which reads the decoded values. `memory` has texts that are
+/// known to have no hazard.
 pub fn found(arguments: &Value, memory: &Memory) -> Vec<Hazard> {
     let mut walk = Walk::default();
     match arguments {

@@ -1,4 +1,5 @@
-//! Finds the first place in a text where secrets are kept. How such places are named, spelled and matched is below.
+//! Finds the first place in a text where secrets are kept. The files below know how such places are named, spelled and
+//! matched.
 //!
 //! One scan reads the words and notes what else the text holds (`Marks`); only a text with an escape, a pattern or an
 //! address pays for more.
@@ -12,8 +13,9 @@ mod spelling;
 
 use scan::{COLON, ESCAPE, FOREIGN, PATTERN, PERCENT, in_words};
 
-/// As many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as addresses.
-/// Foreign letters grow to eighteen times their length when they are written plainly.
+/// How many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as
+/// addresses. A bound, because letters beyond ASCII grow to as much as eighteen times their length when they are
+/// normalized.
 pub const BUDGET: usize = 256 << 10;
 
 /// What a text was found to name.
@@ -49,7 +51,7 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
     }
     let mut plainest = None;
     if marks & (PERCENT | FOREIGN) != 0 {
-        // Each layer that somebody on the way might take off; no one takes off more.
+        // One round for each layer of encoding that a program on the way might decode; none decodes more.
         for _ in 0..4 {
             let Some(plainer) = spelling::plainer(plainest.as_deref().unwrap_or(text)) else { break };
             if let Some(found) = as_written(&plainer) {
@@ -58,7 +60,7 @@ fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
             plainest = Some(plainer);
         }
     }
-    // Only what was taken off a layer may hold an escape that was not seen before.
+    // Without a decoded layer, the scan has seen every escape there is.
     if plainest.is_none() && marks & ESCAPE == 0 {
         return None;
     }

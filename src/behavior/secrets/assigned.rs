@@ -7,14 +7,14 @@ use super::is_secret_key;
 use super::kept::{self, in_key, run};
 use super::known::scheme;
 
-/// A command that gives a secret is read so far, in bytes.
+/// How far a command that gives a secret is read, in bytes.
 const LONGEST: usize = 1024;
-/// As much is looked back for the name of a value, in bytes.
+/// How far before a value its name is looked for, in bytes.
 const BEFORE: usize = 160;
 
-/// `=` and `:` as wide as the letters of East Asian texts are.
+/// The full-width forms of `=` and `:` in East Asian texts.
 const WIDE: [&[u8]; 2] = ["＝".as_bytes(), "：".as_bytes()];
-/// What a function does that takes a new secret, as its name begins.
+/// How the names of functions begin that take a new secret.
 const SETTERS: [&[u8]; 5] = [b"set", b"with", b"change", b"reset", b"update"];
 
 /// The value of `KEY=value`, `"key": "value"`, `--key value`, where the key names a secret.
@@ -73,7 +73,7 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
         })
     };
     // `password = ask()` calls something for it; `password=ask()2` does not.
-    // Each name within a longer one would be read to its end again.
+    // Bounded, because otherwise each name in a long value would read that value to its end again.
     let is_call = end - start <= LONGEST
         && bytes[start..end].last() == Some(&b'(')
         && bytes.get(end) == Some(&b')')
@@ -101,7 +101,7 @@ fn in_statement(bytes: &[u8], at: usize, key_end: usize) -> Option<Range<usize>>
     }
     let before = &bytes[at.saturating_sub(BEFORE)..at];
     let words = before.rsplit(|b| *b == b';').next()?.rsplit(|b| b.is_ascii_whitespace());
-    // The last comes first.
+    // In reverse: the word right before the key is the first.
     let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
     let is_nth = |n: usize, names: &[&str]| words.get(n).is_some_and(|word| is(word, names));
     let has = |names: &[&str]| words.iter().any(|word| is(word, names));

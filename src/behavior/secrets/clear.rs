@@ -1,5 +1,5 @@
-//! The proof that a text holds no secret: no name of one, no beginning of one, and nothing that hides one without a name. It
-//! reads each byte once, where to search takes many looks. Most texts are clear. Pure.
+//! Proves that a text holds no secret: no name of one, no beginning of one, and no sign that one may follow without a
+//! name. It reads each byte once, so that the slower search runs only on the few texts that are not clear. Pure.
 
 use super::known::begins;
 use super::{IN_KEY, WHOLE_KEY};
@@ -70,13 +70,14 @@ static FOLDED: [u8; 256] = {
     folded
 };
 
-/// Whether there is certainly no secret in a text, and no name of one. `sign` is shown every byte that is no letter and no
-/// digit, with its place, and ends the reading with `false`.
+/// Whether there is certainly no secret in a text, and no name of one. `sign` is called with the place and value of
+/// each byte that is no letter and no digit; when it returns `false`, so does this.
 ///
 /// Each part of a clear text is clear. In JSON that holds for what the strings say, too, where nothing is escaped.
 pub fn is_clear(text: &str, mut sign: impl FnMut(usize, u8) -> bool) -> bool {
     let bytes = text.as_bytes();
-    // The letters and digits so far, the last eight: a name is one whatever signs are in it.
+    // `last` holds the last eight letters and digits, without the signs between them: `api_key` is a name like
+    // `apikey`.
     let (mut at, mut last) = (0, 0);
     while let Some(&byte) = bytes.get(at) {
         let next = || bytes.get(at + 1).copied().unwrap_or(b' ');

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::kept::{self, run};
 
-/// A fallback is looked for in so many bytes behind the word.
+/// How many bytes behind the word a fallback is looked for.
 const NEAR: usize = 128;
 
 /// A program whose flags are known, or a subcommand that takes a password.
@@ -75,10 +75,10 @@ impl Program {
             Pair => start + value.iter().position(|b| *b == b':')? + 1,
             Attached | Value => start,
         };
-        // What does not close is not searched to its end from each flag.
+        // Bounded, because otherwise each flag would search an unclosed bracket or quote to the end of the text.
         let near = bytes.get(..bytes.len().min(end + NEAR))?;
         let is_kept = kept::elsewhere(near, start).is_some_and(|kept| kept.default.is_none());
-        // Another flag: `-p -u`.
+        // The next word is another flag, not the secret: `-p -u`.
         let is_none = open > attached && bytes.get(start) == Some(&b'-');
         (end >= start + 3 && !is_kept && !is_none).then_some(start..end)
     }

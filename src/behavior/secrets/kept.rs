@@ -1,15 +1,15 @@
-//! Where code and shells read a secret that is kept elsewhere, and the fallback they name: only the fallback is a secret of
-//! the text itself. Reads bytes; redacts nothing.
+//! Recognizes where code and shells read a secret from elsewhere, such as an environment variable, and the fallback
+//! they name: only the fallback is a secret in the text itself. Reads bytes; redacts nothing.
 
 use std::ops::Range;
 
 /// A place that a secret is kept at.
 pub(super) struct Kept {
-    /// What is used where nothing is there.
+    /// The fallback: the value that is used where the place is empty.
     pub(super) default: Option<Range<usize>>,
 }
 
-/// Where a value is only the name of a place; `None` where it is the secret itself.
+/// The place that a value names; `None` where the value is the secret itself.
 pub(super) fn elsewhere(bytes: &[u8], start: usize) -> Option<Kept> {
     if bytes.get(start) == Some(&b'$') && is_name_of_shell(bytes, start + 1) {
         return Some(Kept { default: default_of_shell(bytes, start) });
@@ -18,12 +18,13 @@ pub(super) fn elsewhere(bytes: &[u8], start: usize) -> Option<Kept> {
     let place = KEPT.iter().find(|place| bytes[start..].starts_with(place))?;
     let within = place.last().is_some_and(|last| b"[(".contains(last));
     let at = start + place.len();
-    // A longer name is none: it is the value, and is not read again from each name in it.
+    // A longer name counts as the value. The bound keeps each name in a long text from reading all of it again.
     let name = run(&bytes[..bytes.len().min(at + LONGEST_NAME)], at, in_path);
     (name < at + LONGEST_NAME).then(|| Kept { default: default_of_code(bytes, at, within) })
 }
 
-/// Whether what follows `$` is a place: `{…}`, `(…)`, or a name that nothing follows which a secret may hold and a path may not.
+/// Whether what follows `$` is a place: `{…}`, `(…)`, or a name. A name before a sign such as `!` or `@`, which secrets
+/// hold and paths do not, is none.
 fn is_name_of_shell(bytes: &[u8], at: usize) -> bool {
     let Some(&first) = bytes.get(at) else { return true };
     let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
@@ -38,7 +39,7 @@ fn is_name_of_shell(bytes: &[u8], at: usize) -> bool {
 /// The literals of a value that does not begin as one: `b"literal"`, `SecretStr("literal")`, `ENV["NAME"] || "literal"`.
 pub(super) fn literal(bytes: &[u8], start: usize) -> Option<Range<usize>> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`' | b'\\');
-    // No farther than a value goes that is none of these: what follows is read for itself.
+    // No further than an unquoted value would go: what follows is searched on its own.
     let before = run(bytes, start, |b| !is_quote(b) && !b.is_ascii_whitespace() && !b",;&}])<|".contains(&b));
     let opens = bytes.get(start..before)?;
     let is_prefix = matches!(opens.len(), 1 | 2) && opens.iter().all(|b| b.is_ascii_alphabetic() || *b == b'@');
@@ -46,10 +47,11 @@ pub(super) fn literal(bytes: &[u8], start: usize) -> Option<Range<usize>> {
         return None;
     }
     let open = run(bytes, before, is_quote);
-    // A `\n` that is written out is no quote.
+    // A backslash alone, as in a written `\n`, is no quote.
     let quote = *bytes.get(before..open)?.last().filter(|b| **b != b'\\')?;
     let end = run(bytes, open, |b| b != quote && b != b'\n');
-    // What code makes of its first literal, up to the end of the line: which of them is the secret only that code knows.
+    // In a call or an index, everything from the first literal to the end of the line: only the code knows which
+    // literal is the secret.
     let end = if is_prefix { end } else { run(bytes, end, |b| !matches!(b, b'\n' | b';')) };
     (end - open >= 3).then_some(open..end)
 }
@@ -68,7 +70,7 @@ fn default_of_shell(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     (end - start >= 3).then_some(start..end)
 }
 
-/// The name of a place has fewer bytes.
+/// The name of a place has fewer bytes than this.
 const LONGEST_NAME: usize = 256;
 
 /// How many bytes may be between the place of a secret and its fallback.
@@ -83,7 +85,7 @@ fn default_of_code(bytes: &[u8], at: usize, within: bool) -> Option<Range<usize>
     let within = within || bytes.get(name) == Some(&b'(');
     let name = if within { run(bytes, name, |b| b == b'(' || is_quote(b)) } else { name };
     let name = if within { run(bytes, run(bytes, name, in_key), is_quote) } else { name };
-    // Whoever writes a longer way to it hides it: the text is read once, not from each of its names to its end.
+    // A fallback further away is not found: the bound keeps each name from reading the text to its end.
     let near = &bytes[..bytes.len().min(name + FARTHEST)];
     let quoted = run(near, name, |b| !is_quote(b) && b != b';');
     let gap = std::str::from_utf8(&near[name..quoted]).ok()?;

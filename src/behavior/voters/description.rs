@@ -198,7 +198,8 @@ fn asks_only(words: &[String], verb: Verb) -> bool {
             || words.iter().skip(1).take(8).any(|word| among(word, ASKED)))
 }
 
-/// Whether the sentence is the name again, as a framework writes one: an article or an ending shows that its verb is one.
+/// Whether the sentence only repeats the name, as frameworks generate it. "Gets the order" does not: the ending and the
+/// article show that its first word is a verb.
 pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
     let known = |word: &String| name.iter().any(|said| said == word || said.strip_suffix('s') == Some(word));
     words::of_name(sentence).iter().all(known)

@@ -84,7 +84,8 @@ pub fn vote(tool: &Tool) -> Vote {
     MODEL.vote(tool)
 }
 
-/// Whether the definition says nothing besides its name: of those words the name voter is the reader, and one is not two.
+/// Whether the definition says nothing besides its name. The name voter has read those words: a second vote for a read
+/// would count them twice.
 pub fn repeats_its_name(tool: &Tool) -> bool {
     let name = words::of_name(&tool.name);
     let description = tool.description.as_deref().unwrap_or_default();

@@ -361,22 +361,22 @@ static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// What is known about a thing or an act, and read: after a verb, it makes a noun of it.
+/// Words for what is known about a thing or an act: after a verb, they make a noun of it (`get_delete_policy`).
 const ABOUT: &str = section(WORDS, "about");
 
-/// What a name without a verb shows that it looks at.
+/// Words which show that a name without a verb looks at something: `server_info`.
 const FACTS: &str = section(WORDS, "facts");
 
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
 
-/// What is kept, at the end of a name: `git_log`, `page_index`.
+/// Verbs that are nouns at the end of a name: `git_log`, `page_index`.
 const KEPT: &str = "log branch index page cache clip note stage record map type report credit rate group plant";
 
-/// Kinds of other things, before them: `vendor_rate_card`.
+/// Verbs that are nouns before another thing: `vendor_rate_card`.
 const KINDS: &str = "credit rate group plant index page";
 
-/// What is run when something is only asked for.
+/// What `run` and its like are followed by where something is only asked for: `run_select_query`.
 const ASKED: &str = section(WORDS, "asked");
 
 /// Things that are commonly looked at and no verbs.

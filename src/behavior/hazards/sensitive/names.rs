@@ -11,7 +11,7 @@ use crate::behavior::words::{Words, count};
 /// `dotted` and `joined` say whether it has a dot, and an underscore or a hyphen.
 pub(super) fn is_place(word: &str, before: &[u8], dotted: bool, joined: bool) -> bool {
     let bytes = word.as_bytes();
-    // Few words get past these lines; the rest is for those.
+    // The cheap checks first: they reject nearly every word.
     let numeric = bytes[0].is_ascii_digit();
     if !dotted && !joined && !numeric && !may_be_listed(bytes) {
         return false;

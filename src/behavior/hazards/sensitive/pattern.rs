@@ -63,7 +63,7 @@ impl Search {
             }
         }
         if self.surroundings == Surroundings::InWords && !path.contains(['/', '\\']) {
-            // A long document is no pattern, however many words it stresses.
+            // A long document is no pattern, however many of its words have a star for emphasis.
             self.left_in_words = self.left_in_words.saturating_sub(1);
             return self.left_in_words > 0
                 && components.iter().any(|component| component.is_wild() && component.names_plainly());
@@ -233,7 +233,7 @@ impl Place<'_> {
     fn is_reached(&self) -> bool {
         let own = &self.components[self.at];
         if matches!(own.parts[..], [Wildcard::Many]) {
-            // A directory that may be any is no place yet; nor does it tell a name.
+            // A `*` alone tells no name, and as a directory it is no place yet.
             return self.at + 1 == self.components.len() && (self.is_of_a_process(own) || self.is_under(own));
         }
         ANYWHERE.iter().any(|name| own.tells(name))

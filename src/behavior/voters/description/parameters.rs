@@ -19,7 +19,8 @@ pub(super) struct Parameters {
 impl Parameters {
     /// The change that they show, given that the text says it only reads, and its reading verb.
     ///
-    /// A statement is run even by what is said to query; what is said to read takes a code as it takes a name.
+    /// Behind a reading verb only a statement counts as run ("queries" runs its SQL), not a `code`, which may be a
+    /// name.
     pub(super) fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
         let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
         let runs = self
