@@ -55,8 +55,7 @@ pub fn is_secret_key(key: &str) -> bool {
     let key = key.get(key.ceil_char_boundary(key.len().saturating_sub(buffer.len()))..).unwrap_or_default();
     let (mut length, mut is_pointer) = (0, false);
     for byte in key.bytes() {
-        // Every byte is written, and the next one replaces it unless it is a letter or digit: a branch for each costs
-        // more.
+        // Every byte is written; the next overwrites one that is no letter or digit. A branch for each costs more.
         buffer[length] = byte.to_ascii_lowercase();
         length += usize::from(byte.is_ascii_alphanumeric());
         is_pointer |= byte == b'/';

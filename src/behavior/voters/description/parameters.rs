@@ -19,8 +19,7 @@ pub(super) struct Parameters {
 impl Parameters {
     /// The change that they show, given that the text says it only reads, and its reading verb.
     ///
-    /// Behind a reading verb only a statement counts as run ("queries" runs its SQL), not a `code`, which may be a
-    /// name.
+    /// Under a reading verb a statement still counts as run ("queries" runs its SQL); a `code` may be just a name.
     pub(super) fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
         let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
         let runs = self
