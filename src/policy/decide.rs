@@ -120,7 +120,7 @@ fn doubt(behavior: &Behavior) -> String {
 
 fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<(Fit, &Rule)>) -> Ruling {
     let behavior = question.behavior;
-    // A request that only lists what there is: without it a session with a broken policy could show nothing.
+    // Requests that only list what there is pass: without them a session under a broken policy could show nothing.
     let only_lists = || {
         behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
     };
@@ -163,7 +163,7 @@ fn by_default(badge: Badge, decision: Decision, why: &str) -> Cow<'static, str> 
         Badge::Mutates => "Changes something",
     };
     let reason = match (why, decision) {
-        // Of every call that passes.
+        // The common case, without an allocation.
         ("", Decision::Allow) if badge == Badge::Pure => return "Only reads, and the default allows it".into(),
         ("", Decision::Allow) => format!("{does}, and the default allows it"),
         ("", Decision::Ask) => format!("{does}, and no rule covers it"),

@@ -38,7 +38,7 @@ impl Decimal {
         Some(Self { negative, digits, exponent })
     }
 
-    /// Nothing for zero, which is less than that of any other.
+    /// `None` for zero, since `None` is less than every `Some`.
     fn magnitude(&self) -> Option<(i64, &str)> {
         (!self.digits.is_empty()).then_some((self.exponent, &self.digits))
     }

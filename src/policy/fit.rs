@@ -177,9 +177,9 @@ fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<
     }
 }
 
-/// Whether an ask or a deny meets an action that the arguments show beside the call's own: an UPDATE that a tool for any
-/// statement is given, and every statement of several. Of more findings than are kept any could be missing. An allow goes
-/// by the identity alone, which the arguments raise and never lower.
+/// Whether an ask or a deny is about an action that only the arguments show: an UPDATE given to a tool that runs any
+/// statement, or one of several statements. If there were more findings than are kept, any action could be among those
+/// left out. An allow goes by the identity alone, which the arguments raise and never lower.
 fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
     let shows = |one: &Analysis| !one.effect.reads() && (one.action == action || one.also.contains(&action));
     let analyses = &question.behavior.analyses;
@@ -210,15 +210,15 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
     })
 }
 
-/// The same for arguments alone: the conditions that speak of nothing else.
+/// The same for a rule whose conditions are all about arguments.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&arguments::found(None, arguments), &Explanation::default());
     let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
 }
 
-/// The fingerprints of the statements among the arguments; `None` for each that has none: it is in another language, was not
-/// read to its end, or may be one. Of more findings than are kept, one may be missing.
+/// The fingerprints of the statements among the arguments; `None` for each text without one, because it is in another
+/// language, was not read to its end, or only may be a statement, and `None` if there were more findings than are kept.
 fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<String>> {
     let fingerprint = |one: &Analysis| one.fingerprint.clone().filter(|_| one.language == Language::Sql);
     let is_statement = |one: &&Analysis| !matches!(one.language, Language::Http | Language::Act) || !one.effect.reads();
@@ -234,7 +234,7 @@ fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<St
     found
 }
 
-/// Whether an allow names a hazard, and may. That a tool is new is no news to a rule that has its very name.
+/// Whether an allow names a hazard, and may. A rule with the tool's exact name covers the hazard that the tool is new.
 fn covers(rule: &Rule, server: &str, tool: &str, kind: HazardKind) -> bool {
     if kind == HazardKind::NewDefinition && rule.tool.iter().any(|glob| glob.is(server, tool)) {
         return true;

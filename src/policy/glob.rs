@@ -18,7 +18,7 @@ pub struct Glob {
     how: How,
 }
 
-/// What is compiled follows from the text.
+/// The text alone decides what is compiled, so comparing it is enough.
 impl PartialEq for Glob {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -187,12 +187,12 @@ fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
 
 /// Whether the name begins with `first`, ends with `last`, and has the pieces in between, one after the other.
 fn in_order(first: &str, between: &[String], last: &str, name: &str) -> bool {
-    // Comparing with an empty text can take 80 ns: its address is none, and the C library's vectors stumble over that.
+    // Comparing with an empty text can take 80 ns: its pointer dangles, which slows down the C library's vector code.
     let inside = if first.is_empty() { Some(name) } else { name.strip_prefix(first) };
     let inside = if last.is_empty() { inside } else { inside.and_then(|rest| rest.strip_suffix(last)) };
     let Some(mut rest) = inside.map(str::as_bytes) else { return false };
     between.iter().all(|piece| {
-        // The first place leaves the most room for what follows.
+        // The leftmost match leaves the most text for the pieces that follow.
         let behind = memmem::find(rest, piece.as_bytes()).and_then(|at| rest.get(at + piece.len()..));
         rest = behind.unwrap_or_default();
         behind.is_some()

@@ -185,7 +185,8 @@ fn strictest(one: Given, other: Given) -> Given {
     }
 }
 
-/// Two states of one file: of each default the stricter; what only one of them gives counts where it tightens.
+/// Joins two states of one file: the stricter of each default. A default that only one of them gives counts only if it
+/// is stricter than the built-in one.
 fn both(was: Given, is: Given) -> Given {
     let built_in = Given::default().completed();
     fn one<T: Ord + Copy>(was: Option<T>, is: Option<T>, built_in: T) -> Option<T> {
@@ -202,7 +203,7 @@ fn both(was: Given, is: Given) -> Given {
     }
 }
 
-/// A text without rules: what a file is compared with that was never accepted.
+/// The policy of an empty text, which a file that was never accepted is compared with.
 pub fn nothing(roots: &Roots) -> Policy {
     Policy { given: Given::default(), rules: Vec::new(), digest: Digest::of(b""), roots: roots.clone(), ..built_in() }
 }

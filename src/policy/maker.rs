@@ -67,7 +67,7 @@ pub fn proposals(call: &Question<'_>, roots: &Roots) -> Result<Vec<Proposal>, Ca
 /// Writes, reads back and tries one rule.
 fn made(call: &Question<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<String>) -> Option<Proposal> {
     let mut hazards: Vec<HazardKind> = call.behavior.hazards.iter().map(|hazard| hazard.kind).collect();
-    // The rule has the tool's very name, and covers the tool when it is no longer new, too.
+    // A rule with the tool's exact name covers the hazard that the tool is new, so it need not name it.
     hazards.retain(|kind| *kind != HazardKind::NewDefinition);
     hazards.sort();
     hazards.dedup();
@@ -94,7 +94,7 @@ impl Proposal {
     pub fn text(&self, title: &Title<'_>) -> String {
         match title.decision {
             Decision::Allow => entitled(title, &self.body),
-            // What asks or denies is about the names and the arguments, whatever the call is found to be next time.
+            // An ask or a deny holds for these names and arguments, whatever identity and hazards the next call has.
             Decision::Ask | Decision::Deny => {
                 let kept = |line: &&str| !line.starts_with("identity = ") && !line.starts_with("  { hazard = ");
                 let body: String = self.body.lines().filter(kept).map(|line| format!("{line}\n")).collect();

@@ -48,7 +48,7 @@ pub struct Recent {
 impl Recent {
     /// Notes a call, or another request with its `method`, that was approved at `time`.
     pub fn note(&mut self, server: impl Into<Arc<str>>, method: Option<&str>, tool: impl Into<Arc<str>>, time: i64) {
-        // A call of each of very many tools: what is over is forgotten.
+        // Very many tools were called: those whose last call is longer ago than any rate counts are forgotten.
         if self.calls.len() >= 10 * MOST {
             self.calls.retain(|_, times| times.back().is_some_and(|last| *last > time - LONGEST));
         }

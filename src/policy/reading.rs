@@ -184,7 +184,7 @@ impl<'t> Reading<'t> {
         self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));
     }
 
-    /// What was read of a value; where that is nothing, the value is noted as one of the wrong type.
+    /// Passes on what was read of a value; if that is `None`, notes that the value has the wrong type.
     pub fn or_wrong_type<T>(
         &mut self,
         read: Option<T>,
@@ -198,7 +198,7 @@ impl<'t> Reading<'t> {
         read
     }
 
-    /// Notes a value that cannot be so, whatever its type; where the type is plainly another, that is said.
+    /// Notes a value that `key` cannot have: a table, a list or a date by its text, others as of the wrong type.
     pub fn cannot_be(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         match value.get_ref() {
             DeValue::Table(_) | DeValue::Array(_) | DeValue::Datetime(_) => {

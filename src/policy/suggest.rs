@@ -76,7 +76,7 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
-        // Every argument, where one cannot be seen or the call may do harm, is no narrow rule.
+        // A rule for the whole tool is too wide if the record hides an argument or the call may do harm.
         let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
         for proposal in proposals(&call.question(None), &policy.roots).unwrap_or_default() {
             let too_wide = narrow_only && proposal.scope == Scope::ThisTool;

@@ -52,7 +52,7 @@ pub struct Folder {
 struct Trail<'a> {
     start: Start,
     words: Vec<&'a str>,
-    /// It had a `..`: behind a link that leads elsewhere than the words say.
+    /// It had a `..`, which behind a symbolic link leads elsewhere than the words say.
     climbs: bool,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Trail<'a> {
     }
 
     fn walk(&mut self, text: &'a str) {
-        // By byte: a thousand rules walk a thousand paths, and `split` takes twice as long over words this short.
+        // By byte: every rule walks its paths again, and `split` takes twice as long on words this short.
         let mut from = 0;
         for (at, byte) in text.bytes().chain([b'/']).enumerate() {
             if byte == b'/' {
@@ -186,7 +186,7 @@ impl<'a> Trail<'a> {
             "" | "." => {}
             ".." => {
                 self.climbs = true;
-                // Out of `~` it leads to somewhere above, which only a known home could name.
+                // Above `~` the words are unknown while the home is: the `..` stays.
                 let above = self.words.last().is_none_or(|last| *last == "..");
                 if self.start == Start::Home && above {
                     self.words.push(word);

@@ -133,7 +133,7 @@ impl Predicate {
     }
 }
 
-/// Yes where all say so, no where all say so, undecided otherwise: an allow wants all, a deny one.
+/// Yes where all say yes, no where all say no, undecided otherwise: then an allow does not match, and a deny does.
 fn every(parts: impl Iterator<Item = Holds>) -> Holds {
     parts.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)
 }
@@ -159,10 +159,10 @@ impl Test {
             Self::Eq(wanted) => value.map(|value| wanted.equals(value)),
             Self::Whole(wanted) => value.map(|value| same(wanted, value)),
             Self::In(all) => value.and_then(|value| all.iter().map(|wanted| wanted.equals(value)).max()),
-            // A thousand rules with wildcards over megabytes would keep everything else waiting.
+            // Many rules with wildcards over megabytes would hold up every other call.
             Self::Glob(_) if text.is_some_and(|text| text.len() > LONGEST) => None,
             Self::Glob(globs) => text.map(|text| match globs.iter().any(|glob| glob.matches(text)) {
-                // What `/srv/*` matches in the text `/srv/../etc` is not where it leads.
+                // `/srv/*` matches the text `/srv/../etc`, which leads elsewhere.
                 true if path::climbs(text) => Holds::Undecided,
                 matches => matches.into(),
             }),

@@ -31,7 +31,7 @@ fn said(fields: &Table) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
-/// The arguments as a whole are no argument.
+/// An argument's name; an empty one means all the arguments.
 fn name(arg: &str) -> &str {
     if arg.is_empty() { "the arguments together" } else { arg }
 }

@@ -94,7 +94,7 @@ fn rule(found: &mut Imported, decision: Decision, entry: &str) {
     } else if tool.is_none() {
         found.carry(decision, Name::Like(server), Name::Any);
     } else {
-        // A name may have `__` in it, and `*` runs over it: nothing that is stricter may be missed.
+        // Either name may contain `__`, and `*` matches it too: every split counts, so that no name is missed.
         for (server, tool) in splits(alias, "__") {
             found.carry(decision, Name::Like(server), Name::Like(tool));
             if server.contains('*') && !tool.starts_with('*') {
@@ -104,7 +104,7 @@ fn rule(found: &mut Imported, decision: Decision, entry: &str) {
     }
 }
 
-/// A rule that does not begin like one about MCP: a glob may reach there all the same.
+/// A rule that does not begin with `mcp__`: with a `*` before that, it may still match MCP tools.
 fn own(found: &mut Imported, decision: Decision, entry: &str, name: &str) {
     let reaches = name.split_once('*').is_some_and(|(before, _)| "mcp__".starts_with(before));
     match decision {

@@ -1,7 +1,7 @@
 //! Codex's `config.toml`: `[mcp_servers.NAME]` with modes of approval and lists of tools. Knows no other program.
 //!
-//! There, a tool's own mode goes before its server's: `approve` runs it, `prompt` asks, `auto` (and what else there may
-//! be) leaves it to the program. Names have no wildcards.
+//! There, a tool's own mode goes before its server's: `approve` runs it, `prompt` asks, `auto` or any other word leaves
+//! it to the program. Names have no wildcards.
 
 use serde_json::Value;
 

@@ -74,7 +74,7 @@ impl Imported {
         }
     }
 
-    /// Leaves an entry out: of an ask or a deny, every allow goes with it that it may have narrowed.
+    /// Leaves an entry out. If it is an ask or a deny, every allow that it may have narrowed is left out with it.
     pub(super) fn leave_one(&mut self, decision: Decision, what: &str, why: &str, server: Name<'_>, tool: Name<'_>) {
         if decision > Decision::Allow {
             self.stricter.push((server.glob(), tool.glob()));
@@ -128,7 +128,8 @@ impl Imported {
         }
     }
 
-    /// An allow under an ask or a deny of the same comes to nothing here: it is named instead of being written.
+    /// Drops each allow that a left-out entry may have narrowed there, or that an ask or a deny covers here, and names
+    /// it.
     pub(super) fn drop_what_cannot_loosen(&mut self) {
         let left_out = std::mem::take(&mut self.stricter);
         let narrowed = |one: &Carried| {

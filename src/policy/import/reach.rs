@@ -68,14 +68,14 @@ pub(super) fn covers(wide: Option<&str>, narrow: Option<&str>) -> bool {
     wide == narrow || plain(narrow).is_some_and(|name| matches(wide, &name))
 }
 
-/// What is no glob reaches anything: it is only asked of what is stricter.
+/// A text that is no glob counts as matching every name: a match can only drop an allow.
 fn matches(glob: &str, name: &str) -> bool {
     Glob::new(glob).map_or(true, |glob| glob.matches(name))
 }
 
 /// Every way to part a text into a server and a tool, the shortest server first.
 pub(super) fn splits<'t>(text: &'t str, between: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
-    // At every place, those that overlap among them: `a___b` is `a_` and `b` as well.
+    // At every place, also where separators overlap: `a___b` is `a` and `_b`, and `a_` and `b`.
     let parts = text.char_indices().filter_map(move |(at, _)| Some((&text[..at], text[at..].strip_prefix(between)?)));
     parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
 }

@@ -1,7 +1,7 @@
 //! Which rules a stricter one surely covers, found without comparing each with each. Owns no warning.
 //!
-//! A rule that covers another names the same server, tool and conditions, or none, or globs that begin alike: by these it
-//! is looked up, and only what is found there is compared.
+//! A rule that covers another names the same server, tool and conditions, or none, or globs that begin alike. An index
+//! by these finds the few rules that are compared.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::policy::glob::Glob;
 use crate::policy::rule::{Decision, Rule};
 use crate::policy::when::{About, Predicate, Test};
 
-/// The asks and denies that can cover other rules, by what those must have for it.
+/// The asks and denies that can cover other rules, indexed by what a covered rule must have.
 pub(super) struct Shadows<'r> {
     by_key: HashMap<Key<'r>, Vec<(usize, &'r Rule)>>,
     servers: HashSet<Part<'r>>,
@@ -96,7 +96,7 @@ fn parts<'r>(globs: impl Iterator<Item = &'r str>) -> Vec<Part<'r>> {
 
 const SPECIAL: [char; 4] = ['*', '?', '[', '\\'];
 
-/// The parts that are there under which what covers this name is found.
+/// The keys of the index under which a rule that covers this name can be.
 fn wanted<'r>(name: Option<&'r str>, there: &HashSet<Part<'r>>) -> Vec<Part<'r>> {
     let mut found: Vec<Part<'r>> = there.get(&Part::Any).into_iter().copied().collect();
     let Some(name) = name else { return found };
