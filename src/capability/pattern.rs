@@ -13,8 +13,8 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of a pattern. One that can be matched in one pass costs its states for each byte, at the worst; one with look-around
-    /// goes through the text again and again.
+    /// The cost of matching a pattern. At worst, one that can be matched in one pass costs its states for each byte;
+    /// one with look-around goes through the text again and again.
     pub fn of(pattern: &str) -> Self {
         let states = states(pattern);
         if backtracks(pattern) {
@@ -23,17 +23,17 @@ impl Cost {
         Self { fixed: 4, per_byte: 8 + states, states }
     }
 
-    /// Of counting a text's characters.
+    /// The cost of counting a text's characters.
     pub fn scan() -> Self {
         Self { fixed: 1, per_byte: 1, states: 0 }
     }
 
-    /// Of reading a text as something: a date, an address.
+    /// The cost of reading a text as a date, an address or the like.
     pub fn read() -> Self {
         Self { fixed: 8, per_byte: 32, states: 0 }
     }
 
-    /// Both.
+    /// The cost of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Cost {
         }
     }
 
-    /// For a text of so many bytes.
+    /// The cost for a text of so many bytes, in steps.
     pub fn for_text(self, bytes: usize) -> u64 {
         self.fixed.saturating_add(self.per_byte.saturating_mul(bytes as u64) / 8)
     }

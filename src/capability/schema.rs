@@ -96,7 +96,7 @@ impl Schema {
             Uncounted::Resource => Unusable("a schema in it has an address of its own".to_owned()),
         })?;
         // Patterns without look-around run on the linear engine; with it, backtracking stops at a count, and a value
-        // that reaches the count does not fit. Formats are notes: whoever relies on one reads it himself.
+        // that reaches the count does not fit. Formats are annotations and not checked.
         let patterns =
             PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS).size_limit(1 << 20).dfa_size_limit(1 << 20);
         jsonschema::options()

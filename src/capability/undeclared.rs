@@ -10,9 +10,9 @@ use crate::wire::fields::{Fields, field, in_pointer, member};
 
 /// Schema nodes looked at for one call; honest arguments need a few hundred.
 const MAX_WORK: usize = 50_000;
-/// As many keys of one call are named.
+/// How many keys of one call are named.
 const MAX_KEYS: usize = 100;
-/// As many bytes they may have: a name of megabytes around them would be in each.
+/// How many bytes their pointers may have together: a long name above many keys is repeated in each pointer.
 const MAX_BYTES: usize = 1 << 20;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 32;
@@ -221,7 +221,8 @@ impl<'a> Finder<'a> {
         }
         let beside = says;
         for branch in ["anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array()).flatten() {
-            // Beside what is declared already, a branch is a condition; alone, it is all there is.
+            // Where properties are declared already, a branch only adds to them; where none are, it is all that is said
+            // of keys.
             if beside == Says::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
             } else {

@@ -15,8 +15,8 @@ use super::pattern::Cost;
 pub const CHECK: u64 = 2_000_000;
 /// Steps of a check that names every place that does not fit: each costs an error.
 pub const EXPLAIN: u64 = 100_000;
-/// How many schemas may apply to one place, one through the other, and how deep a check may go in all: beyond, a reference
-/// leads back to where it came from, or the stack would not hold it.
+/// How many schemas may apply to one place, each through the one before, and how deep a check may go in all. Beyond
+/// that, a reference leads in a circle, or the stack would overflow.
 const MAX_JOINED: usize = 40;
 const MAX_DEPTH: usize = 400;
 
@@ -29,7 +29,7 @@ pub struct TooMuch;
 pub enum Uncounted {
     /// A reference that is no pointer into this document.
     Reference,
-    /// A schema in it has an address of its own, from which references start anew.
+    /// A schema in it has an `$id` of its own, which is the new base of its references.
     Resource,
 }
 
@@ -44,7 +44,7 @@ pub struct Work {
 struct Part {
     /// What its own keywords cost, whatever the value.
     own: u64,
-    /// What they cost for a text, beside.
+    /// What they cost for a text, in addition.
     text: Cost,
     /// What its patterns for keys cost for each key.
     key: Cost,
@@ -247,7 +247,7 @@ impl<'a> Count<'a> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
         if part.compares && children > 0 {
-            // Two looks at each part: one to tell it from the others, one for those that look alike.
+            // Counted twice: once to tell the items apart, once to compare those that look alike.
             self.spend(size(value).saturating_mul(2))?;
         }
         if part.repeats {

@@ -30,7 +30,8 @@ pub struct Agent {
     pub servers: Vec<String>,
     /// The tools it may have, by name; without the list, all of its servers' tools.
     pub allow: Option<BTreeSet<String>>,
-    /// Whether it is also started on its own, with all that its servers have. One to which nothing is delegated always is.
+    /// Whether it is also started on its own, with all that its servers have. An agent to which no other delegates
+    /// always is.
     #[serde(default)]
     pub starts: bool,
 }
@@ -158,8 +159,8 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// An agent to which nothing is delegated starts on its own; and so does every agent of a ring that no started agent reaches: one of
-    /// them must be first, and the workflow does not say which.
+    /// Marks the agents that start on their own without saying so: those to which no other delegates, and every agent
+    /// of a cycle that no started agent reaches, since one of them must be first and the workflow does not say which.
     fn start_the_rest(&mut self) {
         let all = 0..self.names.len();
         let forward: Vec<Vec<usize>> = self.out.iter().map(|out| out.iter().map(|(to, _)| *to).collect()).collect();
@@ -174,7 +175,7 @@ impl<'a> Graph<'a> {
         }
         let mut reached = vec![false; all.len()];
         reach(&forward, all.clone().filter(|at| self.starts[*at]).collect(), &mut reached);
-        // In this order no agent comes before a ring that reaches it and is not reached from it.
+        // In this order a cycle comes before every agent that it reaches and that does not reach it.
         for first in finished_last_first(&forward) {
             if reached[first] {
                 continue;
@@ -242,7 +243,8 @@ impl<'a> Graph<'a> {
         scopes
     }
 
-    /// For each agent the one before it on the shortest way on which a capability comes to it, from one that starts with it.
+    /// For each agent, the one before it on the shortest path by which the capability comes to it from an agent that
+    /// starts.
     fn ways(&self, capability: usize) -> Vec<Option<usize>> {
         let has = |at: usize| is_set(&self.caps[at], capability);
         let mut before = vec![None; self.names.len()];
@@ -260,7 +262,7 @@ impl<'a> Graph<'a> {
         before
     }
 
-    /// The agents on the way to one.
+    /// The agents on the path to one.
     fn path(&self, agent: usize, ways: &[Option<usize>]) -> Vec<String> {
         let mut path: Vec<usize> = std::iter::successors(Some(agent), |at| ways[*at]).collect();
         path.reverse();
@@ -278,7 +280,7 @@ fn reach(edges: &[Vec<usize>], from: Vec<usize>, reached: &mut [bool]) {
     }
 }
 
-/// All agents, the one first whose search in depth ends last.
+/// All agents in reverse postorder of a depth-first search.
 fn finished_last_first(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; edges.len()];
     let mut order = Vec::with_capacity(edges.len());

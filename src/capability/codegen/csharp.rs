@@ -22,8 +22,9 @@ const HEAD: &str = include_str!("../../../assets/head.cs");
 
 const ERROR: &str = include_str!("../../../assets/error.cs");
 
-/// What makes a call impossible without its guardrail (capability lattice, section 8.3). Two things differ from the section, where
-/// internal is no wall within one assembly: running the guardrail is what makes the evidence, and it serves one call, once.
+/// What makes a call impossible without its guardrail (capability lattice, section 8.3). The section's `internal`
+/// protects nothing within one assembly: here only running the guardrail makes the evidence, which serves one call,
+/// once.
 const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
 
 const UNION: &str = include_str!("../../../assets/union.cs");

@@ -54,7 +54,7 @@ pub enum Body {
         tag: String,
         variants: Vec<(String, String, Use)>,
     },
-    /// Another type, which has to have a name because it speaks of itself.
+    /// Another type, which needs a name because it is recursive.
     Wraps(Use),
     Never,
 }
@@ -80,7 +80,7 @@ pub enum Use {
     Map(Box<Use>),
     Nullable(Box<Use>),
     Named(String),
-    /// A type within itself.
+    /// A recursive type, by its name.
     Again(String),
 }
 
@@ -141,7 +141,7 @@ struct Planner {
     known: BTreeMap<String, String>,
 }
 
-/// The document that a type is in, and the names of its definitions that speak of themselves.
+/// The document that a type is in, and the names of its recursive definitions.
 struct Document<'a> {
     shape: &'a Shape,
     open: BTreeMap<&'a str, String>,
@@ -180,7 +180,7 @@ impl Planner {
         }
     }
 
-    /// A definition that speaks of itself: planned when it is first met.
+    /// A recursive definition: planned when it is first met.
     fn again<'a>(&mut self, pointer: &'a str, document: &mut Document<'a>) -> Use {
         if let Some(name) = document.open.get(pointer) {
             return Use::Again(name.clone());
@@ -217,7 +217,7 @@ impl Planner {
     }
 
     fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, text: Option<String>) -> Use {
-        // What a whole document is called is its own, whatever else is the same.
+        // A whole document keeps its own name, even if another type is the same.
         let text = text.unwrap_or_else(|| canonical(of, document.shape));
         self.known.entry(text).or_insert_with(|| name.clone());
         // Its place is before the types within it, so that a reader meets them in order.
@@ -272,7 +272,7 @@ fn canonical(of: &Type, shape: &Shape) -> String {
     Shape { of: of.clone(), definitions: shape.definitions.clone(), cut: false }.canonical()
 }
 
-/// The plain type of a choice that is no choice of texts.
+/// The plain type of a choice between other values than texts.
 fn kind_of(values: &[String]) -> Option<Use> {
     let all = |fits: fn(u8) -> bool| values.iter().all(|value| value.bytes().next().is_some_and(fits));
     if all(|head| head == b'"') {

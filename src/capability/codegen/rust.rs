@@ -168,7 +168,7 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
     out.push_str("}\n");
 }
 
-/// A type where it is used; a type within itself is boxed where no list or map holds it.
+/// A type where it is used; a recursive type is boxed unless a list or map holds it.
 fn rendered(of: &Use, boxed: bool) -> String {
     let name = match of {
         Use::Any => "serde_json::Value",

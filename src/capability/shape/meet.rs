@@ -19,7 +19,7 @@ pub fn meet(one: Type, other: Type) -> Type {
     match (one, other) {
         (Any, other) | (other, Any) => other,
         (Never, _) | (_, Never) => Never,
-        // What a definition holds is not looked into here: the other side says more, and both is narrower than it.
+        // Definitions are not looked into here. The result is one side alone, which may be wider than what fits both.
         (Named(name), Type::Record(record)) | (Type::Record(record), Named(name)) => {
             if record.fields.is_empty() {
                 Named(name)
@@ -153,7 +153,7 @@ fn add(part: Type, flat: &mut Vec<Type>, null: &mut bool) {
     }
 }
 
-/// Several lists of values are one.
+/// Joins all choices of a union into one.
 fn choices(flat: Vec<Type>) -> Type {
     let mut values: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();

@@ -39,7 +39,7 @@ pub enum Type {
     Tagged(Tagged),
     /// This, or null.
     Nullable(Box<Type>),
-    /// A definition that speaks of itself, by its JSON Pointer in the document.
+    /// A recursive definition, by its JSON Pointer in the document.
     Named(String),
 }
 
@@ -94,7 +94,7 @@ words! {
     }
 }
 
-/// The type of one schema document, with the definitions that speak of themselves.
+/// The type of one schema document, with its recursive definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub of: Type,

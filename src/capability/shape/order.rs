@@ -17,7 +17,7 @@ pub fn is_within(one: &Shape, other: &Shape) -> bool {
 struct Order<'s> {
     one: &'s Shape,
     other: &'s Shape,
-    /// Definitions that are being compared, or were shown to hold: one that speaks of itself is compared once.
+    /// Definitions that are being compared, or were shown to hold: a recursive one is compared once.
     assumed: Vec<(&'s str, &'s Type)>,
     left: usize,
     depth: usize,
@@ -41,7 +41,7 @@ impl<'s> Order<'s> {
                 if self.assumed.iter().any(|(known, of)| known == name && std::ptr::eq(*of, other)) {
                     return true;
                 }
-                // Assumed while it is looked into: that is what a definition which speaks of itself means.
+                // Assumed to hold while it is looked into, as recursive types are compared.
                 self.assumed.push((name, other));
                 let holds = shape.definitions.get(name).is_some_and(|one| self.holds(one, other));
                 if !holds {

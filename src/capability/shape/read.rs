@@ -21,7 +21,7 @@ impl Shape {
         let mut reader =
             Reader { root: schema, left: MAX_NODES, cut: false, open: Vec::new(), definitions: BTreeMap::new() };
         let of = reader.of(schema, 0);
-        // What a definition names is read when it is first met; one that was named but not closed is unknown.
+        // Each definition was read when its reference was first met.
         Self { of, definitions: reader.definitions, cut: reader.cut }
     }
 }
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         let rest = self.rest(schema, depth);
         match (fields.is_empty(), rest) {
             (true, Some(rest)) => Type::Map(Box::new(rest)),
-            // It names its properties, and has none.
+            // Its properties are declared, and there are none.
             (true, None)
                 if schema.contains_key("properties")
                     || schema.get("additionalProperties") == Some(&Value::Bool(false)) =>
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         (!read.is_empty()).then(|| union(read))
     }
 
-    /// The type of what a `$ref` names in this document. One that speaks of itself is a definition, and named.
+    /// The type of what a `$ref` names in this document. A recursive one becomes a named definition.
     fn referred(&mut self, reference: &str, depth: usize) -> Type {
         let Some(target) = resolve(self.root, reference) else { return Type::Any };
         let pointer = reference.trim_start_matches('#').to_owned();
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
                 self.definitions.insert(pointer.clone(), of);
                 Type::Named(pointer)
             }
-            // It is nothing but itself: no value is ruled out.
+            // A reference to nothing but itself rules no value out.
             Some((_, true)) => {
                 self.definitions.insert(pointer, Type::Any);
                 Type::Any

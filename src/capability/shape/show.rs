@@ -112,7 +112,7 @@ impl Shape {
     pub fn canonical(&self) -> String {
         let mut writer = Canonical { definitions: &self.definitions, numbers: BTreeMap::new(), out: String::new() };
         writer.of(&self.of);
-        // Those that a definition names in turn are numbered while it is written.
+        // Writing a definition numbers those that it refers to.
         let mut written = 0;
         while let Some(pointer) = writer.numbered(written) {
             let _ = write!(writer.out, ";{written}=");
