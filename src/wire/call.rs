@@ -133,7 +133,8 @@ impl Call {
     }
 
     /// The method of a request other than `tools/call`: then [`Self::name`] is the method too, and the arguments are `params`.
-    /// Of several requests inside one answer, all their methods, and the object that holds the requests.
+    /// Of several requests inside one answer, all their methods; then the arguments are the object that holds the
+    /// requests.
     pub fn method(&self) -> Option<&str> {
         self.parts.method.as_deref()
     }
@@ -178,7 +179,7 @@ impl Call {
         Json::of_strict(self.arguments_text())
     }
 
-    /// How many values the line holds, each inside another too.
+    /// How many values the line holds, nested ones included.
     pub fn values(&self) -> usize {
         self.parts.values
     }
@@ -214,7 +215,7 @@ impl Call {
     }
 
     /// The digest of what a multi-round-trip retry must repeat: every member of `params` as it is written, but `_meta`, the
-    /// server's state and the answers to its questions. In any order: a host may write its object anew.
+    /// server's state and the answers to its questions. Their order does not matter: a host may write its object again.
     pub fn repeated(&self) -> Digest {
         let mut members = self.members().unwrap_or_default();
         members.retain(|(key, _)| !matches!(&**key, "_meta" | "requestState" | "inputResponses"));

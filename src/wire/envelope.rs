@@ -35,7 +35,7 @@ pub(super) struct Envelope<'a> {
     pub(super) shadowed: bool,
     /// A key that no revision of the protocol has.
     pub(super) has_unknown: bool,
-    /// How many values it holds, each inside another too.
+    /// How many values it holds, nested ones included.
     pub(super) values: usize,
     /// Bytes of its longest key.
     pub(super) longest_key: usize,

@@ -1,11 +1,11 @@
-//! The members of a JSON object by their names, and such names in JSON Pointers. Most objects are small: to compare a name
-//! with each of theirs costs less than to hash it.
+//! Finds members of JSON objects by name, and writes such names in JSON Pointers. Most objects are small: comparing a
+//! name with each of theirs costs less than hashing it.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// An object with more members is asked by the name's hash.
+/// In an object with more members, a name is looked up by its hash.
 const SMALL: usize = 12;
 
 /// The member of this name.
@@ -16,11 +16,11 @@ pub fn field<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value
     fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
-/// The members of one object that is asked for many names: most of those that no member has cost nothing.
+/// The members of one object in which many names are looked up: for most names that it lacks, one bit tells so.
 #[derive(Clone, Copy)]
 pub struct Fields<'v> {
     pub all: &'v Map<String, Value>,
-    /// The places of its names, one bit each.
+    /// The bit of each of its names ([`at_sight`]).
     places: u64,
 }
 
@@ -35,7 +35,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// One bit by the length and the first byte of a name: of two names, most differ in it.
+/// One bit, chosen by the length and the first byte of a name: two names mostly have different ones.
 pub(super) fn at_sight(name: &str) -> u64 {
     let first = name.as_bytes().first().copied().unwrap_or_default();
     1 << (name.len().wrapping_mul(5).wrapping_add(usize::from(first)) % 64)

@@ -13,13 +13,13 @@ pub(super) const CALL: &[&str] = &["name", "arguments", "_meta", "task", "inputR
 /// The keys of any other `params` that decide something here.
 pub(super) const PARAMS: &[&str] = &["_meta", "name", "requestId"];
 
-/// The era of a request: present in its `_meta`, it is stateless.
+/// The key of `_meta` that is present in each request of the stateless era.
 pub(super) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The host's name and version in a stateless request's `_meta`.
 pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// What the host can do, as a stateless request's `_meta` has it.
 pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// What progress of this request is reported under.
+/// The key of `_meta` that holds the token under which progress of the request is reported.
 pub(super) const PROGRESS_TOKEN: &str = "progressToken";
 
 /// The protocol's own keys of `_meta`.

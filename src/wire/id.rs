@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The largest integer that every parser reads alike.
 const SAFE: i64 = 1 << 53;
 
-/// As many bytes as such an integer is written with: a sign and sixteen digits.
+/// How many bytes such an integer has at most: a sign and sixteen digits.
 const DIGITS: usize = 17;
 
 /// A longer token is no id: what is remembered of unanswered requests stays bounded, and no host's id comes near.
@@ -24,7 +24,7 @@ pub struct Id {
 enum Value {
     /// The same text can be written in several ways.
     Text { decoded: Arc<str>, raw: Arc<str> },
-    /// Canonical, so the token is the value; zeros follow it.
+    /// Canonical, so the token is the value; padded with NUL bytes.
     Integer([u8; DIGITS]),
 }
 
@@ -65,7 +65,7 @@ impl Id {
     pub fn raw(&self) -> &str {
         match &self.value {
             Value::Text { raw, .. } => raw,
-            // It was a text when it was read.
+            // Its bytes were UTF-8 when it was read.
             Value::Integer(digits) => std::str::from_utf8(digits).unwrap_or_default().trim_end_matches('\0'),
         }
     }
@@ -79,7 +79,7 @@ impl Id {
     }
 }
 
-/// The digits as numbers that compare as they do: an id is looked up in every table that its call is in.
+/// The digits as two integers in the same order, which compare faster: every table looks a call up by its id.
 fn parts([first @ .., last]: &[u8; DIGITS]) -> (u128, u8) {
     (u128::from_be_bytes(*first), *last)
 }

@@ -86,7 +86,7 @@ fn body(reader: &mut Reader<'_>, found: &mut Option<(Range<usize>, Vec<Question>
             continue;
         }
         let value = reader.skip()?;
-        // Null is no requests, as every reader has it.
+        // Every reader takes null for no requests.
         if is_inputs && reader.raw(value) != "null" {
             return Err(Odd::NoObject);
         }

@@ -59,7 +59,7 @@ fn response(message: &Envelope<'_>) -> Result<Gist, &'static str> {
         (_, false, false) => Err("the message has neither `method` nor `result` nor `error`"),
         (_, true, true) => Err("the response has both `result` and `error`"),
         (Name::Id(id), _, failed) => Ok(Gist::Response { id: id.clone(), failed }),
-        // JSON-RPC answers so what it could not read. It names no request, so nothing follows from it here.
+        // JSON-RPC's error for a message that could not be read. It names no request, so nothing here depends on it.
         (Name::Absent | Name::Null, false, true) => Ok(Gist::Unreadable),
         (Name::Absent | Name::Null, _, _) => Err("the response has no id"),
         (Name::Other, _, _) => Err(NO_ID),

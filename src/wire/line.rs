@@ -78,7 +78,7 @@ const HEAD: usize = 4 * 1024;
 pub struct Cutter {
     cap: usize,
     beyond: Beyond,
-    /// The bytes of the line begun in earlier chunks; nothing of it was handed over yet.
+    /// The bytes of the line that began in earlier chunks and was not passed on yet.
     begun: Vec<u8>,
     passage: Passage,
 }

@@ -97,8 +97,8 @@ impl Refusal {
 
 /// Sorts one line from the host. Strict: see THREATS C1 to C10.
 ///
-/// Accepted is what every parser we know reads alike (PROTOCOL.md 3.6). An escape inside a key or a method
-/// (`\u0074ools/call`) is such: all decode it, so the decoded text is judged and the bytes are forwarded.
+/// Accepts what every parser we know reads alike (PROTOCOL.md 3.6). That includes an escape inside a key or a method
+/// (`\u0074ools/call`): all parsers decode it, so the decoded text is judged and the bytes are forwarded.
 pub fn sort(line: Line) -> Sorted {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
     if line.content().iter().all(blank) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Reads such a text.
 ///
 /// # Errors
-/// What is no JSON even so.
+/// The text is no JSON even without its comments and trailing commas.
 pub fn json(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(&plain(text))
 }
@@ -24,7 +24,7 @@ pub fn plain(text: &str) -> String {
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => {
                 let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
-                // What a comment parts stays parted.
+                // Two tokens with a comment between them stay two.
                 out.push(' ');
                 out.extend(rest[..end].matches('\n'));
                 end

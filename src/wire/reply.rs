@@ -60,8 +60,8 @@ fn failed(id: &Id, text: &str, modern: bool, meta: &str) -> Line {
 /// What our one question is called in `inputRequests`, and its answer in `inputResponses`.
 pub const FORM: &str = "mcp_approve";
 
-/// A result that asks the host to send the same request once more, with this state (2026-07-28, multi-round-trip requests); and
-/// first to show its user a form with this message, where there is one. Its answer comes with the state.
+/// A result that asks the host to send the same request again with this state (2026-07-28, multi-round-trip requests).
+/// With a message, it asks the host to show its user a form first, whose answer comes with the state.
 pub fn come_back(id: &Id, state: &str, message: Option<&str>) -> Line {
     let (id, state) = (id.raw(), quoted(state));
     let inputs = |message| format!(r#""inputRequests":{{"{FORM}":{{{}}}}},"#, form(r#""mode":"form","#, message));
@@ -99,7 +99,7 @@ fn form(mode: &str, message: &str) -> String {
     )
 }
 
-/// Takes a request of our own to the host back.
+/// Cancels one of our own requests to the host.
 pub fn cancel(id: &str) -> Line {
     cancelled(&quoted(id), "mcp-approve needs no answer any more")
 }

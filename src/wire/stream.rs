@@ -311,7 +311,7 @@ impl EnvelopeScanner {
             Run::Ended(length) => *length,
             Run::Open(_) => rest.len(),
         };
-        // A value that will not be looked at is not kept: one closing byte short, it reads as nothing.
+        // Other values are not kept: their token lacks its closing quote, so it decodes to nothing.
         let wanted = matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method);
         if wanted {
             let room = KEPT.saturating_sub(self.token.len()).min(length);

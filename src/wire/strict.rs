@@ -43,7 +43,7 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// Values read so far, each inside another too.
+    /// Values read so far, nested ones included.
     values: usize,
     /// Bytes of the longest key so far.
     longest_key: usize,
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         Ok(Members { first_key: self.keys.all().len(), begun: false })
     }
 
-    /// The next key of the object, with its value standing next; `None` at the object's end.
+    /// Takes the next key of the object, so that its value is next; `None` at the object's end.
     ///
     /// # Errors
     /// Any [`Flaw`] on the way; [`Flaw::DuplicateKey`] at the object's end.
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         Ok(Some(key))
     }
 
-    /// Checks the next value, which must be an array, and hands over where each of its items is.
+    /// Checks the next value, which must be an array, and passes the place of each item to `found`.
     ///
     /// # Errors
     /// [`Flaw::Syntax`] when it is none, or any flaw in it.
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
         string.decoded(self.text)
     }
 
-    /// How many values were read so far, each inside another too.
+    /// How many values were read so far, nested ones included.
     pub fn values(&self) -> usize {
         self.values
     }

@@ -97,7 +97,7 @@ pub fn named(content: &[u8]) -> Option<(String, bool)> {
     Some((task, declares(&meta)))
 }
 
-/// The tasks that a reader which is lax about the case and form of keys could find a line of a server's to be about.
+/// The ids of all tasks that a server's line could be about for a reader that is lax about the case and form of keys.
 pub fn named_laxly(content: &[u8]) -> Vec<String> {
     let Ok(message) = serde_json::from_slice::<Value>(content) else { return Vec::new() };
     let bodies = members_of(&message, &["params", "result"]);
@@ -112,7 +112,7 @@ fn members_of<'v>(object: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
     object.as_object().into_iter().flatten().filter(|(key, _)| is_one(key)).map(|(_, value)| value).collect()
 }
 
-/// Whether a notification of this method tells hosts how far a task is, or could be taken for one that does.
+/// Whether this method is one of those that report a task's status to hosts, or a lax reader could take it for one.
 pub fn tells(method: &str) -> bool {
     let known = ["notifications/tasks", "notifications/tasks/status"];
     known.contains(&method) || fold::shadows(method, &known)
@@ -156,7 +156,7 @@ pub fn created(id: &Id, view: &View<'_>, to_model: &str) -> Line {
     )
 }
 
-/// How far a task is; with its end, where its form has that here.
+/// The answer that says how far a task is; it carries the task's result or error if its form has that here.
 pub fn state(id: &Id, view: &View<'_>, end: Option<End<'_>>) -> Line {
     let members = members(view);
     let end = match end.filter(|_| view.status != Status::Cancelled) {
@@ -173,7 +173,7 @@ pub fn state(id: &Id, view: &View<'_>, end: Option<End<'_>>) -> Line {
     )
 }
 
-/// What the request that became the task would have been answered, and which task that was.
+/// The answer that the request would have had if it had not become a task, with the task's id.
 pub fn result(id: &Id, task: &str, end: End<'_>) -> Line {
     respond(
         id,
@@ -184,7 +184,7 @@ pub fn result(id: &Id, task: &str, end: End<'_>) -> Line {
     )
 }
 
-/// That a request about a task was taken.
+/// The answer that accepts a request about a task.
 pub fn taken(id: &Id) -> Line {
     respond(id, r#""result":{"resultType":"complete"}"#)
 }
@@ -200,7 +200,7 @@ pub fn undeclared(id: &Id) -> Line {
     )
 }
 
-/// A result that names the task it is of; as it is, where it cannot be read strictly.
+/// The result with its task's id in `_meta`; unchanged where it cannot be read strictly.
 fn related(result: &str, task: &str) -> String {
     let named = json!({ "taskId": task }).to_string();
     let put = |at: usize, is_first: bool| {

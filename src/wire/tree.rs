@@ -16,8 +16,8 @@ pub fn value(text: &str) -> Option<Value> {
     reader.end().ok().map(|()| value)
 }
 
-/// The same, made of the value of another text: what both have stays where it is. Calls of one tool have the same names again
-/// and again, and often the same texts.
+/// The same, reusing the value of an earlier text: what both have in common is not allocated again. Calls of one tool
+/// repeat the same names, and often the same texts.
 pub fn value_over(mut before: Value, text: &str) -> Option<Value> {
     let mut reader = Reader::of_text(text).ok()?;
     match over(&mut reader, &mut before).ok()? {
