@@ -1,5 +1,5 @@
-//! The bytes of a page of `tools/list`: where its tools are written, and the page without some of them. Reads strictly, so that
-//! every parser of the host's finds the same tools in it; the bytes that stay are the bytes received.
+//! Cuts tools out of the bytes of a `tools/list` page. Reads strictly, so that any parser in the host finds the same
+//! tools in it; the bytes that stay are the bytes received.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use crate::wire::fold;
 use crate::wire::line::Line;
 use crate::wire::strict::{Fault, Reader};
 
-/// The page with those of its tools that are to be kept; `keep` says it of each, in their order. `None` where the page cannot
-/// be read strictly, or has another number of tools.
+/// The page with only the tools to keep; `keep` has one entry for each tool, in their order. `None` where the page
+/// cannot be read strictly, or has another number of tools.
 pub fn cut(line: &Line, keep: &[bool]) -> Option<Line> {
     let bytes = line.bytes();
     let tools = tools(line.content()).ok().flatten().filter(|tools| tools.len() == keep.len())?;
@@ -17,7 +17,7 @@ pub fn cut(line: &Line, keep: &[bool]) -> Option<Line> {
     let begin = out.len();
     let mut before = first.start;
     for (tool, keep) in tools.iter().zip(keep) {
-        // What is written between it and the one before it: a comma. The first that stays needs none.
+        // The comma between a tool and the one before it. The first tool that stays needs none.
         let between = std::mem::replace(&mut before, tool.end)..tool.start;
         if *keep {
             let from = if out.len() == begin { tool.start } else { between.start };

@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The method of a call.
 pub const CALL: &str = "tools/call";
 
-/// Whether rules decide on a method. The handshake and the pings keep the session itself, by the list of tools calls are
-/// judged and scopes cut, and a notification cannot wait.
+/// Whether rules decide on a method. They do not on the handshake and pings, which keep the session itself alive; on
+/// `tools/list`, which the gate needs to judge calls and to cut scopes; and on notifications, which cannot wait.
 pub fn is_ruled(method: &str) -> bool {
     !matches!(method, "initialize" | "ping" | "server/discover" | "tools/list") && !method.starts_with("notifications/")
 }
@@ -22,8 +22,9 @@ pub fn target(params: &Value) -> Option<&str> {
     named.or_else(|| params.get("messages")?.as_array()?.last()?.pointer("/content/text")?.as_str())
 }
 
-/// What rules see of a request as its arguments: its `params`, and for the address of a file also its `path`, so that a rule
-/// can say `under`. Beside an address no other `path` is seen: the caller's own would stand for what it does not name.
+/// What rules see of a request as its arguments: its `params`, and for the address of a file also its `path`, so that a
+/// rule can say `under`. A `path` that the caller wrote beside an address is dropped: it could name another file than
+/// is read.
 pub fn arguments(mut params: Value) -> Value {
     if let Some(fields) = params.as_object_mut()
         && let Some(uri) = fields.get("uri")
@@ -36,8 +37,8 @@ pub fn arguments(mut params: Value) -> Value {
     params
 }
 
-/// The path in a `file:` address of this machine, percent-encoding taken off. `None` where readers differ on what the path is:
-/// some end it at `?` and `#`, some do not.
+/// The decoded path in a `file:` address of this machine. `None` where readers differ on what the path is: some end it
+/// at `?` and `#`, some do not.
 pub fn path_of(uri: &str) -> Option<String> {
     let scheme = uri.get(..5)?;
     let rest = uri.get(5..).filter(|_| scheme.eq_ignore_ascii_case("file:"))?;

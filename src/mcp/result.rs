@@ -53,7 +53,7 @@ fn failed(error: &Value) -> Option<Answer> {
 }
 
 fn complete(result: &mut Value) -> Answer {
-    // The tasks of 2025-11-25 have no `resultType`; their object alone tells them.
+    // The tasks of 2025-11-25 have no `resultType`; only the member `task` tells that one was made.
     let created = result.get("task").and_then(|made| task(made.get("taskId")));
     created.unwrap_or_else(|| Answer::Complete {
         is_error: result.get("isError").and_then(Value::as_bool) == Some(true),
@@ -61,7 +61,7 @@ fn complete(result: &mut Value) -> Answer {
     })
 }
 
-/// `None` when the server asks for nothing and gives no state: then a retry would look like a new call.
+/// `None` when the server asks for nothing and gives no state: a retry could not be told from a new call.
 fn input_required(result: &Value) -> Option<Answer> {
     let state = result.get("requestState").map(Value::to_string);
     let mut inputs: Vec<String> = match result.get("inputRequests") {

@@ -117,11 +117,11 @@ impl Tool {
     }
 }
 
-/// Lists of JSON Schema that are sets.
+/// Keywords of JSON Schema whose lists are sets: their order means nothing.
 const SETS: [&str; 3] = ["required", "enum", "type"];
-/// Values of the server's own making.
+/// Members that hold values, in which any order may mean something.
 const VALUES: [&str; 4] = ["default", "const", "examples", "_meta"];
-/// What is written for people.
+/// Members that hold text for people.
 const TEXTS: [&str; 2] = ["description", "title"];
 
 /// Puts sets in order, and takes the dates out of texts.
@@ -138,7 +138,6 @@ fn settle(value: &mut Value) {
                         items.sort_by_cached_key(Value::to_string);
                     }
                     Value::String(text) if TEXTS.contains(&key.as_str()) => *text = without_dates(text),
-                    // Values, where an order may mean something.
                     _ if VALUES.contains(&key.as_str()) => {}
                     _ => settle(member),
                 }
@@ -293,7 +292,7 @@ mod tests {
             ("2026-11-22 10:00é", "0000-00-00 00:00é"),
             ("on 2026-12-31", "on 0000-00-00"),
             ("2026-12-31T23:59:60.999", "0000-00-00T00:00:00.000"),
-            // What no calendar and no clock has is another number, and says something else.
+            // Digits that are no valid date or time stay: they mean something else.
             ("2026-13-01 2026-00-01 2026-01-32 2026-01-00", "2026-13-01 2026-00-01 2026-01-32 2026-01-00"),
             ("2026-01-01T24:00", "0000-00-00T24:00"),
             ("2026-01-01T00:60", "0000-00-00T00:60"),
