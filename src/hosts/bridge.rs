@@ -9,7 +9,7 @@ use super::tree::{Field, Node, Value};
 /// The keys by which hosts give an address.
 pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 
-/// What an entry may say beside its address, and means the same of a server that is started.
+/// Members that may be in an entry besides its address, and mean the same for a server that is started.
 const KEPT: [&str; 19] = [
     "type", "name", "description", "enabled", "disabled", "timeout", "trust", "tools", "alwaysAllow", "autoApprove",
     "disabledTools", "includeTools", "excludeTools", "enabled_tools", "disabled_tools", "tool_timeout_sec",
@@ -21,7 +21,7 @@ pub(super) fn field<'a>(entry: &Entry<'a>) -> Option<&'a Field> {
     ADDRESSES.iter().find_map(|key| entry.node.field(key))
 }
 
-/// The fields of a command line, and the entry's kind where it has to say another.
+/// The fields of a command line, and the entry's kind where it has to change.
 pub(super) type Line<'a> = (Vec<(String, Vec<String>)>, Option<(&'a Node, &'static str)>);
 
 /// The command line that reaches an entry's server.
@@ -62,7 +62,7 @@ pub(super) fn written(words: &[String]) -> String {
     }
 }
 
-/// What gives an entry the address back that it had before, where the entry was changed since.
+/// The changes that give an entry its former address back, even if the entry was changed since.
 pub(super) fn restored(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)) -> Result<Vec<Splice>, Refusal> {
     let (old, before) = before;
     let by_hand = || Refusal::from("give its entry the address back by hand");

@@ -142,7 +142,8 @@ impl File<'_> {
                 return Err(not_meant());
             }
         }
-        // What was wrapped before stays remembered; the text without wrapping is the one we have, unless the file has changed.
+        // What was wrapped before stays remembered. If the file has not changed since, we have its text without
+        // wrapping.
         let before = match &self.record {
             Some(record) if record.after == Digest::of(self.text.as_bytes()) => record.before.clone(),
             Some(record) => self.unwrap(&|project, name| record.remembers(project, name))?.text,
@@ -250,7 +251,8 @@ fn fields<'t>(text: &'t str, node: &Node) -> Option<&'t str> {
     text.get(edit::own(node)?)
 }
 
-/// What gives an entry its old text: what we remember, where the entry is as we left it; else its own command line.
+/// The changes that give an entry its old text: from what we remember if the entry is as we left it, else from its own
+/// command line.
 fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, Refusal> {
     let Some((record, before)) = before else { return edit::unwrap(text, entry) };
     let left = record.servers.iter().find(|one| one.is(entry.project, entry.name));
@@ -263,7 +265,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
         Some(_) => bridge::restored(text, entry, (&record.before, before))?,
         None => edit::unwrap(text, entry)?,
     };
-    // What we added or raised goes too, where it is still ours.
+    // Limits and approvals that we added or raised are undone too, if they still have our value.
     let limit = entry
         .host
         .limit
@@ -275,7 +277,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
         match (entry.node.get(key).map(inmost).filter(|node| is_ours(node)), before.node.get(key).map(inmost)) {
             (Some(_), None) => match edit::without_field(text, entry.node.fields(), key) {
                 Some(splice) => splices.push(splice),
-                // A longer limit does no harm.
+                // It cannot be taken out exactly, and a longer limit does no harm.
                 None if key != APPROVAL => {}
                 None => return Err(format!("take its `{APPROVAL}` out by hand first: mcp-approve wrote it").into()),
             },
@@ -288,7 +290,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     }
     let none_before = before.node.get("args").is_none() && before.words().is_some_and(|words| words.len() == 1);
     if none_before && entry.words().is_some_and(|words| words.iter().rev().nth(1) == Some(&"--")) {
-        // The list of words was ours, with the one word that goes back to its place.
+        // There was no list of arguments before: it is removed whole, in place of the changes inside it.
         if let Some(field) = edit::without_field(text, entry.node.fields(), "args") {
             splices.retain(|splice| !splice.within(&field));
             splices.push(field);

@@ -1,5 +1,5 @@
-//! How an entry's text is changed: what is put where, so that every other byte stays. An entry that is written in a way we
-//! cannot prove we change exactly is refused with the reason.
+//! Works out which bytes of an entry's text are replaced by which, so that every other byte stays. Refuses an entry,
+//! with the reason, if it is written in a way that we cannot prove we change exactly.
 
 use std::ops::Range;
 
@@ -160,7 +160,7 @@ pub(super) fn wrap(
     Ok((splices, notes))
 }
 
-/// The limit that our wrapper has to keep, as an option's text; a short one is raised first.
+/// The host's time limit that our wrapper has to keep, as the text of an option; a short limit is raised first.
 fn limit(
     entry: &Entry<'_>,
     splices: &mut Vec<Splice>,
@@ -184,7 +184,7 @@ fn limit(
         }
         _ => {}
     }
-    // What is longer is no limit: a wrapper has its own deadline for a decision.
+    // A longer limit need not be passed on: a wrapper has its own deadline for a decision.
     of.filter(|milliseconds| *milliseconds < 30 * 24 * 3_600_000).map(span)
 }
 
@@ -193,7 +193,7 @@ fn span(milliseconds: u64) -> String {
     if milliseconds.is_multiple_of(1000) { format!("{}s", milliseconds / 1000) } else { format!("{milliseconds}ms") }
 }
 
-/// What takes the wrapper out again, by the command line alone.
+/// The changes that take the wrapper out again, worked out from the command line alone.
 pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Refusal> {
     let words = entry.words().ok_or("its command line is not a list of words")?;
     let dashes = words.iter().position(|word| *word == "--").filter(|at| at + 1 < words.len());
@@ -218,7 +218,7 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Refus
     }
 }
 
-/// What takes a field out that was put before another, if nothing was written between the two.
+/// The change that removes a field we put before another, if nothing was written between the two since.
 pub(super) fn without_field(text: &str, fields: &[Field], key: &str) -> Option<Splice> {
     let field = fields.iter().find(|field| field.key == key)?;
     let next = fields.iter().filter(|next| next.key_span.start > field.key_span.start);

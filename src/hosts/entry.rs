@@ -74,7 +74,7 @@ pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>
             let listed = |node: &Node| found.iter().any(|one| std::ptr::eq(one.node, node));
             let named: Vec<(&str, &Node)> = match &list.value {
                 Value::Table(fields) => {
-                    // Where one list holds another, that one is no server.
+                    // A field that holds servers already found is a list within this list, not a server.
                     let server = fields.iter().filter(|field| !field.node.fields().iter().any(|one| listed(&one.node)));
                     server.map(|field| (field.key.as_str(), &field.node)).collect()
                 }
@@ -98,13 +98,13 @@ impl<'a> Entry<'a> {
     fn is_server(&self) -> bool {
         let outside = match &self.node.value {
             Value::Table(_) => match self.node.get("type").and_then(Node::text) {
-                // What the host has within itself.
+                // Built into the host.
                 Some("builtin" | "platform" | "frontend" | "inline_python") => self.command().is_some(),
                 _ => true,
             },
             value => matches!(value, Value::Shared(_)),
         };
-        // Such an entry changes one that is listed elsewhere.
+        // An entry without a command or address only changes one that is listed elsewhere.
         let overlays = self.host.word == "opencode" || (self.host.word == "codex" && self.project.is_some());
         let overlay = overlays && self.node.get("command").is_none() && self.address().is_none();
         outside && !overlay
@@ -206,7 +206,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A limit for calls: one host's newer files hold one for the start beside it.
+/// The value of a limit for calls: one host's newer files have a table here, with a limit for the start as well.
 pub(super) fn inmost(limit: &Node) -> &Node {
     limit.get("request").unwrap_or(limit)
 }

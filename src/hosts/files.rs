@@ -70,7 +70,7 @@ impl Search {
                 };
                 let below = below.into_iter().filter(|below| below.is_absolute());
                 for file in below.flat_map(|below| matching(below, path)) {
-                    // In the home folder itself, a user's file is the project's.
+                    // In the home folder, a user's file and the project's may be the same file.
                     if !found.iter().any(|one| one.file == file) {
                         found.push(Found { host, syntax: syntax(&file), file });
                     }
@@ -173,7 +173,7 @@ pub fn edit(
         }
         if changed.text != before {
             may_replace(&path)?;
-            // Remembered before it is needed: a record of what was never done undoes nothing.
+            // Recorded before the file is written: if the write never happens, the record undoes nothing.
             if let Some(record) = &changed.record {
                 replace(&place, &serde_json::to_string(record)?).map_err(|error| about(&place, &error.to_string()))?;
             }

@@ -14,7 +14,7 @@ pub struct Host {
     pub limit: Option<Limit>,
 }
 
-/// A file's path, and what it is below of.
+/// A file's path, and the folder that it starts from.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// The user's home.
@@ -25,14 +25,14 @@ pub enum Place {
     Variable(&'static str, &'static str),
 }
 
-/// The key for it, and what it counts.
+/// How an entry says how long the host waits for a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     pub key: &'static str,
     pub unit: Unit,
-    /// The host's own, in milliseconds, where the file says nothing and it is so short that no operator could decide.
+    /// The host's default in milliseconds, if it is so short that no operator could decide in time.
     pub short: Option<u64>,
-    /// The host does not follow a shorter one.
+    /// The host ignores a limit below this, in milliseconds.
     pub least: u64,
 }
 

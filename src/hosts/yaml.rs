@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         byte(span.start.index())..byte(span.end.index())
     }
 
-    /// A scalar's own bytes: the parser takes what follows on its line for a part of it.
+    /// A scalar's own bytes, without the rest of its line, which the parser counts in.
     fn scalar(&self, span: Range<usize>, style: ScalarStyle) -> Result<Range<usize>, Refusal> {
         let written = self.text.get(span.start..).unwrap_or_default();
         let length = match style {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
                 let (mut items, mut end) = (Vec::new(), span.end);
                 loop {
                     match self.next()? {
-                        // A list between brackets ends behind them; one of lines, with its last item.
+                        // A flow list (`[…]`) ends behind its bracket, a block list with its last item.
                         (Event::SequenceEnd, last) => {
                             break end = end.max(if last.is_empty() { end } else { last.end });
                         }
