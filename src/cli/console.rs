@@ -17,7 +17,7 @@ use crate::interpose::stdio::HostPipe;
 
 /// Opens the console on standard input and output, until the operator leaves.
 pub(super) fn run(places: &Places, process: Process) -> Exit {
-    // An editor that the operator opens from here holds a call's arguments: it keeps our limit.
+    // An editor that the operator opens from here holds a call's arguments, and inherits this limit.
     let _ = secrecy::keep_memory_private();
     places.create_state()?;
     let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
@@ -31,7 +31,7 @@ pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send 
     let pipe = HostPipe::take().map_err(failed)?;
     let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let foreground = tcgetpgrp(&tty).map_err(|error| failed(error.into()))?;
-    // Drawing would stop the whole wrapper (SIGTTOU).
+    // Drawing from the background would stop the whole wrapper (SIGTTOU).
     if foreground != getpgrp() {
         return Err(failed(io::Error::other("another job has the terminal")));
     }

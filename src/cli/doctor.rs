@@ -31,7 +31,7 @@ const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
 
-/// A log of at most so many records is verified; a longer one would keep the operator waiting.
+/// How many records a log may have to be verified; a longer one would keep the operator waiting.
 const VERIFIED: u64 = 100_000;
 
 /// One thing looked at.
@@ -117,7 +117,7 @@ fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) 
     let lines = check.what.lines().chain(hint.as_deref());
     for (at, line) in lines.enumerate() {
         let (state, about) = if at == 0 { (word(check.state), check.about) } else { ("", "") };
-        // Our own indent is no hidden space of foreign text.
+        // Set apart, so that our own indent is not marked like a hidden space in foreign text.
         let text = line.trim_start_matches(' ');
         let indent = Row::of(Tone::Ours, " ".repeat(line.len() - text.len()));
         let text = indent.joined(cell(Tone::Ours, text));

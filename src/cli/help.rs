@@ -29,7 +29,7 @@ pub const TOPICS: [(&str, &str); 13] = [
     ("places", include_str!("../../assets/help/places.md")),
 ];
 
-/// Columns where no terminal says how many it has, and the most that are pleasant to read.
+/// How many columns a text has without a terminal, and at most, for easy reading.
 const PIPED: u16 = 80;
 const WIDEST: u16 = 100;
 

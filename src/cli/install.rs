@@ -45,7 +45,7 @@ pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Wr
 /// Unwraps what is chosen; without a choice, lists what there is.
 pub(super) fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let mut found = options.hosts.search()?.files();
-    // Projects' files are found from any folder.
+    // The records also name files of projects that this folder is not in.
     let records = here.places.installed_dir();
     for one in remembered(&records) {
         let known = |known: &Found| std::fs::canonicalize(&known.file).is_ok_and(|known| known == one.file);
@@ -258,7 +258,7 @@ fn diff(found: &Found, edited: &Edited) -> String {
     };
     let diff = TextDiff::from_lines(&before, &after);
     let line = |line: &str| {
-        // The diff's own mark is not the line's indent.
+        // The diff's own mark is no part of the line.
         let mut rest = line.chars();
         let mark = rest.next().map(String::from).unwrap_or_default();
         let rest: String = rest.take(WIDEST).collect();

@@ -135,7 +135,7 @@ pub struct ListOptions {
 
 /// As the help of `--limit` says.
 const LIMIT: usize = 50;
-/// So many of the newest records are checked with every list, whichever it shows.
+/// How many of the newest records are checked with every list, whichever records it shows.
 const CHECKED: u64 = 1000;
 
 /// Which record to show.
@@ -208,7 +208,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
         }
         None => Vec::new(),
     };
-    // With --limit, the reader knows that there may be more.
+    // Not with --limit: whoever sets it knows that there may be more.
     let may_be_more = found.len() == LIMIT && options.limit.is_none();
     if may_be_more && (options.json || options.jsonl) {
         progress::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
@@ -242,7 +242,7 @@ fn numbers(records: &[Record]) -> impl Iterator<Item = u64> {
     records.iter().map(|record| u64::try_from(record.seq).unwrap_or(0))
 }
 
-/// Says which of these records were changed after they were written, or follow from nothing: what they say may be untrue.
+/// Warns of those records that were changed after they were written, or do not follow from the one before.
 fn warn_of_changes(
     reader: &Reader,
     numbers: impl Iterator<Item = u64>,

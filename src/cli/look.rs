@@ -14,7 +14,7 @@ use crate::console::columns::Columns;
 use crate::console::row::{Row, Tone};
 use crate::home::places::{Places, under};
 
-/// What a list that goes to no terminal may take.
+/// How many columns a list has that goes to no terminal.
 const COLUMNS: usize = 80;
 /// Wider than any list.
 const WIDE: usize = 4096;
@@ -134,8 +134,8 @@ fn code(tone: Tone) -> Option<&'static str> {
 }
 
 impl Look<'_> {
-    /// A list, one row a line under its titles. A title that begins with `>` is over numbers, which are never cut. Where it
-    /// is too wide the widest texts are cut, and then the last columns go.
+    /// Prints a list, one row a line under its titles. A title that begins with `>` is over numbers, which are never
+    /// cut. Where the list is too wide, the last column is cut, then the widest; then the last columns are left out.
     pub(super) fn list<const N: usize>(
         &self,
         titles: [&'static str; N],
@@ -156,7 +156,7 @@ impl Look<'_> {
             widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
         };
         while all(&widths) > self.width {
-            // The last gives way first, then the widest.
+            // The last column is cut first, then the widest.
             let last =
                 widths.last().zip(is_number.last()).is_some_and(|(last, is_number)| *last > 2 * LEAST && !is_number);
             let mut texts =
@@ -203,10 +203,10 @@ pub(super) fn paged(
     let mut prose = Prose::new(&mut input, columns(&io::stdout()).filter(|_| !options.wide));
     let printed = print(&mut prose);
     drop(input);
-    // Until the reader has left it.
+    // The pager ends when its reader quits it.
     let _ = child.wait();
     match printed {
-        // They left before the end: nothing is wrong.
+        // The reader quit before the end: nothing is wrong.
         Err(Error::Unheard) => Ok(ExitCode::SUCCESS),
         printed => printed,
     }

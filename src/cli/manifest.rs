@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::Error;
 use crate::mcp::tool::Tool;
 
-/// No manifest is longer, in bytes.
+/// How long a manifest may be, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// A text that is no list of tools.

@@ -88,7 +88,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exi
     })
 }
 
-/// Whether it prints a program's text or rows as wide as they are, whose lines no terminal's width breaks.
+/// Whether a command's lines are printed whole, however narrow the terminal: they are a program's text, or `--wide`
+/// rows.
 fn keeps_lines(command: &Command) -> bool {
     match command {
         Command::Completions { .. }
@@ -103,7 +104,7 @@ fn keeps_lines(command: &Command) -> bool {
     }
 }
 
-/// An error whose hints name `--home`. Of config.toml it lists every problem, those of the console's part too.
+/// The error with `--home` in its hints. One about config.toml lists every problem, also those in the console's part.
 fn in_full(error: Error, places: &Places) -> Error {
     let error = match error {
         Error::Config(ConfigError::Problems { .. })
@@ -216,7 +217,7 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Error {
             None => text.push_str(&format!("{line}\n")),
         }
     }
-    // In a search `-` excludes, and would begin an option here.
+    // In a search `-` excludes, but on the command line it begins an option.
     let excludes = args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
         arg.strip_prefix('-')
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()) && rest.contains(':'))

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// A text that begins further to the right is no text beside a label.
+/// How far to the right a text beside a label may begin.
 const LABELS: usize = 30;
 
 /// Passes on what is written, lines broken for so many columns; `None` leaves them as they are.
@@ -93,7 +93,8 @@ fn hang(line: &str) -> usize {
     found.unwrap_or(indent + 2)
 }
 
-/// What is never broken, in order, an empty one for each further blank: words, `commands`, and a command after a colon.
+/// The units of a line that are never broken: words, `commands`, and a command after a colon; an empty one for each
+/// extra blank.
 fn units(line: &str) -> Vec<&str> {
     let (mut units, mut from, mut quoted) = (Vec::new(), 0, false);
     for (at, letter) in line.char_indices() {

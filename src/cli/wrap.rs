@@ -150,7 +150,7 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     if let Some(expect) = &mut settings.expect {
         expect.resolve(|session| approved_in(session, &settings.audit_db))?;
     }
-    // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
+    // In a state folder that others can use no record is written, so no call runs; its answer says why.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
     if let Err(why) = &state {
         crate::interpose::notice::say(&format!("no call can run: {why}, and start this server again"));
@@ -171,7 +171,8 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     }
     match ended {
         Ok(code) => {
-            // mcp-remote says what failed in its own words, a page of them. An end by a signal is no failure of its.
+            // mcp-remote reports its failure in a page of its own words. Exit codes of 128 and more mean a signal, not
+            // a failure.
             if remote && (1..128).contains(&code) {
                 crate::interpose::notice::say(
                     "the bridge to the server has failed, for the reason above: check the URL, and that the server is up",
@@ -195,7 +196,7 @@ fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
         Some(reader) => query::last(&reader, Index::open(log, &reader).as_ref(), &search, usize::MAX)?,
         None => Vec::new(),
     };
-    // The task's tools are meant, not what else the host asked of the server.
+    // Only tool calls count, not the host's other requests.
     let is_call = |fields: &Fields<'_>| fields.detail().is_none_or(|detail: JudgedDetail| detail.method.is_none());
     let is_approved = |fields: &Fields<'_>| fields.by() != Some(By::Observe) && is_call(fields);
     let fields = found.iter().filter_map(Record::fields).filter(is_approved);

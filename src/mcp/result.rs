@@ -61,7 +61,7 @@ fn complete(result: &mut Value) -> Answer {
     })
 }
 
-/// `None` when the server asks for nothing and gives no state: a retry could not be told from a new call.
+/// `None` when the server asks for nothing and gives no state: a retry would look the same as a new call.
 fn input_required(result: &Value) -> Option<Answer> {
     let state = result.get("requestState").map(Value::to_string);
     let mut inputs: Vec<String> = match result.get("inputRequests") {

@@ -1,7 +1,7 @@
 //! The scripted agent: a real MCP client on the wrapper's pipes that lives the `story` and writes a diary.
 //!
-//! It reads refusals as a model would and goes on. It stays until its own stdin ends; then it withdraws what still
-//! waits, closes the pipe and sees its server off.
+//! It reads refusals as a model would and goes on. It stays until its own stdin ends; then it cancels the requests that
+//! still wait, closes the pipe and waits for its server to end.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,7 +31,8 @@ fn idle(idle_reads: usize) -> Duration {
     IDLE * (1 << idle_reads.min(DOUBLINGS))
 }
 
-/// How long no message comes before it begins the next errand: what each asks is seen one after the other.
+/// How long no message must come before it begins the next errand, so that the errands' calls are seen one after the
+/// other.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long a server may take to end after its pipe closed.
@@ -101,8 +102,8 @@ impl<W: Write, D: Write> Agent<W, D> {
         }
     }
 
-    /// Shakes hands, begins the errands one by one and stays until it is to leave; it fails where the server goes first.
-    /// Dropping it closes the pipe.
+    /// Does the handshake, begins the errands one by one and stays until it has to leave. It fails if the server ends
+    /// first. Dropping the agent closes the pipe.
     pub(super) fn live(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
         self.ask(
             Asked::Handshake,
@@ -153,7 +154,7 @@ impl<W: Write, D: Write> Agent<W, D> {
         }
     }
 
-    /// Takes in the answer to a step, and goes on: another way after a refusal where the step knows one.
+    /// Takes the answer to a step and goes on: after a refusal with the step's alternative, if it has one.
     fn on_answer(&mut self, at: usize, step: Step, answer: &Answer) -> io::Result<()> {
         match answer {
             Answer::Done(text) => self.note(&format!("{}: done. {text}", step.tool))?,
@@ -199,7 +200,7 @@ impl<W: Write, D: Write> Agent<W, D> {
         self.ask(Asked::IdleRead, "tools/call", &call(&step))
     }
 
-    /// Withdraws what still waits, as a host does that gives up; closing the pipe follows.
+    /// Cancels the requests that still wait, as a host does that gives up.
     fn leave(mut self) -> io::Result<ExitCode> {
         for (id, asked) in std::mem::take(&mut self.waiting) {
             if let Asked::Errand { step, .. } = asked {

@@ -11,7 +11,7 @@ use super::error;
 use super::stage::Stage;
 use crate::cli::error::Error;
 
-/// The agent sees the wrapper off, which sees the server off: each within its own limit.
+/// How long the agent may take to end: it waits for the wrapper, which waits for the server, each within its own limit.
 const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// The agent with everything below it. It leaves when its stdin ends, so also when this process dies.
@@ -63,7 +63,7 @@ impl Drop for Chain {
     fn drop(&mut self) {
         self.dismiss();
         if let Ok(None) = wait_for(&mut self.agent, END_LIMIT) {
-            // It is gone or it cannot be killed: either way nothing is left to do.
+            // If this fails, the agent has ended or cannot be killed: nothing is left to do.
             let _ = self.agent.kill();
             let _ = self.agent.wait();
         }

@@ -22,7 +22,7 @@ pub(super) fn serve(mut input: impl BufRead, mut output: impl Write, tools: &Too
             listener = Listener::Host;
         }
         let mut said = Vec::from_iter(answer(&line, tools));
-        // No one has to listen: a host that did not ask for log messages is sent none.
+        // A host that did not ask for log messages is sent none.
         let events = tools.take_events().into_iter().filter(|_| listener == Listener::Host);
         said.extend(events.map(|data| {
             let params = json!({ "level": "info", "logger": "jobs", "data": data });

@@ -25,7 +25,7 @@ const FILES: [(&str, &str); 5] = [
 
 /// How the folders' names begin; the process and a number follow.
 const NAME: &str = "mcp-demo-";
-/// Marks a folder whose demo is not over: what a killed demo leaves differs so from what a finished one keeps.
+/// A file that marks a folder whose demo is not over: a finished demo keeps its folder without it.
 const PLAYING: &str = ".playing";
 
 /// A temporary folder that this demo alone uses.
@@ -42,7 +42,7 @@ impl Stage {
     /// Makes the folder in `around`, readable by this user only, and furnishes the workspace.
     pub(super) fn set(around: &Path) -> Result<Self, Error> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(around);
-        // Whole, since the demo's processes work in other folders.
+        // As an absolute path, since the demo's processes work in other folders.
         let around = &made.and_then(|()| around.canonicalize()).map_err(|cause| error::io("making", around, cause))?;
         sweep(around);
         let root = (0..100)
@@ -65,7 +65,7 @@ impl Stage {
 
     /// Ends the demo, and leaves everything in place for the operator to look at.
     pub(super) fn keep(&self) {
-        // Where it does not go, the next demo takes the folder for one that was killed.
+        // If the mark cannot be removed, the next demo removes the folder as that of a killed demo.
         let _ = fs::remove_file(self.root.join(PLAYING));
     }
 
@@ -89,7 +89,7 @@ pub(super) fn fill(work: &Path) -> Result<(), Error> {
 }
 
 /// Removes the folders of demos that were killed: our own by owner, mode, name and what is in them, and only where
-/// the process that made them is gone. What cannot be removed stays; it is in no one's way.
+/// the process that made them is gone. What cannot be removed stays, and does no harm.
 fn sweep(around: &Path) {
     let entries = fs::read_dir(around).into_iter().flatten().flatten();
     for entry in entries {

@@ -39,7 +39,7 @@ pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Resul
 
     writeln!(out, "\nThe log: {}", counted(rows.len(), "record"))?;
     let (chained, words) = ledger::verify(stage)?;
-    // How to check a log that has grown is of no use here: this one is whole.
+    // The advice on a log whose end was cut off is left out: this log has just been written.
     for line in words.lines().take_while(|line| !line.starts_with("Not checked: ")) {
         writeln!(out, "  {line}")?;
     }

@@ -162,7 +162,8 @@ fn measure(text: &str, ink: Ink) -> usize {
     text.width() - if ink == Ink::Bold { text.matches('`').count() } else { 0 }
 }
 
-/// Draws the marks of one text's lines, each with its width; a mark that is open at a line's end opens the next anew.
+/// Draws the marks in the lines of one text, and returns each line with its width. A mark that is open at a line's end
+/// is opened again in the next line.
 fn inked(lines: &[String], ink: Ink) -> Vec<(String, usize)> {
     let mut open = false;
     let drawn = lines.iter().map(|line| {

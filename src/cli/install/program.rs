@@ -14,7 +14,7 @@ pub(super) fn path(named: Option<&Path>) -> Result<String, Error> {
     if !path.is_file() {
         return Err(wrong(format!("{} is not a file", path.display())));
     }
-    // Hosts' lists are read by it: a server behind any other name counts as unwrapped.
+    // Reading hosts' lists, we know our wrapper by this name: under any other, its server counts as unwrapped.
     if path.file_name().is_none_or(|name| name != "mcp-approve") {
         return Err(wrong(format!("{} is not named mcp-approve", path.display())));
     }
@@ -31,7 +31,8 @@ fn wrong(what: String) -> Error {
     Error::wrong(what, hint)
 }
 
-/// The name by which the PATH has it, where it has: that one stays when a package manager puts a new version elsewhere.
+/// The program's path as the PATH has it, if it does: that path stays when a package manager puts a new version
+/// elsewhere.
 fn lasting(program: PathBuf) -> Result<PathBuf, Error> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let is_it = |one: &PathBuf| one.is_absolute() && one.canonicalize().is_ok_and(|one| one == program);

@@ -12,11 +12,11 @@ use crate::cli::manifest::Manifest;
 use crate::cli::subprocess::Subprocess;
 use crate::mcp::tool::Tool;
 
-/// So long a server may take for everything; `npx` fetches a package first.
+/// How long a server may take for everything; `npx` fetches a package first.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// As many pages as are asked for.
+/// How many pages are asked for.
 const MOST_PAGES: usize = 1_000;
-/// No line is longer, in bytes.
+/// How long a line of the server may be, in bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// Starts the command and reads its tools. Its stderr is ours.

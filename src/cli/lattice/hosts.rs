@@ -32,7 +32,7 @@ pub(in crate::cli) struct Reach {
     by_rule: Vec<(String, String)>,
     asked: usize,
     denied: usize,
-    /// Tools that change something, among all.
+    /// How many of all these tools change something.
     changing: usize,
 }
 
@@ -42,7 +42,6 @@ impl Reach {
     }
 }
 
-/// Looks and prints.
 pub(super) fn run(as_json: bool, search: &hosts::Search, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let lists = hosts::lists(&search.files());
     let reach = reach(here)?;

@@ -37,7 +37,6 @@ impl Granted {
     }
 }
 
-/// Compares and prints.
 pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let servers = granted(options, here)?;
     let look = Look::here(here).whole_in_a_pipe().wide(options.wide);

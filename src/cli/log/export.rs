@@ -67,7 +67,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
     match super::verify::wrong(&verified, &noted, &reader)? {
         None => Ok(ExitCode::SUCCESS),
         Some(why) => {
-            // All of it comes before what stderr says of it.
+            // The whole export is written before the error on stderr.
             out.flush()?;
             Err(Error::Untrue {
                 what: format!("what was exported may be untrue: {why}"),

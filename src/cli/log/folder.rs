@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// Shown in a row in place of the folder.
 pub(super) const HERE: &str = "./";
 
-/// The one that saves the most, absolute, without the slash at its end; `None` where fewer than two targets lie in one, or
-/// where a call wrote `./` itself.
+/// The absolute folder, without a slash at its end, whose omission saves the most; `None` where no folder has two
+/// targets, or where a call wrote `./` itself.
 pub(super) fn of<'t>(targets: impl Iterator<Item = &'t str> + Clone) -> Option<String> {
     if targets.clone().any(|target| paths(target).any(|(_, path)| path.starts_with("./"))) {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn shorten(folder: &str, target: &str) -> String {
     out + target.get(from..).unwrap_or_default()
 }
 
-/// The paths in a target, each with its place: words apart by spaces, without the sign between names behind them.
+/// The paths in a target, each with its place: the words with a slash, without a comma or colon at their end.
 fn paths(target: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = target.split(' ').scan(0, |at, word| {
         let here = *at;
@@ -47,7 +47,8 @@ fn paths(target: &str) -> impl Iterator<Item = (usize, &str)> {
     words.map(|(at, word)| (at, word.strip_suffix([',', ':']).unwrap_or(word))).filter(|(_, word)| word.contains('/'))
 }
 
-/// Every folder above an absolute path, from two names deep on. Of plain characters: `./` must mean one folder to the eye.
+/// Every folder above an absolute path that is at least two names deep. Only of plain characters, so that the heading
+/// shows the reader exactly one folder.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     path.match_indices('/').filter_map(move |(end, _)| path.get(..end)).filter(move |folder| {

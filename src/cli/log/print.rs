@@ -37,7 +37,7 @@ pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> 
         };
         let short: Vec<Line> = lines.iter().map(shorter).collect();
         let fitted = columns_of(&short);
-        // Where even that is cut, a heading about what is not seen helps no one.
+        // The heading helps only if more than one row still shows `./` after the columns are cut.
         if short.iter().filter(|line| fitted.target(line).text().contains(HERE)).count() > 1 {
             let heading = format!("{HERE} is ");
             let heading = Row::of(Tone::Quiet, heading).and_foreign(Tone::Quiet, &folder).and(Tone::Quiet, "/");
@@ -84,7 +84,7 @@ fn line(record: &Record) -> Line {
     }
 }
 
-/// Today's times without their day; whole ones where there is room.
+/// A record's time: with `--wide` the whole date, otherwise without the day if it is today's.
 fn moment(line: &Line, look: Look<'_>) -> String {
     let Clock { now, offset } = look.clock;
     line.time.map_or_else(String::new, |at| match look.is_wide() {

@@ -40,7 +40,6 @@ const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", "
 /// The figures of one tool: server, tool, what became of its calls.
 type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
-/// Counts and prints.
 pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let search = options.of.search(look.clock)?;
     let reader = super::named::open(db)?;

@@ -115,7 +115,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     Ok(finding)
 }
 
-/// What happened to entries that are kept aside, the worst of it; `None` where none are.
+/// The worst that happened to entries that are kept aside; `None` where none are.
 fn damage(left: &[Left]) -> Option<Damage> {
     let damages = left.iter().filter_map(|one| match one {
         Left::Aside { damage, .. } => Some(*damage),

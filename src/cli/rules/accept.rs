@@ -94,7 +94,7 @@ fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// Records who accepted what. Where there is no log to write, the acceptance counts: no call runs without one either.
+/// Records who accepted what. An acceptance that cannot be logged still counts: without a log no call runs anyway.
 fn record(one: &Pending, places: &Places, now: i64) {
     let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
     entry.policy = Some(one.digest);

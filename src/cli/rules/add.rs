@@ -112,7 +112,7 @@ fn tell_past(
         let times = counted(denied, "time");
         writeln!(out, "warning: it allows what was denied before ({times})")?;
     }
-    // A call like those that were denied or asked by a rule: an allow does not loosen that.
+    // Calls that another rule denies or asks about: an allow does not override it.
     let mut obstacles: BTreeMap<&str, (Decision, usize)> = BTreeMap::new();
     for call in matched.iter().filter(|_| rule.decision == Decision::Allow) {
         if let Answer::Decided(ruling) = answer(&draft.policy, call, &recent)

@@ -40,7 +40,8 @@ pub(super) fn otherwise(policy: &Policy) -> Vec<Warning> {
     warnings
 }
 
-/// How hosts write a server's name before its tools: as it is, with `_` for what is no letter or digit, or but `-`.
+/// How hosts write a server's name before its tools: as it is, or with `_` for all but letters and digits, with or
+/// without `-`.
 fn spellings(key: &str) -> [String; 3] {
     let with = |kept: &str| -> String {
         key.chars().map(|c| if c.is_ascii_alphanumeric() || kept.contains(c) { c } else { '_' }).collect()

@@ -147,7 +147,7 @@ impl Copy {
         site.places.create_state()?;
         let path = site.places.state_dir().join(format!("policy-edit-{}.toml", std::process::id()));
         let write = || {
-            // What an earlier process of this number left, or put there.
+            // A file that an earlier process with our id, or another program, left there.
             let _ = fs::remove_file(&path);
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(text.as_bytes())
         };
@@ -178,7 +178,7 @@ impl Copy {
     }
 
     fn done(&self) {
-        // It is private, and no harm where it will not go.
+        // The copy is private: it does no harm if it cannot be removed.
         let _ = fs::remove_file(&self.path);
     }
 }

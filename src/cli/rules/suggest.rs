@@ -20,7 +20,7 @@ use crate::wire::number::counted;
 /// Suggests rules, or writes one of them.
 pub(super) fn run(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
-    // What the check of the file would refuse is not suggested.
+    // A rule that the policy's parser would refuse is not suggested.
     let mut found = suggest(policy, &calls, site.now, usize::MAX);
     found.rules.retain(|one| policy_file::read(&format!("version = 1\n{}", text(one, "x", None))).is_ok());
     found.rules.truncate(options.limit);

@@ -26,7 +26,7 @@ pub(super) enum Next {
     Leave,
 }
 
-/// Whether one word settles a tool: it looks like a read, or it is new, and nothing else is to be read first.
+/// Whether one word settles a tool: it looks like a read, or it is new, and no change of it has to be read first.
 pub(super) fn is_wanted(known: &Known) -> bool {
     match known.pin_state {
         PinState::Trusted => known.behavior.badge() == Badge::Likely,
@@ -38,9 +38,9 @@ pub(super) fn is_wanted(known: &Known) -> bool {
 /// What the operator answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Answer {
-    /// These, by their numbers from 1, are so.
+    /// These, by their numbers from 1, have this mutability.
     Say(BTreeSet<usize>, Mutability),
-    /// Nothing more is said of these.
+    /// The operator goes on, and leaves the rest undecided.
     Done,
     Quit,
     Unclear,

@@ -42,7 +42,6 @@ impl Hit<'_> {
     }
 }
 
-/// Searches.
 pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let Here { places, now } = here;
     let output = options.list.output;
@@ -100,7 +99,8 @@ fn policy(places: &Places) -> Result<Policy, Error> {
     Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 
-/// What a call costs, between 0 and 1, and in words: time observed, calls that came to nothing, and what its server says.
+/// The factor for what a call costs, from 0 to 1 where 1 is free, and the same in words: by the latency and errors
+/// observed, and what its server says.
 fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
     let factor = |tier: CostTier| match tier {
         CostTier::Free => 1.0,
@@ -114,7 +114,7 @@ fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
         ..5_000.0 => CostTier::Medium,
         _ => CostTier::High,
     };
-    // Money does not show in the time it takes: the dearer of the two counts. Time observed counts before time declared.
+    // Price and latency are separate costs: the higher counts. Observed latency goes before declared latency.
     let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
         let said = says.said().map_or_else(String::new, |said| format!(", {said} according to its server"));
         #[expect(clippy::cast_precision_loss, reason = "which of four tiers it is")]
@@ -187,7 +187,7 @@ fn short(hit: &Hit<'_>) -> [Row; 6] {
     [score, badge(known), server, tool, cell(Tone::Ours, &tag(known)), says]
 }
 
-/// Each with its identity, its evidence, and why it has its place.
+/// Prints each hit with its identity, its evidence, and the reason for its rank.
 fn whole(hits: &[Hit<'_>], out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;

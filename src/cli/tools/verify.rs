@@ -14,7 +14,7 @@ use crate::mcp::tool::Tool;
 
 /// How long one answer may take: it may come from a model.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// An answer longer than this is none.
+/// How long an answer may be, in bytes.
 const LONGEST: u64 = 64 << 10;
 
 /// A running classifier; it is ended with this.
@@ -35,7 +35,7 @@ impl Verifier {
     pub(super) fn ask(&mut self, tool: &Tool) -> Result<Identity, Error> {
         self.asked += 1;
         let at = self.asked;
-        // A classifier that has ended may have answered before it was asked.
+        // A failure to write is no error yet: a classifier that has ended may have printed its answers before.
         let _ = self.process.write(&nameless(tool));
         let answer = self.process.next(TIMEOUT).map_err(|_| {
             let seconds = TIMEOUT.as_secs();

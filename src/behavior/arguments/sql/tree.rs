@@ -32,7 +32,7 @@ pub(super) fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), D
     if left > MANY_TOKENS {
         // What one grammar reads, the others could take for a call: each must be known by its word alone.
         functions::all_known(cut)?;
-        // In some dialects the first argument of CONVERT is a type, and a type that somebody made runs its own code.
+        // In some dialects the first argument of CONVERT is a type, and a user-defined type runs its own code.
         let converts = (0..cut.tokens.len()).any(|at| cut.is(at, "CONVERT") && cut.is_sign(at + 1, b'('));
         absent("CONVERT()", !converts)?;
         return reads_under(&text, likeliest(cut));
