@@ -55,7 +55,7 @@ pub fn named(word: &str) -> Languages {
         "kql" | "kusto" => one(L::Kql),
         "elasticsearch" | "opensearch" => one(L::Elasticsearch),
         "promql" | "prometheus" | "metricsql" => one(L::PromQl),
-        // A text of Flux is none of InfluxQL, and is not read.
+        // Flux is another language than InfluxQL, and is not read.
         "influxql" | "influx" | "influxdb" => one(L::InfluxQl),
         "jq" | "jmespath" => one(L::Jq),
         "jql" | "wiql" | "odata" => one(L::Filter),

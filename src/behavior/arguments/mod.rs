@@ -59,7 +59,7 @@ fn judge_said(tool: Option<&Tool>, said: &Said, arguments: &Value, memory: &Memo
     (Judged { found: walk.found, explanation: walk.explanation }, walk.learnt)
 }
 
-/// The same for a call whose texts were found to have these hazards: only what has none is remembered.
+/// The same for a call with these hazards: its texts are remembered only if there are none.
 pub fn judge_remembering(
     tool: Option<&Tool>,
     said: &Said,

@@ -135,7 +135,7 @@ fn looks_like_path(text: &str) -> bool {
     text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../")
 }
 
-/// Whether some program could take a text for a path or an address: what is prose or code as a whole is none.
+/// Whether some program could take a text for a path or an address; not if all of it is prose or code.
 fn may_be_path(text: &str, said: Said) -> bool {
     let text = text.trim();
     let is_word = !text.contains(char::is_whitespace);

@@ -54,9 +54,9 @@ impl Command {
     }
 }
 
-/// How long a text may be to be cut into commands; a longer one counts as a script that runs.
+/// The longest text that is cut into commands, in bytes; a longer one counts as a script that runs.
 const MAX_BYTES: usize = 64 * 1024;
-/// How many commands a text may have to be ranked one by one; the same goes for one of more.
+/// The most commands that are ranked one by one; a text with more also counts as a script.
 const MOST: usize = 1_000;
 
 /// What a line for a shell does: its riskiest command first.

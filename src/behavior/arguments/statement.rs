@@ -93,7 +93,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
         Language::PromQl => judged(grammar::PROMQL.read(text)),
         Language::InfluxQl => judged(grammar::INFLUX.read(text)),
         Language::Jq => judged(grammar::JQ.read(text)),
-        // Conditions change nothing: what is none may be words.
+        // Conditions change nothing, and a text that is not one may be words.
         Language::Filter => match judged(grammar::filter::read(text)) {
             Outcome::Unread(found) => Outcome::Foreign(found),
             other => other,

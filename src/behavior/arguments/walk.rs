@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
     pub(super) wants: Wants<'a>,
-    /// What was read anew and may be remembered.
+    /// What was not in the memory and may be added to it.
     pub(super) learnt: Vec<Remembered>,
     /// What its addresses could carry out.
     pub(super) carried: Carried,

@@ -93,7 +93,7 @@ pub(super) fn is_destination(words: &[&str]) -> bool {
     any(|word| ENDS.holds(word))
         || (words.len() > 1 && any(|word| PLACES.holds(word)) && any(|word| WAYS.holds(word)))
         || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
-        // Where the server itself goes, with its own key.
+        // The address that the server itself calls, with its own key.
         || matches!(words, [.., "base" | "cluster" | "gateway" | "broker", "url" | "uri"] | ["baseurl"])
 }
 

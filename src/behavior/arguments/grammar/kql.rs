@@ -1,7 +1,7 @@
 //! KQL: a table and operators that read, joined by `|`. A text that begins with a dot is a command to the cluster.
 //!
 //! A closed world: each operator is listed with the keywords that may be in it, and no two names stand side by side. So a
-//! statement of another language (`DELETE FROM users`) is none of this one.
+//! statement of another language (`DELETE FROM users`) is never read as KQL.
 
 use super::{Grammar, Names, Token, is_balanced, tokens};
 use crate::behavior::arguments::effect::{Effect, Meaning};
