@@ -1,6 +1,6 @@
 //! Changes one rule in the text of a policy and keeps everything else: comments, order, white space. Owns no file.
 //!
-//! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
+//! The result is only text: the caller asks `parse` whether it is a policy before writing it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

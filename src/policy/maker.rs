@@ -103,7 +103,8 @@ impl Proposal {
         }
     }
 
-    /// What it covers, in words, as its scope says it: of a request the method, where of a call it is the tool.
+    /// What it covers, in the words of its scope; for a request other than a call, `this method` stands for
+    /// `this tool`.
     pub fn says(&self) -> String {
         let says = self.scope.says();
         if self.rule.method.is_empty() { says } else { says.replace("this tool", "this method") }

@@ -176,7 +176,8 @@ fn common(one: &str, other: &str) -> String {
     words.map(|(word, _)| word).collect::<Vec<_>>().join("/")
 }
 
-/// The root, a home, what holds homes; and above the nearest folder, whatever lies directly in the root or in a home.
+/// Whether a folder is too wide to offer: the root, a home or a folder above it, a system folder; and, if it is above
+/// the nearest folder, whatever lies directly in the root or in a home.
 fn is_too_wide(folder: &str, nearest: bool, roots: &Roots) -> bool {
     let home = roots.home.as_deref().unwrap_or("~");
     let holds_home = home == folder || home.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
