@@ -215,7 +215,7 @@ impl Call {
     }
 
     /// The digest of what a multi-round-trip retry must repeat: every member of `params` as it is written, but `_meta`, the
-    /// server's state and the answers to its questions. Their order does not matter: a host may write its object again.
+    /// server's state and the answers to its questions. Their order does not matter: a host may serialize them again.
     pub fn repeated(&self) -> Digest {
         let mut members = self.members().unwrap_or_default();
         members.retain(|(key, _)| !matches!(&**key, "_meta" | "requestState" | "inputResponses"));

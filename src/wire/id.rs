@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The largest integer that every parser reads alike.
 const SAFE: i64 = 1 << 53;
 
-/// How many bytes such an integer has at most: a sign and sixteen digits.
+/// How many bytes such an integer's token has at most: a sign and sixteen digits.
 const DIGITS: usize = 17;
 
 /// A longer token is no id: what is remembered of unanswered requests stays bounded, and no host's id comes near.

@@ -51,8 +51,8 @@ impl Text {
         self.writing == Writing::Escaped && self.decoded(whole).contains('\0')
     }
 
-    /// Whether it is a key by which serde_json marks numbers and raw texts internally. It would not read an object that
-    /// begins with one as an object, so that we would judge and show another value than the server reads.
+    /// Whether it is a key by which serde_json marks numbers and raw texts internally. An object that begins with one
+    /// is no object to serde_json, so that we would judge and show another value than the server reads.
     #[inline]
     pub(super) fn is_reserved(&self, whole: &str) -> bool {
         const RESERVED: &str = "$serde_json::private::";

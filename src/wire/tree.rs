@@ -66,7 +66,7 @@ fn over(reader: &mut Reader<'_>, place: &mut Value) -> Result<Option<()>, Fault>
     }
 }
 
-/// The next value; `None` for a number that no value can hold, which is none of JSON's.
+/// The next value; `None` for a number that a [`Value`] cannot hold, which no number of JSON is.
 fn next(reader: &mut Reader<'_>, room: usize) -> Result<Option<Value>, Fault> {
     Ok(match reader.kind()? {
         Kind::Object => {
