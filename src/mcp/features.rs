@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use crate::wire::digest::Digest;
 use crate::wire::fold::CLIENT_CAPABILITIES;
 
-/// So many features are kept, each of so many characters.
+/// How many features are kept, and how many characters of each.
 const FEATURES: usize = 64;
 const LONGEST: usize = 64;
-/// As much of the instructions is kept, in characters; their digest is of all.
+/// How many characters of the instructions are kept; their digest is of all.
 const INSTRUCTIONS: usize = 2000;
 
 /// What an answer to `initialize` or `server/discover` says of the server, as one object; `None` for any other answer.
@@ -41,8 +41,8 @@ pub fn of_host(content: &[u8]) -> Vec<String> {
     at(content, "/params/capabilities").as_ref().map(features).unwrap_or_default()
 }
 
-/// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form`, or with nothing in it, as the
-/// first revision that has it says the same.
+/// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form` in it, or empty, as the
+/// first revision with elicitation says it.
 pub fn shows_forms(content: &[u8]) -> bool {
     has_forms(at(content, "/params/capabilities").as_ref())
 }
