@@ -151,7 +151,7 @@ pub struct Edited {
 }
 
 /// Gives a file a new text, made from its text and what is remembered of it under `records`. Where another
-/// program writes it meanwhile, nothing is overwritten: the work is done anew with the new text.
+/// program writes it meanwhile, nothing is overwritten: the work is repeated with the new text.
 ///
 /// # Errors
 /// Why it is left as it is.
