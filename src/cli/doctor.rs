@@ -31,7 +31,7 @@ const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
 
-/// How many records a log may have to be verified; a longer one would keep the operator waiting.
+/// The longest log that is verified, in records; a longer one would keep the operator waiting.
 const VERIFIED: u64 = 100_000;
 
 /// One thing looked at.
