@@ -32,7 +32,7 @@ pub struct BodyWriter {
     origin: Kept<(Arc<str>, Arc<str>)>,
     subject: Kept<Subject>,
     ruled: Kept<Ruled>,
-    policy: Kept<Option<Digest>>,
+    policy: Kept<Digest>,
     /// Details in which there was nothing to redact, the newest last.
     harmless: VecDeque<Box<str>>,
 }
@@ -85,15 +85,18 @@ impl BodyWriter {
             }
             None => out.push_str(",\"cut\":null"),
         }
-        self.policy.push(
-            out,
-            |kept| *kept == entry.policy,
-            |out| {
-                word(out, r#","assurance":"#, Some(Assurance::L0.word()));
-                digest(out, r#","policy":"#, entry.policy.as_ref());
-                Some(entry.policy)
-            },
-        );
+        word(out, r#","assurance":"#, Some(Assurance::L0.word()));
+        match entry.policy {
+            Some(policy) => self.policy.push(
+                out,
+                |kept| *kept == policy,
+                |out| {
+                    digest(out, r#","policy":"#, Some(&policy));
+                    Some(policy)
+                },
+            ),
+            None => out.push_str(",\"policy\":null"),
+        }
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);
         out.push('}');

@@ -288,6 +288,8 @@ impl Gate {
     /// What a server answered to a forwarded call.
     pub(in crate::gate) fn outcome_entry(&self, flight: &Flight, outcome: Outcome) -> Entry {
         let mut entry = self.entry(Kind::Outcome);
+        // Its decision names it; another may be in force by now.
+        entry.policy = None;
         entry.ticket = Some(Arc::clone(&flight.ticket));
         entry.tool = Some(flight.tool.clone());
         entry.target.clone_from(&flight.target);
