@@ -233,11 +233,14 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
     }
     let wal = place::beside(&dead.path, "-wal");
     Ok(match read {
-        Ok(None) if hides_commits(&wal).map_err(|error| place::failed(&wal, &error))? => {
-            let why = "entries are behind a place that SQLite cannot read".to_owned();
-            Folded::UpTo { damage: Damage::Incomplete, why }
-        }
-        Ok(None) => Folded::All,
+        Ok(None) => match hides_commits(&wal) {
+            Ok(false) => Folded::All,
+            Ok(true) => {
+                let why = "entries are behind a place that SQLite cannot read".to_owned();
+                Folded::UpTo { damage: Damage::Incomplete, why }
+            }
+            Err(error) => Folded::Unknown { why: place::failed(&wal, &error).to_string() },
+        },
         Ok(Some(why)) => Folded::UpTo { damage: Damage::Changed, why },
         Err(fault) if is_broken(&fault) => unread(&fault),
         Err(fault) => Folded::Unknown { why: fault.of(&dead.path).to_string() },
