@@ -22,10 +22,10 @@ pub const RETURN: u64 = 60 * SECOND;
 /// How long an `input_required` answer may be continued.
 pub const CONTINUE: u64 = 600 * SECOND;
 
-/// After how many microseconds a host gives up on a call (`None`: never), and whether progress notifications start that anew, by
-/// the name it gives itself (measured; the specification leaves it open).
+/// After how many microseconds a host gives up on a call (`None`: never), and whether progress notifications restart
+/// that time, by the name that it gives itself (measured; the specification leaves it open).
 fn patience(host: Option<&str>) -> (Option<u64>, bool) {
-    /// How the name begins, whether that is all of it, and the two answers.
+    /// How the name begins, whether that is the whole name, the limit in seconds, and whether progress restarts it.
     const HOSTS: [(&str, bool, Option<u64>, bool); 10] = [
         ("claude-code", true, Some(1800), true),
         ("opencode", true, Some(60), true),

@@ -1,4 +1,4 @@
-//! The two ends of the pipe and the wrapper itself come to an end: what waits is withdrawn, what runs is accounted for.
+//! What happens when the host, the server or the wrapper ends: what waits is withdrawn, what runs is accounted for.
 
 use crate::audit::record::{Kind, Outcome};
 use crate::gate::Gate;
@@ -10,8 +10,8 @@ use crate::gate::deadline::GRACE;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {
-    /// The host is gone: what waits for the operator is withdrawn. What was decided before still counts, and what the policy
-    /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
+    /// The host is gone: what waits for the operator is withdrawn. Earlier decisions still count, and the policy still
+    /// decides on calls that need no operator: a script may close the pipe right after its last line.
     pub(in crate::gate) fn on_host_closed(&mut self) {
         self.ends.host_gone = Some(self.now.mono);
         for number in self.calls.waiting::<Asking>() {
@@ -37,7 +37,7 @@ impl Gate {
         self.out.push(Effect::Close(Side::Server));
     }
 
-    /// Lets the server go once nothing is on its way to it any more.
+    /// Closes the server's pipe once nothing is on its way to it any more.
     pub(in crate::gate) fn close_server_when_done(&mut self) {
         if self.ends.host_gone.is_some() && self.is_quiet() {
             self.out.push(Effect::Close(Side::Server));
@@ -53,7 +53,7 @@ impl Gate {
         self.out.push(Effect::Close(Side::Server));
     }
 
-    /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is relayed.
+    /// The server reads nothing more: what waits did not run, and nothing more will. What it still writes is relayed.
     pub(in crate::gate) fn on_deaf(&mut self, how: String) {
         if let ServerEnd::Takes = self.ends.server {
             self.ends.server = ServerEnd::Deaf { how };
@@ -67,7 +67,7 @@ impl Gate {
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
     pub(in crate::gate) fn on_server_closed(&mut self, how: &str) {
         self.on_deaf(how.to_owned());
-        // Why nothing more was written to it: that comes before its end.
+        // The reason that counts is why nothing more was written to the server, which comes before its end.
         let reason = match std::mem::take(&mut self.ends.server) {
             ServerEnd::Takes => how.to_owned(),
             ServerEnd::Deaf { how: reason } => reason,
@@ -77,7 +77,7 @@ impl Gate {
             }
         };
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
-        // A page that the host does not have yet is still its answer.
+        // A page of tools that the host does not have yet is still due to it.
         while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
             self.parse_lists();
         }
@@ -91,7 +91,7 @@ impl Gate {
         self.record_refused_runs(runs);
         self.record_passed();
         let mut entry = self.entry(Kind::ServerEnd).with("how", how);
-        // Why it was brought to its end, where it did not end by itself.
+        // Why we ended the server, if it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {
             entry = entry.with("reason", format!("mcp-approve was stopped by {why}"));
         } else if reason != how {

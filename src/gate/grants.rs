@@ -1,9 +1,9 @@
 //! What an operator approves beyond one call: for this session, for a while, for some calls. Owns them; decides nothing.
 //!
-//! A grant answers in advance what a default would ask. It never answers a rule that asks or denies, nor a dangerous call
-//! where it was given from one that is not, nor a call with a hazard, but for one: a grant for a folder outside those that
-//! the host declared answers for paths in it, where the call is of a kind that one key approves. It ends with the tool's
-//! definition that it was given for.
+//! A grant answers in advance what a default would ask. It never answers a rule that asks or denies, nor a dangerous
+//! call unless it was given with one, nor a call with a hazard. One hazard is the exception: a grant for a folder
+//! outside those that the host declared covers paths in that folder, if one key approves calls of this kind. A grant
+//! ends when the tool's definition changes.
 
 use std::collections::BTreeSet;
 
@@ -53,28 +53,28 @@ pub enum Reach {
 /// A call that a grant may be for.
 pub struct GrantQuestion<'a> {
     pub call: &'a Question<'a>,
-    /// Of its tool, as the server describes it now.
+    /// The digest of its tool's definition, as the server describes it now.
     pub definition: Option<Digest>,
     pub roots: &'a Roots,
     /// Whether one key would approve it; read only where a grant may be for it.
     pub care: &'a dyn Fn() -> Care,
 }
 
-/// What an approval of a call by itself would take.
+/// How many keys an approval of a call by itself would take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
     /// One key.
     Plain,
     /// A second one.
     Dangerous,
-    /// What is on the disk decides that, and it was not looked at.
+    /// That depends on what is on the disk, which was not looked at.
     Unseen,
 }
 
 /// What grants make of a ruling.
 pub struct Loosened {
     pub ruling: Ruling,
-    /// A grant is for this call if what is on the disk does not make it dangerous, which was not looked at.
+    /// A grant covers this call unless what is on the disk makes it dangerous, which was not looked at.
     pub awaits_look: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct Loosened {
 pub struct Given<'a> {
     pub call: &'a Call,
     pub ticket: &'a str,
-    /// Of its tool.
+    /// The digest of its tool's definition.
     pub definition: Digest,
     pub reach: Reach,
     /// Whether its card asked twice.
@@ -102,12 +102,12 @@ impl Grants {
         self.list.is_empty()
     }
 
-    /// All that are in force, oldest first.
+    /// All grants in force, oldest first.
     pub fn cards(&self) -> Vec<GrantCard> {
         self.list.iter().map(|grant| grant.card.clone()).collect()
     }
 
-    /// Gives one. Beyond the most that there may be, the oldest ends.
+    /// Gives a grant. If there are too many, the oldest ends.
     pub(in crate::gate) fn give(&mut self, now: Now, given: &Given<'_>, terms: &GrantTerms) -> GrantCard {
         self.given += 1;
         let minutes = match terms.lasts {
@@ -140,20 +140,20 @@ impl Grants {
         card
     }
 
-    /// Ends one; `None` when it has ended already.
+    /// Ends a grant; `None` when it has ended already.
     pub(in crate::gate) fn end(&mut self, id: &str) -> Option<GrantCard> {
         let at = self.list.iter().position(|grant| grant.card.id == id)?;
         Some(self.list.remove(at).card)
     }
 
-    /// Ends what is over; `definition` is a tool's now, where that is known.
+    /// Ends the grants that are over; `definition` gives a tool's current definition, if it is known.
     pub(in crate::gate) fn prune(
         &mut self,
         now: Now,
         definition: impl Fn(&str) -> Option<Digest>,
     ) -> Vec<(GrantCard, &'static str)> {
         let over = |grant: &Grant| {
-            // By both clocks: the one may be set back, the other stops while the machine sleeps.
+            // By both clocks: the time of day may be set back, and the monotonic clock stops while the machine sleeps.
             let shown = grant.card.until.is_some_and(|until| until <= now.wall);
             if shown || grant.until.is_some_and(|until| until <= now.mono) {
                 Some("its time is over")
@@ -170,7 +170,7 @@ impl Grants {
         ended
     }
 
-    /// When the next one ends by itself (monotonic microseconds).
+    /// When the next grant ends by itself (monotonic microseconds).
     pub fn next_end(&self) -> Option<u64> {
         self.list.iter().filter_map(|grant| grant.until).min()
     }
@@ -266,7 +266,7 @@ impl Grant {
     }
 }
 
-/// Where a call with these hazards is; `None` where one of them is beyond any grant.
+/// Where a call with these hazards is; `None` if no grant may cover one of them.
 pub fn reach(hazards: &[Hazard]) -> Option<Reach> {
     let is_outside = |hazard: &Hazard| hazard.kind == HazardKind::OutsideRoots;
     match hazards {
@@ -275,12 +275,13 @@ pub fn reach(hazards: &[Hazard]) -> Option<Reach> {
     }
 }
 
-/// Whether a grant may answer for such calls outside of the declared folders: of a kind that is never dangerous, whatever is at
-/// the path.
+/// Whether a grant may cover such calls outside of the declared folders: only of a kind that is never dangerous,
+/// whatever is at the path.
 pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
     let is_plain = match identity.action {
         Action::Read | Action::Search | Action::Update | Action::Append => true,
-        // What they would replace is seen on the disk only, and the server may lead outside of the declared folders elsewhere.
+        // Only the disk shows what they would replace, and the server may resolve a path outside of the folders
+        // differently.
         Action::Create | Action::Move => false,
         Action::Delete | Action::Merge | Action::Overwrite | Action::Execute | Action::Send | Action::Unknown => false,
     };
@@ -288,14 +289,14 @@ pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
     is_plain && conclude::danger(&bare, Replaced::Perhaps).is_none()
 }
 
-/// Whether everything in a call that could be a path lies in a folder: what cannot be decided does not.
+/// Whether everything in a call that could be a path lies in a folder; false where that cannot be decided.
 pub fn holds_every_path(folder: &Folder, arguments: &Value, roots: &Roots) -> bool {
     let named = possible_paths(arguments);
     let holds = |(at, path): &(String, String)| folder.holds_argument(path, at, arguments, roots) == Holds::Yes;
     named.left_out == LeftOut::None && named.paths.iter().all(holds)
 }
 
-/// Whether an argument, a text, lies in a folder: what cannot be decided does not.
+/// Whether a text argument is a path in a folder; false where that cannot be decided.
 pub fn holds_argument(folder: &Folder, arguments: &Value, name: &str, roots: &Roots) -> bool {
     argument(arguments, name).is_some_and(|path| folder.holds_argument(path, name, arguments, roots) == Holds::Yes)
 }

@@ -1,7 +1,7 @@
 //! The heart: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
 //!
-//! `data` is what goes in and comes out, `call` follows one call in the order it lives, `server` is what is known of the
-//! server and what it answers. The rest is what changes for all calls at once: rules, grants, the two ends, time.
+//! `data` is what goes in and comes out, `call` follows one call in the order it lives, `server` is what is known of
+//! the server and what it answers. The rest concerns all calls at once: rules, grants, the two ends of the pipe, time.
 
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
 
@@ -53,7 +53,7 @@ pub enum Unattended {
     Wait,
     /// mcp-approve denies it at once.
     Deny,
-    /// It waits, and the host is asked to ask its user, where it can and one careless answer does no harm.
+    /// It waits, and the host asks its user, if the host can and one careless answer does no harm.
     Elicit,
 }
 
@@ -67,24 +67,24 @@ pub enum Order {
     Sent,
 }
 
-/// Whether a host polls for a call that waits.
+/// Whether a host may be given a task for a call that waits, and poll for its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Polling {
     /// It waits for the answer to its request.
     #[default]
     Never,
-    /// Where that request declares that its host takes a task (`--tasks`).
+    /// It polls if its request declares support for tasks (`--tasks`).
     Declared,
 }
 
-/// Whether questions are asked.
+/// Whether the operator is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// They are.
+    /// Each call that must be asked.
     #[default]
     Enforce,
-    /// They are recorded and let pass (`--observe`), and so are calls that do not fit what the server says of its tools; the
-    /// operator's own denials still hold.
+    /// A call that would be asked is recorded and passes (`--observe`), and so does one that does not fit what the
+    /// server says of its tools; the operator's own denials still hold.
     Observe,
 }
 
@@ -94,11 +94,11 @@ pub struct Config {
     pub server: Arc<str>,
     /// How the operator opens the console: `mcp-approve`, and `--home` where the wrapper has one.
     pub console: Arc<str>,
-    /// One run of one wrapper; also what its tokens are bound to.
+    /// The id of this run of the wrapper, which its tokens are bound to.
     pub session: Arc<str>,
-    /// Chance, for the ids of our own requests.
+    /// Random, for the ids of our own requests.
     pub nonce: Arc<str>,
-    /// Chance that neither end learns, for the states that a host is to bring back.
+    /// Random and known to neither end, for the states that a host must bring back.
     pub secret: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
@@ -137,11 +137,11 @@ pub struct Gate {
     tasks: Tasks,
     elicited: Elicited,
     memories: Memories,
-    /// The calls that are described, of those that waited for it.
+    /// The waiting calls that are being described, slice by slice.
     described: Option<Slices>,
-    /// When the step is taken that is under way.
+    /// The time of the current step.
     now: Now,
-    /// What follows from it, in order.
+    /// The effects of the current step, in order.
     out: Vec<Effect>,
 }
 
@@ -171,7 +171,7 @@ impl Gate {
         }
     }
 
-    /// Takes the list of a step back, so that the next one need not allocate.
+    /// Takes back the emptied list of effects, so that the next step need not allocate.
     pub fn reuse(&mut self, mut effects: Vec<Effect>) {
         effects.clear();
         if self.out.is_empty() && effects.capacity() <= 64 {
@@ -179,7 +179,7 @@ impl Gate {
         }
     }
 
-    /// Takes one event; its consequences come out, to be performed in order.
+    /// Takes one event; returns its effects, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         self.now = now;
@@ -246,7 +246,7 @@ impl Gate {
         self.record(self.entry(kind).with("operator", who).with("attached", attached));
     }
 
-    /// Hands out definitions that are new or changed; a change is a fact for the log.
+    /// Has new and changed definitions remembered; a change is also recorded.
     fn remember(&mut self) {
         for sighting in self.catalog.take_sightings() {
             if sighting.pin_state != PinState::Trusted {
@@ -259,7 +259,7 @@ impl Gate {
         }
     }
 
-    /// An entry with nothing but when, what and where.
+    /// An entry with only the time, the kind, the server, the session and the policy.
     fn entry(&self, kind: Kind) -> Entry {
         let mut entry = Entry::new(self.now.wall, kind, &self.config.server, &self.config.session);
         entry.policy = Some(self.rules.policy.digest);
@@ -283,7 +283,7 @@ impl Gate {
         self.log.entries
     }
 
-    /// Tells an operator's console that what was said came to nothing.
+    /// Tells an operator's console that the operator's word had no effect.
     fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
         let (console, ticket) = (word.operator.console, word.ticket.clone());
         self.out.push(Effect::Refuse { console, ticket, why: why.into() });

@@ -10,7 +10,7 @@ use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
 impl Gate {
-    /// Another policy is in force: that is recorded, and it rules on every call that is not decided yet.
+    /// A new policy is in force: this is recorded, and the policy rules on every call that is not decided yet.
     pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
         self.rules.replace(policy);
         let mut entry = self.entry(Kind::Policy).with("what", "the policy was read again");
@@ -20,7 +20,7 @@ impl Gate {
         self.recall(None);
     }
 
-    /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.
+    /// An operator has accepted a changed file: this is recorded; the shell keeps the file and reads the policy again.
     pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, operator: &Operator) {
         let console = operator.console;
         let pending = &self.rules.policy.pending;

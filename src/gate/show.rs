@@ -13,7 +13,7 @@ use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 
 impl Gate {
-    /// Shows one thing that passed, if anybody looks.
+    /// Shows one thing that passed, if a console is attached.
     pub(in crate::gate) fn show(&mut self, direction: Direction, kind: ActivityKind, fill: impl FnOnce(&mut Activity)) {
         if self.consoles.attached == 0 {
             return;
@@ -64,7 +64,7 @@ impl Gate {
         self.record(entry);
     }
 
-    /// Records by number what has passed since the last such record.
+    /// Records how many lines have passed since the last such record.
     pub(in crate::gate) fn record_passed(&mut self) {
         if let Some(rows) = self.log.passed.drain() {
             self.record(self.entry(Kind::Passed).with("passed", rows));

@@ -40,7 +40,7 @@ impl Gate {
         scope.into_iter().chain(above).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The tools that the server has described, by name; of more than 2,000 some.
+    /// The tools that the server has described, at most 2,000, by name.
     pub fn tools(&self) -> Vec<KnownTool> {
         let mut tools: Vec<_> = self.catalog.known().take(2_000).map(Described::known_tool).collect();
         tools.sort_by(|a, b| a.tool.cmp(&b.tool));
@@ -77,11 +77,11 @@ impl Gate {
         self.catalog.has_unparsed_lists() || self.described.is_some()
     }
 
-    /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held, any
-    /// answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the last of
-    /// two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then. The same holds
-    /// wherever a scope hides tools: a list passes only as the answer that is cut. Nor may a request pass unseen that a rule
-    /// is about.
+    /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held,
+    /// any answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the
+    /// last of two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then.
+    /// The same holds wherever a scope hides tools: a list passes only as the answer that is cut. A request that a rule
+    /// is about must not pass unseen either.
     pub fn keeps_back(&self, gist: &Gist) -> bool {
         self.forges(gist)
             || match gist {
@@ -94,7 +94,7 @@ impl Gate {
             }
     }
 
-    /// Whether a line that is too long to be read could tell the host of a task of ours.
+    /// Whether a line that is too long to be read could report the status of a task of ours to the host.
     pub(in crate::gate) fn could_tell_of_ours(&self, gist: &Gist) -> bool {
         !self.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
     }

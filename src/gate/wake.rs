@@ -47,12 +47,12 @@ impl Gate {
         self.wake_by(self.catalog.wake_at());
     }
 
-    /// Denies what was looked at, put before approvers, or kept waiting for what is remembered, for too long.
+    /// Denies calls that have waited too long for a look, for the approvers or for the pins.
     fn expire_looks(&mut self) {
         let is_ready = self.catalog.is_ready();
         let waits = |stage: &Stage| match stage {
             Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_) => true,
-            // Once that is read, our own question to the server has a time of its own.
+            // Once the pins are read, our own question to the server has its own time limit.
             Stage::Describing(_) => !is_ready,
             Stage::Opening(_)
             | Stage::Asking(_)
@@ -165,7 +165,7 @@ impl Gate {
         self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
     }
 
-    /// Takes a call whose deadline has come; of any other asks to be woken then.
+    /// Takes a call whose deadline has come; for any other, asks to be woken at its deadline.
     fn due<S: Waits>(&mut self, number: u64) -> Option<(Held, S)> {
         let deadline = self.calls.get::<S>(number)?.0.deadline;
         if deadline > self.now.mono {

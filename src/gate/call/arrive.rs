@@ -91,7 +91,7 @@ impl Gate {
 
     fn hold(&mut self, call: Box<Call>) -> Held {
         let number = self.calls.next_number();
-        // A server has no host that gives up on it.
+        // A request of the server has no host that stops waiting for it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
         let longest = self.longest_wait(&call, self.now.mono);
         let mut held = Held {
@@ -148,7 +148,7 @@ impl Gate {
     /// A message that is not held: it passes at once.
     pub(in crate::gate) fn plain(&mut self, mut plain: Plain) {
         if self.ends.server.reason().is_some() {
-            // What is kept for the host needs no server: a call that waited as a task ends by the answer to this.
+            // Our own tasks need no server: a host may still fetch the result of a call that waited as one.
             let is_new = matches!(plain.gist(), Gist::Request { id, .. } if !self.is_live(id));
             drop(is_new.then(|| self.take_task_request(plain)));
             return;
@@ -160,7 +160,7 @@ impl Gate {
                 }
                 if method == "tools/list" {
                     if !self.config.scope.is_whole() && !self.catalog.has_room() {
-                        // Its answer could not be cut to the scope.
+                        // We could not follow this one, so its answer could not be cut to the scope.
                         let what = "too many tools/list requests wait for their answers; ask again when one has come";
                         return self.refuse_line(&Refusal::of(what, Some(id), true), plain.line());
                     }
@@ -186,7 +186,7 @@ impl Gate {
                 self.passes((Origin::Host, Form::Request, &method), plain.line());
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
-                // The server is not to learn the id: it would put a question of its own under the next.
+                // The server must not learn the id: it could guess the next one, and ask under that itself.
                 return self.elicited_in_vain(None, "it cancels a request that only mcp-approve may cancel");
             }
             Gist::Notification { method, cancels } => {

@@ -1,5 +1,5 @@
 //! Puts a call before the operator, and takes the answer: a verdict or an edit, on exactly the bytes that were shown;
-//! anything else comes to nothing.
+//! anything else has no effect.
 
 use crate::audit::record::By;
 use crate::behavior::arguments::memory::Memory;
@@ -79,8 +79,8 @@ impl Gate {
         }
     }
 
-    /// Approves a call where all is as the card showed it, which may have to be looked at first; else the reason why that
-    /// counts for nothing.
+    /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise returns why
+    /// the approval has no effect.
     pub(in crate::gate) fn approve_as_shown(
         &mut self,
         held: Held,
@@ -98,8 +98,8 @@ impl Gate {
         Ok(())
     }
 
-    /// Gives the call back where its tool is still described as the card showed it. Else the call is judged and shown anew,
-    /// and the verdict on the old card counts for nothing, for the reason given.
+    /// Returns the call if its tool is still described as the card showed it. Otherwise the call is judged and shown
+    /// again, and the error says why the verdict on the old card has no effect.
     pub(in crate::gate) fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
         let Some(shown) = case.judged.described.as_ref().map(|described| described.digest) else {
             return Ok((held, case));
@@ -171,7 +171,7 @@ impl Gate {
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
                 if round_trips::are_possible(&held.call) {
-                    // Its host repeats what it sent.
+                    // A later request of the host repeats what the host sent, not the edit.
                     held.round_trips.repeated.get_or_insert_with(|| held.call.repeated());
                 }
                 held.original.get_or_insert(Original { digest, arguments });
@@ -184,7 +184,7 @@ impl Gate {
         }
     }
 
-    /// Reads an edit: the call, and that its session allows it; why it is refused, where it is.
+    /// Reads an edit: returns the new call and the proof that its session allows it, or why the edit is refused.
     fn read_edit(&self, held: &Held, shown: &Judged, arguments: &str) -> Result<(Call, InSession), String> {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
@@ -193,7 +193,7 @@ impl Gate {
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }
-        // Where the disk must be looked at first, nothing is ruled yet.
+        // While paths must still be looked up, the ruling is not final.
         if judged.ruling.decision == Decision::Deny && judged.wanted.real.is_empty() {
             return Err(format!("the policy denies the edited call: {}", judged.ruling.reason));
         }

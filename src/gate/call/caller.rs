@@ -23,10 +23,10 @@ const KEYS: [(&str, &str); 17] = [
     ("tooluseid", "host's call"),
 ];
 
-/// As much of a value as a card shows, in characters.
+/// How many characters of a value a card shows.
 const SHOWN: usize = 120;
 
-/// What `_meta` tells, each word once, in the order of the table.
+/// What `_meta` says about the caller: our word and the value, each word once, in the order of [`KEYS`].
 pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();
@@ -56,7 +56,7 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     found.into_iter().map(|(_, word, text)| (word.to_owned(), text)).collect()
 }
 
-/// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` where it is none of that form.
+/// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` if it has another form.
 pub fn traceparent(meta: Option<&str>) -> Option<String> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return None;

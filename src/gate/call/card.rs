@@ -14,7 +14,7 @@ use crate::gate::state::history::Past;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
-/// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
+/// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
 const WORDS: usize = 64 * 1024;
 
 impl Gate {
@@ -71,7 +71,7 @@ impl Gate {
         }
     }
 
-    /// What this host does while the call waits, and does not say.
+    /// What the operator cannot see of the host while the call waits.
     fn silence(&self, held: &Held) -> Option<String> {
         if held.round_trips.task.is_some() {
             return Some("it has a task for this call and polls until you decide".to_owned());
@@ -138,7 +138,7 @@ impl Gate {
     }
 }
 
-/// The statements and commands of a call, read again for the eye by the reader that judged them.
+/// The statements and commands of a call, read again for display by the readers that judged them.
 fn readings(tool: Option<&Tool>, judged: &Judged, call: &Call) -> Vec<Reading> {
     if judged.behavior.analyses.is_empty() {
         return Vec::new();

@@ -16,7 +16,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         return conclude::danger(behavior, Replaced::Perhaps);
     }
     let changes = touched::of(behavior.identity.action, arguments, files);
-    // What no change accounts for may be written to all the same. Of a move without changes, the first is where it comes from.
+    // A file that no change explains may be written to as well. In a move without changes, the first is the source.
     let unexplained = files.iter().filter(|one| !changes.iter().any(|change| change.concerns(one)) && !one.is_beyond());
     let unexplained = unexplained.filter(|one| !one.argument.ends_with("/cwd"));
     let targets: Vec<&Facts> = match behavior.identity.action {
@@ -62,7 +62,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// What an approval of a call by itself would take, its hazards aside: a grant asks about those apart.
+/// How many keys an approval of this call alone would take, apart from its hazards: a grant checks those separately.
 pub fn care(behavior: &Behavior, arguments: &Value, look: &Look, found: Option<&Findings>) -> Care {
     let behavior = Behavior { hazards: Vec::new(), ..behavior.clone() };
     if conclude::danger(&behavior, Replaced::Nothing).is_some() {

@@ -132,7 +132,7 @@ impl Gate {
         });
     }
 
-    /// Tells the consoles that a call waits no longer, and by whom; without a verdict it was withdrawn.
+    /// Tells the consoles that a call no longer waits, and who ended the wait; without a verdict it was withdrawn.
     pub(in crate::gate) fn settle(&mut self, held: &Held, verdict: Option<VerdictWord>, by: By, who: String) {
         let ticket = held.ticket.to_string();
         self.out.push(Effect::Settle(Settled { ticket, time: self.now.wall, verdict, by, who }));

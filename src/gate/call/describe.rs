@@ -12,7 +12,7 @@ use crate::gate::state::{ByServer, Slices};
 use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
 
-/// So many calls are described and judged in one step: until it is recorded, each takes many times its size.
+/// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
 const AT_ONCE: usize = 64;
 
 impl Gate {
@@ -42,12 +42,12 @@ impl Gate {
         self.calls.put(held, waits);
     }
 
-    /// What is remembered of the server is here: the calls that waited for it are described and judged.
+    /// The pins of the server were read: the calls that waited for them are described and judged.
     pub(in crate::gate) fn on_reviewed(&mut self, pins: Pins) {
         let was_ready = self.catalog.is_ready();
         self.catalog.repin(self.now, pins);
         if was_ready {
-            // The operator may have accepted or refused a definition: what waits is judged by that.
+            // The operator may have accepted or refused a definition: the calls that wait are judged again.
             return self.rejudge();
         }
         self.describe_again();
@@ -56,7 +56,7 @@ impl Gate {
     /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
     /// came in the meantime is still to be read.
     pub(in crate::gate) fn describe_again(&mut self) {
-        // What goes by the server's answer takes up the others afterwards.
+        // The calls that are being judged by the server's answer go first; the others follow when those are done.
         let is_by_answer = self.described.as_ref().is_some_and(|slices| slices.by != ByServer::Nothing);
         if self.catalog.is_asking() || self.catalog.is_reading() || is_by_answer {
             return;
@@ -64,7 +64,7 @@ impl Gate {
         self.describe_waiting(ByServer::Nothing);
     }
 
-    /// The whole list is known afresh: every call that waited for it is judged, or denied for want of such a tool.
+    /// The server has sent its whole list: every call that waited for it is judged, or denied if its tool is missing.
     pub(in crate::gate) fn on_described(&mut self) {
         self.describe_waiting(ByServer::List);
     }
@@ -82,11 +82,11 @@ impl Gate {
         }
     }
 
-    /// Describes and judges the next calls of those that waited. Others come after the last of them: calls keep their order.
+    /// Describes and judges the next calls of those that waited. Calls that came later follow: calls keep their order.
     pub(in crate::gate) fn describe_slice(&mut self) {
         let Some(Slices { by, from, to }) = self.described.take() else { return };
         if by != ByServer::Nothing && (self.catalog.is_asking() || self.catalog.is_reading()) {
-            // The list is another one by now: what waits is judged by that.
+            // A newer list is on its way: the waiting calls are judged by that one.
             return;
         }
         let mut calls = self.calls.waiting::<Describing>();
@@ -100,7 +100,7 @@ impl Gate {
         self.described = match rest.first() {
             Some(next) => Some(Slices { by, from: *next, to }),
             None if self.catalog.is_asking() || self.catalog.is_reading() => None,
-            // Whatever came to wait meanwhile waits for nothing but these, also where it is an older call.
+            // Calls that began to wait meanwhile, older ones too, waited only for these to be done.
             None => {
                 let left = self.calls.waiting::<Describing>();
                 let ends = left.first().zip(left.last());
@@ -116,7 +116,7 @@ impl Gate {
         let Describing { session, before } = waits;
         match (self.catalog.find(held.call.name()), by) {
             (Known::Yes(described), _) => self.judge(held, session, Some(described)),
-            // The server may still know it, and says so itself where it does not.
+            // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
             (Known::No, ByServer::List) if self.config.mode != Mode::Observe => {
                 let reply = replies::no_such_tool(&held.call);
                 let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
@@ -126,8 +126,7 @@ impl Gate {
         }
     }
 
-    /// Takes up the calls that came while the server still owed the answer to `initialize`, as from scripts that write
-    /// all at once.
+    /// Takes up the calls that came before the server had answered `initialize`: scripts write everything at once.
     pub(in crate::gate) fn early_calls(&mut self) {
         if self.host.lifecycle.is_pending() {
             return;

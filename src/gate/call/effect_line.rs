@@ -22,20 +22,20 @@ pub fn effect(
 ) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool, arguments, found));
     match target {
-        // What is done to the things of a list is done to them, not to what the tool is about.
+        // If the target is a list, the verb is about the items of that list, not about what the tool usually acts on.
         Some(target) if computed(behavior).is_none() && is_list(arguments, target) => {
             match verb(behavior, arguments, found) {
                 Some(verb) => format!("{verb} {target}"),
                 None => format!("{does} — {target}"),
             }
         }
-        // A statement's own line says it already.
+        // The line of a statement names its target already.
         Some(target) if stated(behavior).is_none() => format!("{does} — {target}{}", led(arguments, target)),
         _ => does,
     }
 }
 
-/// What the arguments show: the worst of it, and how much more there is.
+/// The worst effect that the arguments show, and how many more there are.
 fn computed(behavior: &Behavior) -> Option<String> {
     let worst = worst(behavior)?;
     if worst.language == Language::Act || worst.language == Language::Http && worst.effect.reads() {
@@ -44,7 +44,7 @@ fn computed(behavior: &Behavior) -> Option<String> {
     let says = spoken(worst);
     let more = behavior.analyses.iter().filter(|one| !one.effect.reads()).count().saturating_sub(1);
     Some(match (worst.effect.reads(), more) {
-        // An argument that reads lowers nothing: the tool may do more with it than it says.
+        // An argument that only reads does not make its tool a read: the tool may do more than the argument says.
         (true, _) if behavior.identity.mutability == Mutability::Pure => format!("{says}, changes nothing"),
         (true, _) => format!("{says}, which only reads"),
         (false, 0) => says,
@@ -98,7 +98,7 @@ fn verb(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Opt
     }
 }
 
-/// What a write comes to: to create or to replace only where the shell saw what is at its one path.
+/// What a write does: `creates` or `replaces` only if the shell saw what is at its one path.
 fn overwrites(arguments: &Value, found: Option<&Findings>) -> &'static str {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     match files {
@@ -107,7 +107,7 @@ fn overwrites(arguments: &Value, found: Option<&Findings>) -> &'static str {
             FileKind::File => "replaces",
             FileKind::Missing | FileKind::Folder | FileKind::Other | FileKind::Unseen => "writes",
         },
-        // What is no file is replaced by its tool's own word.
+        // Something other than a file: its tool is known to overwrite.
         [] if replaces_whole(arguments) && !names_a_path(arguments) => "replaces",
         _ => "writes",
     }
@@ -137,7 +137,7 @@ fn object(domain: OutputDomain) -> &'static str {
     }
 }
 
-/// Where a path leads, when it leads out of where one would look for it.
+/// Where a path leads, if it leaves the folder in which a reader would look for it.
 fn led(arguments: &Value, target: &str) -> &'static str {
     let is_path = |(name, value): (&String, &Value)| path::is_path_key(name) && value.as_str() == Some(target);
     if target.len() > path::LONGEST || !arguments.as_object().is_some_and(|fields| fields.iter().any(is_path)) {

@@ -17,7 +17,7 @@ use crate::wire::line::Line;
 use crate::wire::reply;
 
 impl Gate {
-    /// Takes a question back whose call waits no longer, and puts the next one.
+    /// Cancels the open question if its call no longer waits, and asks the next one.
     pub(in crate::gate) fn elicit(&mut self) {
         if self.config.unattended != Unattended::Elicit || self.ends.host_gone.is_some() {
             return;
@@ -51,7 +51,7 @@ impl Gate {
         }
     }
 
-    /// Whether the call of a form still waits, as the form has it.
+    /// Whether the call of a form still waits with the same card that the form shows.
     fn is_asked(&self, form: &ShownForm) -> bool {
         self.calls.get::<Asking>(form.number).is_some_and(|(_, asking)| asking.entry == form.entry)
     }
@@ -82,7 +82,7 @@ impl Gate {
             return self.elicited_in_vain(None, "the question was answered or taken back before");
         };
         if failed {
-            // It said that it could. The call waits for a console as it would have.
+            // The host declared forms, and failed. The call waits for a console, as it would without forms.
             self.host.forms = Forms::No;
             let why = "the host could not ask its user, and is not asked again in this session";
             return self.elicited_in_vain(Some(&form), why);

@@ -1,5 +1,5 @@
-//! Requests that a server puts inside an answer (`inputRequests`, 2026-07-28): under the rules that a request of its own would
-//! be under. The answer passes with all of them or not at all: then its receiver gets an error.
+//! Requests that a server puts inside an answer (`inputRequests`, 2026-07-28): the rules for separate requests of the
+//! server apply to them. The answer passes with all of them or not at all; then the host gets an error instead.
 
 use crate::audit::record::Outcome;
 use crate::gate::Gate;
@@ -24,8 +24,8 @@ struct Answered {
 }
 
 impl Gate {
-    /// Takes up the requests inside an answer where a rule has to decide on them; gives back an answer that passes. Those that
-    /// pass are recorded as separate requests are.
+    /// Holds the requests inside an answer if a rule has to decide on them; returns an answer that passes. Requests
+    /// that pass are recorded like separate ones.
     pub(in crate::gate) fn screen_answer(&mut self, line: Line, id: &Id) -> Option<Line> {
         let inputs = match inputs::read(line.content()) {
             Ok(Some(inputs)) => inputs,
@@ -47,14 +47,15 @@ impl Gate {
             let why = "it asks the host for something, under an id that the host does not wait for";
             return self.withhold(id, why, call.line());
         }
-        // It has answered; whether the host gets that answer is another question.
+        // The server has answered, whether or not the host will get the answer.
         match self.flights.land(id) {
             Some(flight) => {
                 self.landed(&flight, call.line(), false);
                 let open = flight.open_id(id);
                 self.flights.suspend(&flight.ticket, open);
                 if open != id {
-                    // It is shown, decided on and passed under the id of the request that its host came back with.
+                    // The answer is shown, decided on and passed under the id of the request that the host came back
+                    // with.
                     let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
                         let why = "it cannot be passed under the id of the request that waits for it";
                         self.out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
@@ -73,7 +74,7 @@ impl Gate {
         None
     }
 
-    /// What the server answers under this id, where that may hold requests and the host still waits for it.
+    /// What the server answers under this id, if the answer may hold requests and the host still waits for it.
     fn answered(&self, id: &Id) -> Option<Answered> {
         if let Some(flight) = self.flights.get(id) {
             let to = if flight.method.is_none() { AnswerTo::Call } else { AnswerTo::Request };
@@ -96,8 +97,8 @@ impl Gate {
         }
     }
 
-    /// Passes a notification on, unless it carries requests that a rule could restrict: nothing can be held that has no answer.
-    /// The host finds them in the answer to its next `tasks/get`.
+    /// Passes a notification on, unless it carries requests that a rule could restrict: a message that gets no answer
+    /// cannot be held. The host finds them in the answer to its next `tasks/get`.
     pub(in crate::gate) fn screen_notification(&mut self, line: Line) -> Option<Line> {
         match inputs::read(line.content()) {
             Ok(Some(inputs)) if inputs.methods().any(|method| self.restricts(method)) => {
@@ -122,7 +123,7 @@ impl Gate {
             return;
         }
         if self.host.lifecycle.is_pending() {
-            // For the host it has failed.
+            // For the host, `initialize` has failed.
             self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed: true }, b"");
             self.early_calls();
         }

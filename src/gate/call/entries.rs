@@ -21,9 +21,9 @@ use crate::gate::state::passed::side;
 use crate::mcp::request;
 use crate::wire::call::Call;
 
-/// As much of what a request is about is recorded, in characters.
+/// How many characters of a request's target are recorded.
 const TARGET: usize = 200;
-/// Most decisions have no more details than so many bytes.
+/// Bytes to reserve for the details of a decision: most have no more.
 const JUDGED: usize = 768;
 
 impl Gate {
@@ -49,7 +49,7 @@ impl Gate {
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments());
-        // Whether somebody could see it at once.
+        // Whether anyone could see the call at once.
         entry.detail.add("consoles", self.consoles.attached);
         self.add_judgement(&mut entry, held, judged, "");
         if let Past { times, latest: Some(latest), .. } = self.past(held) {
@@ -113,7 +113,7 @@ impl Gate {
         entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
         entry.detail.add_text("words", behavior.identity.words());
         let why = &*judged.ruling.reason;
-        // What policy alone decided says so already.
+        // If policy alone decided, the verdict's reason says the same already.
         entry.add("why", Some(why).filter(|why| *why != reason));
         if !judged.explained.is_empty() {
             entry.detail.add_text("explained", &judged.explained);
@@ -121,7 +121,7 @@ impl Gate {
         entry.detail.add_text("confidence", behavior.confidence.word());
         entry.add("responses", retry::recorded(held.call.input_responses_text()));
         entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
-        // Most calls add nothing to what is known of their tool.
+        // Most calls add no evidence to that of their tool, whose JSON is written once.
         match judged.described.as_deref().filter(|known| Arc::ptr_eq(&known.behavior.evidence, &behavior.evidence)) {
             Some(known) => entry.detail.add_json("evidence", known.evidence_json()),
             None => entry.detail.add_json("evidence", &Evidence::json(&behavior.evidence)),

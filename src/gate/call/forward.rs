@@ -1,4 +1,4 @@
-//! The approval is in the log: a token is made of its receipt, and the original bytes go to the server.
+//! The approval is in the log: a token is made from its receipt, and the original bytes go to the server.
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::Gate;
@@ -25,7 +25,7 @@ impl Gate {
                 return self.stop((&held, &judged), (By::Fault, &unproven.to_string()), reply);
             }
         };
-        // A continued call is by the operator too, but the operator was not asked again.
+        // A retry that continues an operator's approval is `By::Operator` too, but the operator was not asked again.
         let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
         if by_person {
             self.consoles.status.approved_by_operator += 1;
@@ -38,7 +38,7 @@ impl Gate {
         if by_person {
             self.record(self.forward_entry(&held, &judged, receipt.entry()));
         }
-        // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.
+        // A rule or a grant that came while the call waited may have decided it; the consoles still show it.
         if by_person || held.asked != AskRecord::NotAsked {
             self.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
         }

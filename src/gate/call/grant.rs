@@ -28,7 +28,7 @@ impl Gate {
             return;
         };
         let Some(reach) = grants::reach(&judged.behavior.hazards) else { return };
-        // Outside of the declared folders no dangerous call is granted: what its card warns of is the place.
+        // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
         let dangerous = reach == Reach::Declared && judged.danger.is_some();
         let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, dangerous, who: &operator.who };
         let card = self.grants.give(self.now, &given, terms);
@@ -48,7 +48,7 @@ impl Gate {
         self.recall(Some(grant));
     }
 
-    /// Ends the grants whose time or calls are over, and those for a tool that is not what it was.
+    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
     pub(in crate::gate) fn prune_grants(&mut self) {
         if self.grants.is_empty() {
             return;

@@ -24,7 +24,7 @@ pub struct Held {
     pub ticket: Arc<str>,
     pub call: Box<Call>,
     pub arrived: Now,
-    /// Monotonic microseconds; denied then for want of an answer.
+    /// When the call is denied for want of an answer, in monotonic microseconds.
     pub deadline: u64,
     pub asked: AskRecord,
     /// What the host sent, when the operator has edited it.
@@ -35,7 +35,7 @@ pub struct Held {
     pub round_trips: RoundTrips,
     /// What was found out about it since it came.
     pub seen: Seen,
-    /// What had changed since the operator saw it first, where it is asked again for that.
+    /// What changed after the operator first saw the call, if it is asked again for that reason.
     pub asked_again: Option<&'static str>,
 }
 
@@ -64,7 +64,7 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// What was last reported to the host: rising, and so small that what the server reports later is more.
+    /// The progress last reported to the host. It rises, and is so small that any report of the server is higher.
     pub fn progress(self) -> f64 {
         f64::from(self.sent) / 1e6
     }
@@ -78,11 +78,11 @@ pub struct Case {
     pub judged: Box<Judged>,
 }
 
-/// The server owes the answer to `initialize`.
+/// The server has not answered `initialize` yet.
 #[derive(Debug)]
 pub struct Opening;
 
-/// What was remembered of the server, or its description of the tool, is awaited.
+/// The call waits for the pins of the server, or for its description of the tool.
 #[derive(Debug)]
 pub struct Describing {
     pub session: InSession,
@@ -119,7 +119,7 @@ pub struct Approving {
     pub look: u64,
 }
 
-/// The log owes the receipt of the decision.
+/// The log has not confirmed the decision yet.
 #[derive(Debug)]
 pub struct Deciding {
     pub decision: Decided,
@@ -204,19 +204,19 @@ pub enum Withdrawal {
     OtherReturn,
     /// The task that the host was given is not kept any longer.
     TaskOver,
-    /// What approved it beforehand counts no more, and its turn has not come.
+    /// The rule or grant that approved the call no longer counts, and the call's turn had not come.
     Recalled,
     /// The host's user said no in a form, after the call was decided or judged anew.
     Declined(&'static str),
 }
 
 impl Held {
-    /// The host's request that waits for it, or did last.
+    /// The host's request that waits for the call, or waited last.
     pub fn open_id(&self) -> &Id {
         self.round_trips.later.last().map_or(self.call.id(), |later| &later.id)
     }
 
-    /// That request's JSON token of `progressToken`.
+    /// The JSON token of that request's `progressToken`.
     pub fn open_token(&self) -> Option<&str> {
         let later = self.round_trips.later.last();
         later.map_or(&self.call.meta().progress_token, |later| &later.token).as_deref()
@@ -276,9 +276,9 @@ impl Verdict {
 
 /// One way of waiting: taken from the table only by whoever handles exactly this one.
 pub trait Waits: Sized {
-    /// This way of waiting, where it is this one.
+    /// The stage as this type, if it is of this type.
     fn of(stage: &Stage) -> Option<&Self>;
-    /// The same, taken; the stage comes back where it is another.
+    /// The same by value; a stage of another type is returned as it is.
     fn taken(stage: Stage) -> Result<Self, Box<Stage>>;
     fn stage(self) -> Stage;
 }
@@ -324,7 +324,7 @@ impl Stage {
         }
     }
 
-    /// Whether it waits for more than the log or the last look before it runs: its host is to hear that it is alive.
+    /// Whether the call may wait for longer than the log or the last look takes, so that its host needs heartbeats.
     pub fn may_take_long(&self) -> bool {
         match self {
             Self::Opening(_)

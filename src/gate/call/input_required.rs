@@ -25,9 +25,10 @@ impl Gate {
         deadline::hold(self.config.host_timeout, host, has_token)
     }
 
-    /// The last moment that leaves the host an answer (monotonic microseconds), all its requests for the call counted.
+    /// The last moment at which an answer reaches the host through all its requests for the call (monotonic
+    /// microseconds).
     pub(in crate::gate) fn longest_wait(&self, call: &Call, arrived: u64) -> u64 {
-        // A server has no host that gives up on it.
+        // A request of the server has no host that stops waiting for it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
         let requests = if round_trips::are_possible(call) { MOST + 1 } else { 1 };
         let hold = self.held_per_request(call, has_token).map_or(u64::MAX, |hold| hold.saturating_mul(requests));
@@ -68,7 +69,7 @@ impl Gate {
         let nth = held.round_trips.later.len() + 1;
         let state = round_trips::state(&self.config.secret, &held.ticket, nth);
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
-        // A person takes time to answer, and after the deadline the host still learns of it.
+        // A person may answer until the deadline; a host that comes back soon after that still learns the end.
         let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
         let what_for = if form.is_some() { "ask its user and come back" } else { "come back" };
         let text = form.as_ref().map(|form| form.text.as_str());

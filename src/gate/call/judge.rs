@@ -66,7 +66,7 @@ impl Gate {
         self.act(held, case);
     }
 
-    /// Judges a call with what is remembered of others by the same definition.
+    /// Judges a call, reusing what was read of earlier calls by the same definition.
     fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
         let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
         let input = self.judge_input();
@@ -77,7 +77,7 @@ impl Gate {
         judged
     }
 
-    /// Judges a call once more, without what is remembered of others.
+    /// Judges a call again, reusing nothing of other calls.
     pub(in crate::gate) fn judge_anew(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
         judgement::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
     }
@@ -96,7 +96,7 @@ impl Gate {
         self.deny(held, Some(case.judged), verdict, reply);
     }
 
-    /// Acts on a ruling that everything was looked at and everybody asked for.
+    /// Acts on a final ruling: everything needed was looked at, and all approvers were asked.
     fn act(&mut self, held: Held, case: Case) {
         let continued = self.flights.continues(self.now, &held.call, case.judged.definition());
         let Judged { ruling, by_approver, .. } = &*case.judged;
@@ -111,7 +111,7 @@ impl Gate {
                 let reply = replies::denied_by_policy(&held.call, &reason);
                 return self.deny(held, Some(case.judged), Verdict::by(by, rule, reason), reply);
             }
-            // Whoever edits a call has the last word on it.
+            // The operator who edited a call decides on it, even if policy would allow it.
             (Decision::Allow, _) if held.original.is_some() => return self.ask(held, case),
             (Decision::Allow, _) if self.grants.use_up(rule.as_deref()) => Verdict::by(By::Rule, rule, reason),
             (Decision::Allow, _) => Verdict::by(by, rule, reason),
@@ -122,7 +122,7 @@ impl Gate {
                 Verdict::by(By::Observe, rule, format!("observing, would have asked: {reason}"))
             }
             (Decision::Ask, _) if self.denies_unattended() => {
-                // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.
+                // No deadline and no operator denied it, so `by` is the default; the rule is the one that asked.
                 let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
                 let reply = replies::unattended(&held.call, &self.config.console);
                 return self.deny(held, Some(case.judged), verdict, reply);
@@ -132,7 +132,7 @@ impl Gate {
         self.approve(held, Approval { case, verdict, unread: false, grant: None });
     }
 
-    /// Judges anew what waits for the operator, where that comes out otherwise than before.
+    /// Judges the calls again that wait for the operator, and acts on those whose judgement has changed.
     pub(in crate::gate) fn rejudge(&mut self) {
         for number in self.calls.waiting::<Asking>() {
             if let Some((held, asking)) = self.calls.get::<Asking>(number)
@@ -150,7 +150,7 @@ impl Gate {
         let described = match (found, &judged.described) {
             (Known::Yes(known), _) => Some(known),
             (Known::No | Known::Ask, None) => None,
-            // It changed, and the server has not said yet how: no ruling on the old one may let it pass.
+            // The definition changed, and the new one is not known yet: no ruling on the old one may let the call pass.
             (Known::No | Known::Ask, Some(_)) => return false,
         };
         let anew = self.judge_anew(held, described);

@@ -34,14 +34,14 @@ use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::tree;
 
-/// A call with more values is not read: each is looked at by every reader, and a hundred thousand of them would keep
+/// How many values a call may hold to be read: every reader looks at each of them, and a hundred thousand would keep
 /// everything else waiting.
 const MOST_VALUES: usize = 10_000;
 
-/// Nor one with a longer key: it is taken apart into words, and no honest one comes near.
+/// How long a key may be for its call to be read, in bytes: keys are split into words, and no honest one comes near.
 const LONGEST_KEY: usize = 4096;
 
-/// As many bytes on how the arguments were explained go to the log.
+/// How many bytes of the explanation of the arguments go to the log.
 const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
@@ -57,10 +57,10 @@ pub struct Judged {
     pub undeclared: Vec<String>,
     /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
     pub violations: Vec<Violation>,
-    /// What it brings beside its arguments.
+    /// What the call carries beside its arguments.
     pub retry: Retry,
     pub danger: Option<String>,
-    /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
+    /// How each leaf of the arguments was explained, if the call only reads. Names in it are foreign text.
     pub explained: String,
     pub effect: String,
     /// What it acts on.
@@ -101,14 +101,14 @@ pub struct JudgeInput<'a> {
 pub struct Seen {
     /// What the shell was asked to look at.
     pub look: Look,
-    /// What it found there: as the policy or the operator knew it.
+    /// What the shell found there, and the policy or the operator judged by.
     pub found: Option<Findings>,
     /// What the approvers said; `None` while none was asked.
     pub opinions: Option<Vec<Opinion>>,
 }
 
-/// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day. `memory` is of
-/// this very definition, and only saves work.
+/// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day. `memory`
+/// belongs to this definition, and only saves work.
 pub(super) fn judge(
     call: &Call,
     described: Option<Arc<Described>>,
@@ -166,7 +166,7 @@ pub(super) fn judge(
         let named = named::path_arguments(&arguments);
         match behavior.identity.mutability {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
-            // Nothing is replaced: where it leads is all there is to see.
+            // A read replaces nothing, so only where its paths lead matters.
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }

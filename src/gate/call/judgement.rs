@@ -19,11 +19,11 @@ use crate::policy::decide::{self, Question};
 use crate::policy::fit::paths_wanted;
 use crate::wire::call::{Call, Origin};
 
-/// As much of an address or a name as a list shows, in characters.
+/// How many characters of an address or a name a list shows.
 const SHOWN: usize = 120;
 
-/// Judges a call by what is known of its tool (`None`: the server has not described it), or another request. Where the clock
-/// was set back, also by the latest time that was seen: a rule that was over stays so. `memory` is of calls by this very
+/// Judges a call by what is known of its tool (`None`: the server has not described it), or another request. Where the
+/// clock was set back, also by the latest time that was seen: a rule that was over stays so. `memory` belongs to this
 /// definition.
 pub(in crate::gate) fn judge(
     call: &Call,
@@ -59,7 +59,7 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
     };
     let mut behavior = of_request(method, &params);
     match call.origin() {
-        // What a server says is between it and its user: it names no place of this machine that a host would open.
+        // Text in a server's request is for the user: a path in it is not one that the host would open.
         Origin::Server | Origin::Answer => behavior.hazards.clear(),
         Origin::Host if is_too_much(call) => {
             let what = "the request holds more values than are read".to_owned();

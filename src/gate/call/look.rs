@@ -20,7 +20,7 @@ impl Gate {
         }
         let mut wanted = judged.wanted.clone();
         if !judged.awaits_look && (self.config.mode == Mode::Observe || self.denies_unattended()) {
-            // There will be no card, and no grant that depends on them.
+            // No card will show the files, and no grant depends on them.
             wanted.files.clear();
         }
         (!seen.covers(&wanted)).then_some(wanted)
@@ -69,7 +69,7 @@ impl Gate {
         }
     }
 
-    /// The operator has approved what was shown: that counts if all is as it was shown, else the card is shown anew.
+    /// The operator has approved what was shown: that counts if nothing has changed; otherwise the card is shown again.
     fn approve_if_unchanged(&mut self, mut held: Held, approval: Approval, found: Findings) {
         let Approval { case, verdict, unread, grant } = approval;
         let (ticket, digest) = (held.ticket.to_string(), held.call.digest());
@@ -98,7 +98,7 @@ fn all_of(held: &Held, mut found: Findings) -> Findings {
     found
 }
 
-/// Takes back what was found at relative paths where the server may have begun elsewhere than we did.
+/// Drops what was found at relative paths if the server may resolve them from another folder than we did.
 fn forget_relative(arguments: &str, files: &mut [Facts]) {
     let is_relative = |one: &Facts| !one.is_beyond() && base::is_relative(&one.path);
     if !files.iter().any(is_relative) {

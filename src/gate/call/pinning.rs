@@ -71,7 +71,7 @@ impl Gate {
     }
 }
 
-/// What one word about the definition would spare; `None` where the call asks for anything else, too.
+/// What one word of the operator about the definition would settle; `None` if the call is asked for another reason too.
 pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffer> {
     let behavior = &judged.behavior;
     let asks_by_default =
@@ -89,7 +89,7 @@ pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffe
     }
 }
 
-/// The parameters whose values are not explained; `None` where that is more than one parameter's matter.
+/// The parameters whose values are not explained; `None` if there are none, or too many for one word.
 fn parameters(judged: &Judged) -> Option<Vec<String>> {
     let name = |pointer: &str| pointer.strip_prefix('/')?.split('/').next().map(from_pointer);
     let unexplained = &judged.behavior.explanation.unexplained;
@@ -99,7 +99,8 @@ fn parameters(judged: &Judged) -> Option<Vec<String>> {
     (!names.is_empty() && names.len() <= PARAMETERS).then_some(names)
 }
 
-/// What is to be kept of an operator's word, and what the definition was concluded to be; `None` where the card did not offer it.
+/// What to keep of an operator's word, and what the definition was concluded to be; `None` if the card did not offer
+/// it.
 fn said(judged: &Judged, policy: &Policy, word: ToolWord) -> Option<(PinWord, Identity)> {
     let offer = offer(judged, policy)?;
     let is = judged.described.as_ref()?.behavior.identity;

@@ -1,5 +1,5 @@
-//! What the host's form says of a call: its effect, its target and all of its arguments, in characters that show themselves, or
-//! nothing at all. And what the form's answer says. Owns no state.
+//! What the host's form says of a call: its effect, its target and all of its arguments, in visible characters only, or
+//! no form at all. Also reads the form's answer. Owns no state.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,16 +16,16 @@ use crate::gate::call::judged::Judged;
 use crate::wire::call::Origin;
 use crate::wire::reply;
 
-/// As much of a call's arguments fits into a form, in characters.
+/// How long the arguments of a call may be to fit into a form, in characters.
 const ARGUMENTS: usize = 1_000;
-/// As much of its effect and target.
+/// The same for its effect, its target and each name.
 const EFFECT: usize = 300;
-/// So many spaces in a row could move what follows out of a host's form.
+/// A run of spaces that could move the text after it out of sight in a host's form.
 const GAP: &str = "                ";
 
-/// What the form says; `None` where the call is none to be approved in one: a dangerous one, one with a hazard, one that
-/// changes something and may name a place elsewhere than below the server's folder, one that a person has edited, one that
-/// brings more than its arguments, or one that does not fit.
+/// What the form says; `None` if the call must not be approved in a form: a dangerous one, one with a hazard, one that
+/// changes something and may name a place elsewhere than below the server's folder, one that a person has edited, one
+/// that brings more than its arguments, or one that does not fit.
 pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judged: &Judged) -> Option<String> {
     let call = &held.call;
     let is_plain = call.method().is_none() && call.origin() == Origin::Host;
@@ -69,14 +69,14 @@ fn is_near(arguments: &str, folder: Option<&str>) -> bool {
     named.left_out == LeftOut::None && named.paths.iter().all(|(_, path)| is_near(path))
 }
 
-/// A text in a code block of a host's; `None` where it is too long, or has a gap that could hide what follows.
+/// A text for a code block in the host's form; `None` if it is too long, or has a gap that could hide what follows.
 fn shown(text: &str, most: usize) -> Option<String> {
     let out = written_out(text);
     (out.len() <= most && !out.contains(GAP)).then_some(out)
 }
 
-/// A text for a place that we do not draw: what does not show itself there is written as JSON writes it, and so is what could
-/// be taken for markup. Those stand only inside strings of a JSON text, where the escape says the same.
+/// A text for a place that we do not draw: invisible characters are written as JSON escapes, and so are those that
+/// could be taken for markup. JSON has these only inside strings, where the escape means the same.
 pub fn written_out(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -125,7 +125,7 @@ pub fn answer(content: &[u8]) -> FormAnswer {
     serde_json::from_slice(content).map_or(UNREADABLE, |message: Message| read(&message.result))
 }
 
-/// Reads what a request that comes back has as `inputResponses`: the answer to our form, and nothing else.
+/// Reads the `inputResponses` of a request that comes back: they may hold the answer to our form, and nothing else.
 pub fn answer_inside(responses: Option<&str>) -> FormAnswer {
     let Some(text) = responses else { return FormAnswer::Dismiss("the host came back without an answer") };
     let Ok(mut answers) = serde_json::from_str::<BTreeMap<String, Value>>(text) else { return UNREADABLE };

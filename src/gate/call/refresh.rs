@@ -1,5 +1,5 @@
-//! Keeps a card that waits true: what the call would touch is looked at again, and its deadline moves where the host allows
-//! that. Decides nothing.
+//! Keeps the card of a waiting call up to date: looks again at what the call would touch, and moves its deadline if the
+//! host allows that. Decides nothing.
 
 use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
@@ -20,7 +20,7 @@ impl Gate {
         }
     }
 
-    /// What was found for a card that waits: where it is another thing than what the card shows, the call is judged and shown anew.
+    /// What was found for a waiting card: if it differs from what the card shows, the call is judged and shown again.
     pub(in crate::gate) fn refresh(&mut self, mut held: Held, asking: Asking, found: Findings) {
         match held.seen.found.as_ref().and_then(|before| before.difference(&found)) {
             None => self.calls.put(held, Asking { look: None, ..asking }),
@@ -32,7 +32,7 @@ impl Gate {
         }
     }
 
-    /// Gives a call the operator's whole time once more, at most while its host waits.
+    /// Starts the operator's time for a call again, but never beyond the time for which its host waits.
     pub(in crate::gate) fn on_extended(&mut self, word: &OperatorWord) {
         let Some((mut held, asking)) = self.take_asked(word) else {
             return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");

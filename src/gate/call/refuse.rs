@@ -1,4 +1,4 @@
-//! A line of the host's that goes nowhere: recorded, and answered where an answer is due.
+//! Refuses lines of the host: each is recorded, and answered if an answer is due.
 
 use crate::audit::record::RefusedLines;
 use crate::gate::Gate;

@@ -13,7 +13,7 @@ use crate::wire::reply::{self, INVALID_PARAMS, INVALID_REQUEST, Remediation};
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;
 
-/// What is true of a request whose answer asked for more and did not pass.
+/// What the host learns of a request whose answer asked for more input and was not passed on.
 const UNFINISHED: &str =
     "The server has this request of yours, and did not complete it; what it did until then is not undone.";
 
@@ -83,7 +83,7 @@ pub fn not_recorded(call: &Call, console: &str, why: &str) -> Line {
     tool(call, &text)
 }
 
-/// What it would touch is not what was approved any more.
+/// What the call would touch has changed since it was approved.
 pub fn changed(call: &Call, what: &str) -> Line {
     let text = format!(
         "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
@@ -92,7 +92,7 @@ pub fn changed(call: &Call, what: &str) -> Line {
     tool(call, &text)
 }
 
-/// It is approved, and a call that must reach the server before it still waits.
+/// The call is approved, but an earlier call that must reach the server first still waits.
 pub fn out_of_turn(call: &Call, earlier: &str) -> Line {
     let text = format!(
         "Approved, but it did not run: calls reach this server in the order they were sent, and {earlier} still waits. \
@@ -119,19 +119,19 @@ pub fn other_call(call: &Call, ticket: &str) -> Line {
     tool(call, &text)
 }
 
-/// A call was withdrawn that is a task; `id` does not matter.
+/// A call whose host waits by a task was withdrawn; `id` does not matter.
 pub fn cancelled_task(id: &Id) -> Line {
     reply::tool_error(id, "This call was withdrawn before mcp-approve passed it on. The tool was NOT executed.", false)
 }
 
-/// The host cancelled a call that the server has already, and that is a task.
+/// The host cancelled the task of a call that the server has already received.
 pub fn cancelled_running_task(id: &Id) -> Line {
     let text = "The host cancelled this call while it ran. The outcome is UNKNOWN: it may have been executed. Check before \
                 trying again.";
     reply::tool_error(id, text, false)
 }
 
-/// The server asks for more before it answers a call, and the call is a task.
+/// The server asks for more input before it answers a call, and the host waits by a task.
 pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
     let text = format!(
         "{UNFINISHED} It asks for more input first, and mcp-approve cannot ask for that by its task. Call {} again: from here on \
@@ -141,7 +141,7 @@ pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
     reply::tool_error(id, &text, flight.modern)
 }
 
-/// It is approved, but the proof of that is not one for this call.
+/// The call is approved, but one of its proofs is for another call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     let text = format!(
         "Stopped by mcp-approve before it ran: {unproven}. The tool was NOT executed. This is a fault in mcp-approve: \
@@ -174,7 +174,7 @@ pub fn stopping(call: &Call) -> Line {
     tool(call, "mcp-approve is stopping. The tool was NOT executed.")
 }
 
-/// The server is gone with the call in its hands.
+/// The server ended while it ran the call.
 pub fn outcome_unknown(id: &Id, flight: &Flight, how: &str) -> Line {
     let text = format!(
         "The MCP server has ended ({how}) while this call was running. The outcome is UNKNOWN: it may have been \
@@ -231,7 +231,7 @@ fn tool(call: &Call, text: &str) -> Line {
     request(call, text).unwrap_or_else(|| reply::tool_error(call.id(), text, call.is_modern()))
 }
 
-/// The answer to a request that is no call; `None` for a call.
+/// The answer to a request other than a call; `None` for a call.
 fn request(call: &Call, text: &str) -> Option<Line> {
     let method = call.method()?;
     let text = text
@@ -254,7 +254,7 @@ fn request(call: &Call, text: &str) -> Option<Line> {
     })
 }
 
-/// The same, for want of an authorization.
+/// A denial; its `_meta` tells programs whether an authorization can still follow.
 fn denied(call: &Call, remediation: Remediation, text: &str) -> Line {
     request(call, text).unwrap_or_else(|| reply::denied(call.id(), text, call.is_modern(), remediation))
 }

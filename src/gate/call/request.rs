@@ -1,5 +1,5 @@
-//! Requests of the server to its host (sampling, elicitation): held where a rule asks or denies, and what could be one that
-//! is spelled for a laxer reader does not pass then. Without such a rule nothing here looks at a line.
+//! Requests of the server to its host (sampling, elicitation): held if a rule asks about them or denies them. Then a
+//! line that only a laxer reader takes for a request does not pass either. Without such a rule no line is looked at.
 
 use std::sync::LazyLock;
 
@@ -21,9 +21,9 @@ use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
 use crate::wire::reply::{self, INVALID_REQUEST};
 
 impl Gate {
-    /// Takes up a line of the server's that rules may be about; gives back any that passes.
+    /// Holds or drops a line of the server that rules may be about; returns any that passes.
     pub(in crate::gate) fn screen(&mut self, line: Line, gist: &Gist) -> Option<Line> {
-        // While the host owes us an answer, no request of the server's may pass for our question.
+        // While our own question to the host is open, no request of the server may be taken for it.
         let is_response = matches!(gist, Gist::Response { .. });
         if !self.rules.restricts_methods && (is_response || !self.elicited.is_open()) {
             return match gist {
@@ -34,7 +34,7 @@ impl Gate {
             };
         }
         match gist {
-            // An answer is what hosts wait for, and many are written carelessly: only one that names a method is suspicious.
+            // Hosts wait for answers, and many are written carelessly: only one that names a method is suspicious.
             Gist::Response { .. } if !names_a_method(line.content()) => Some(line),
             Gist::Response { id, .. } => match message::sort(line) {
                 Sorted::Plain(plain) => self.screen_answer(plain.into_line(), id),
@@ -47,7 +47,7 @@ impl Gate {
                 Sorted::Call(call) if self.elicited.is_ours(call.id()) => {
                     self.drop_odd("its id is one of ours", call.line())
                 }
-                // No host takes a call, and rules about calls are not about this.
+                // A `tools/call` from the server: no host accepts one, and rules about calls do not cover it.
                 Sorted::Call(call) => Some(call.into_line()),
                 Sorted::Refused { refusal, line } => {
                     self.answer_odd(&refusal);
@@ -97,7 +97,8 @@ impl Gate {
         number.is_some()
     }
 
-    /// Whether a request that is no call must be decided on before it passes, or counted: only what was decided on counts.
+    /// Whether a request other than a call must be held: it is not allowed, or a rule counts it, which takes a
+    /// decision.
     pub(in crate::gate) fn holds(&self, call: &Call) -> bool {
         if self
             .rules
@@ -112,7 +113,7 @@ impl Gate {
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 
-    /// Whether some rule could ask about a method, deny it or count it: what cannot be held is dropped then.
+    /// Whether some rule could ask about a method, deny it or count it; then a line that cannot be held is dropped.
     pub(in crate::gate) fn restricts(&self, method: &str) -> bool {
         let policy = &self.rules.policy;
         let restricts = |rule: &Rule| rule.holds_requests() && rule.is_about(Some(method));
@@ -121,7 +122,7 @@ impl Gate {
             && (!policy.allows_count || policy.rules.iter().any(restricts))
     }
 
-    /// Drops and records what a rule cannot be asked about.
+    /// Drops and records a line on which no rule can decide.
     pub(in crate::gate) fn drop_odd(&mut self, why: &str, line: &Line) -> Option<Line> {
         let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
              canonical message";
@@ -154,8 +155,8 @@ impl Gate {
     }
 }
 
-/// Whether some bytes could hold requests inside a result: the word, or one that is escaped. Who writes another spelling reaches
-/// only hosts that read it laxly; where a rule is about requests, [`names_a_method`] finds those too.
+/// Whether some bytes could hold requests inside a result: they have this key, in whatever way its first letter is
+/// written. Where a rule is about requests, [`names_a_method`] finds other spellings too.
 pub(in crate::gate) fn embeds(content: &[u8]) -> bool {
     static WORD: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"nputRequests\""));
     WORD.find(content).is_some()

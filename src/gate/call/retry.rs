@@ -9,18 +9,18 @@ use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
-/// As much of either as a record holds, in bytes.
+/// How many bytes of each a record holds.
 const RECORDED: usize = 4096;
-/// So many unknown members are named, each by so many characters.
+/// How many unknown members are named, and by how many characters each.
 const NAMED: usize = 3;
 const NAME: usize = 60;
 
 /// What a call brings beside its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Nothing, or answers in which nothing asks: a retry continues under the approval of its call.
+    /// Nothing, or answers without a reason to ask: a retry continues under the approval of its call.
     Plain,
-    /// Answers with a hazard, or that are not explained: whatever was approved before, it is asked.
+    /// Answers with a hazard, or that are not explained: the operator is asked, whatever was approved before.
     Asks,
 }
 
@@ -57,14 +57,14 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         retry = Retry::Asks;
     }
     if call.request_state_text().is_some() {
-        // Where it is the state that the server gave with its question, the retry continues under that call's approval.
+        // If this is the state that the server gave with its question, the retry continues under that call's approval.
         let why = "only the server knows what it says".to_owned();
         behavior.explanation.unexplained.push(Unexplained { pointer: "/requestState".to_owned(), why });
     }
     retry
 }
 
-/// Takes the protocol's own word out of each answer: a person accepts, declines or cancels a question, and runs nothing.
+/// Removes the protocol's own `action` from each answer: to accept, decline or cancel a question runs nothing.
 fn take_answers_own_words(responses: &mut Value) {
     for answer in responses.as_object_mut().into_iter().flat_map(|answers| answers.values_mut()) {
         let Some(fields) = answer.as_object_mut() else { continue };
@@ -74,7 +74,7 @@ fn take_answers_own_words(responses: &mut Value) {
     }
 }
 
-/// What is beside the arguments, for a record: whole where it is short, else its beginning, its size and its digest.
+/// A text beside the arguments, for a record: whole if it is short, otherwise its beginning, its size and its digest.
 pub fn recorded(text: Option<&str>) -> Option<Value> {
     let text = text?;
     if text.len() <= RECORDED {

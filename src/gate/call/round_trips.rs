@@ -1,6 +1,6 @@
-//! The requests under which a host waits for one call: the call itself, and those it came back with since. In the stateless
-//! era a request may be answered with nothing but a state, and the host asks anew with it: so a call can be held for longer
-//! than its host waits for one request. Owns no decision.
+//! The requests under which a host waits for one call: the call itself, and those it came back with since. In the
+//! stateless era a request may be answered with nothing but a state, and the host sends the request again with it. So a
+//! call can be held for longer than its host waits for one request. Owns no decision.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct RoundTrips {
     pub away: Option<Arc<str>>,
     /// The task that the host was given: its request is answered.
     pub task: Option<Arc<str>>,
-    /// What every later request must repeat, where the operator has edited the call since.
+    /// What every later request must repeat, if the operator has edited the call since.
     pub repeated: Option<Digest>,
 }
 
@@ -39,7 +39,7 @@ impl RoundTrips {
     }
 }
 
-/// Whether a host can be let wait for this call in several requests.
+/// Whether a host can wait for this call in several requests.
 pub fn are_possible(call: &Call) -> bool {
     call.origin() == Origin::Host
         && call.method().is_none()

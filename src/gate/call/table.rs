@@ -15,9 +15,9 @@ const BYTES: usize = 256 << 20;
 /// puts it back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Boxed: what is moved within the list stays small.
+    /// Boxed, so that moving a row within the list is cheap.
     rows: ByNumber<Box<(Held, Stage)>>,
-    /// By the ids of their requests: a host and its server choose theirs apart from each other.
+    /// By the ids of their requests, for each origin separately: a host and its server choose ids independently.
     by_id: ByOrigin,
     by_entry: ByNumber<u64>,
     last: u64,
@@ -25,11 +25,11 @@ pub struct Calls {
     questions: u64,
     /// Bytes of all held lines together.
     bytes: usize,
-    /// The calls taken out since [`Calls::left`] was asked last; those that were put back are among them.
+    /// The calls taken out since the last [`Calls::left`], including those that were put back.
     taken: Vec<u64>,
 }
 
-/// What is kept under numbers, in their order. They rise, and the oldest is taken first as a rule: most is done at the two ends.
+/// Values by number, in order. Numbers rise, and the oldest is usually taken first: most work is at the two ends.
 #[derive(Debug)]
 struct ByNumber<T>(VecDeque<(u64, T)>);
 
@@ -219,23 +219,23 @@ impl Calls {
         self.rows.0.iter().filter_map(|(_, row)| Some((&row.0, S::of(&row.1)?)))
     }
 
-    /// The numbers of the calls that have left the table since this was asked last.
+    /// The numbers of the calls that have left the table since this was last called.
     pub fn left(&mut self) -> Vec<u64> {
         self.taken.extract_if(.., |_| true).filter(|number| self.rows.get(*number).is_none()).collect()
     }
 
-    /// No one asks which calls have left.
+    /// Forgets which calls have left, where no one will ask.
     pub fn forget_left(&mut self) {
         self.taken.clear();
     }
 
-    /// The host's call that was sent last before this number.
+    /// The last call of the host before this number.
     pub fn before(&self, number: u64) -> Option<&Held> {
         let mut earlier = self.rows.before(number).rev().map(|(_, row)| &row.0);
         earlier.find(|held| held.call.origin() == Origin::Host)
     }
 
-    /// The number of the host's call that was sent first from this number on.
+    /// The number of the first call of the host from this number on.
     pub fn first_from(&self, number: u64) -> Option<u64> {
         let mut later = self.rows.from(number);
         later.find(|(_, row)| row.0.call.origin() == Origin::Host).map(|(number, _)| *number)

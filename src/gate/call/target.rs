@@ -23,19 +23,19 @@ const PAIRS: [(&str, &str); 9] = [
     ("old_name", "new_name"),
     ("from_path", "to_path"),
 ];
-/// What something is in, the widest first: a prefix of the target.
+/// Arguments that say what the target is in, the widest first: they become its prefix.
 const PLACES: [&str; 12] = [
     "owner", "repo", "repository", "repo_path", "database", "schema", "table", "collection", "bucket", "index",
     "namespace", "cluster",
 ];
-/// What says most by itself.
+/// Arguments that say most by themselves, and go before any other.
 const STRONG: [&str; 18] = [
     "path", "file_path", "filePath", "filename", "file", "directory", "folder", "command", "cmd", "script", "sql",
     "query", "statement", "url", "uri", "source", "destination", "code",
 ];
-/// Numbers of things that one names by them.
+/// Arguments that name something by its number, as in `#12`.
 const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
-/// What names one thing, the most telling first.
+/// Arguments that name one thing, the most telling first.
 const NAMES: [&str; 18] = [
     "name", "title", "subject", "branch", "branch_name", "key", "id", "topic", "tag", "summary", "label", "channel",
     "channel_name", "channel_id", "chat_id", "email", "phone", "customer",
@@ -49,7 +49,7 @@ const ADDRESSES: [&str; 8] =
 
 /// How many names of a list are shown.
 const SHOWN: usize = 8;
-/// Above so many bytes, a call that was not judged is not read for its target either.
+/// How long the arguments of an unjudged call may be to be read for its target, in bytes.
 const UNJUDGED: usize = 64 * 1024;
 
 /// What a call acts on; `None` where its arguments name nothing.
@@ -71,12 +71,12 @@ pub fn of_unjudged(call: &Call) -> Option<String> {
     named(&serde_json::from_str(text).ok()?, Gives::No)
 }
 
-/// What the call does is done to the things of a list: `3 entities: Ada, Bob, Carol`. Whether this target is that.
+/// Whether a target is a list of things, as in `3 entities: Ada, Bob, Carol`: the call acts on each of them.
 pub(super) fn is_list(arguments: &Value, target: &str) -> bool {
     arguments.as_object().and_then(list).is_some_and(|list| list == target)
 }
 
-/// Whether a call gives something to somebody: it sends or pays.
+/// Whether a call sends or pays something to someone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gives {
     Yes,
@@ -89,7 +89,7 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
-/// Whether its reader says what a statement acts on, better than the statement itself would.
+/// Whether the reader's words say better what a statement acts on than the statement itself.
 fn is_told(analysis: &Analysis) -> bool {
     let tells = [Language::GraphQl, Language::MongoDb, Language::Redis, Language::Cypher, Language::Sparql];
     analysis.language == Language::Sql || tells.contains(&analysis.language) && !analysis.effect.reads()
@@ -111,11 +111,11 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
             .find_map(|name| word(fields, name))
             .or_else(|| if to.is_some() { None } else { identified(fields.all) })
     };
-    // What is sent is long, and says less than who gets it.
+    // A message is long, and says less than its recipient.
     let message = || if to.is_some() { None } else { word(fields, "message") };
     let what = match (amount(fields), goes) {
         (Some(amount), Some(goes)) => Some(format!("{amount}, {goes}")),
-        // An amount without a recipient is of something.
+        // An amount without a recipient belongs to a thing that is named.
         (Some(amount), None) if to.is_none() => Some(name().map_or(amount.clone(), |name| format!("{name}: {amount}"))),
         (amount, goes) => amount.or(goes),
     };
@@ -164,7 +164,7 @@ fn amount(fields: Fields<'_>) -> Option<String> {
     let amount = fields.get(name).and_then(plain)?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
     let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
-    // A number alone is no money.
+    // A number without a currency may not be money.
     let bare = currency.is_empty() && unit.is_empty();
     Some(if bare { format!("{name} = {amount}") } else { format!("{amount}{unit}{currency}") })
 }
@@ -237,8 +237,8 @@ fn noun(name: &str, count: usize) -> String {
     brief(&said.join(" "))
 }
 
-/// Where nothing has a telling name: the first argument that says anything on one row. A bare number says nothing without
-/// its name.
+/// For arguments without a known name: the first one that fits on one row. A bare number is shown with its name,
+/// without which it says nothing.
 fn first(fields: &Map<String, Value>) -> Option<String> {
     let mut plain = fields.iter().filter(|(name, _)| !is_secret_key(name));
     plain.find_map(|(name, value)| match value {
@@ -248,8 +248,8 @@ fn first(fields: &Map<String, Value>) -> Option<String> {
     })
 }
 
-/// Both ends of a text, with a mark where its middle is left out: a path tells most at its end. The rest of a secret is
-/// not known for one, so nothing is kept behind the beginning of a secret that is cut.
+/// Both ends of a text, with a mark where its middle is left out: a path says most at its end. Of a very long text, or
+/// one with a secret, only the beginning is kept, up to the secret: its rest alone would not be known for a secret.
 fn brief(text: &str) -> String {
     const END: usize = 100;
     const READ: usize = 4096;

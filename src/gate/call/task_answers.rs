@@ -55,7 +55,7 @@ impl Gate {
         }
     }
 
-    /// The host wants the task of a call no more that the server has already.
+    /// The host cancels the task of a call that the server has already received.
     pub(in crate::gate) fn cancel_running_task(&mut self, task: &str, call: &Id) {
         self.cancel_task(task, replies::cancelled_running_task(call));
     }
@@ -68,16 +68,17 @@ impl Gate {
         }
     }
 
-    /// A line of the server's as its host is to have it: a task that the server made of a call keeps the id that the host was given,
-    /// and no line names a task of ours as the server's own. With it whether it was changed; `None` where it does not pass.
+    /// A line of the server as the host must get it: a task that the server made of a call keeps the id that the host
+    /// was given, and no line names a task of ours as the server's own. Returns it and whether it was changed; `None`
+    /// if it does not pass.
     pub(in crate::gate) fn under_our_id(&mut self, line: Line, gist: &Gist) -> Option<(Line, Changed)> {
         if self.config.polling == Polling::Never {
             return Some((line, Changed::No));
         }
         let has = |text: &str| memchr::memmem::find(line.content(), text.as_bytes()).is_some();
-        // An escape may spell the same.
+        // An escape may spell the prefix, too.
         let may_name_one = has(PREFIX) || has("\\u");
-        // Readers differ on which of two keys counts.
+        // Of two equal keys, some readers take the first and some the last.
         let is_unclear = may_name_one && rename::span(line.content(), &[]).is_err();
         let names_ours = || task::named_laxly(line.content()).iter().any(|id| self.tasks.get(id).is_some());
         let names_ours = may_name_one && !self.tasks.is_empty() && names_ours();

@@ -27,11 +27,11 @@ use crate::wire::task::{self, End, Form, Status, View};
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;
-/// For how long a task is kept at the wish of its host, and one that the server has made of it.
+/// How long a task is kept at most at its host's request, and at least once the server has made its own task of it.
 pub(in crate::gate) const DAY: u64 = 86_400_000_000;
 
 impl Gate {
-    /// Answers the host with a task, where it can wait so and this call has to wait.
+    /// Answers the host of a call that has to wait with a task, if the host supports that.
     pub(in crate::gate) fn give_task(&mut self, held: &mut Held) {
         let Some(form) = self.task_form(held) else { return };
         held.deadline = held.arrived.mono.saturating_add(self.config.approval_timeout);
@@ -39,7 +39,7 @@ impl Gate {
         held.round_trips.task = Some(self.open_task(held, form));
     }
 
-    /// Which form of task the host of a call takes; `None` where it has to wait otherwise, or waits otherwise already.
+    /// The form of task that the host of a call supports; `None` if it must wait in another way, or does so already.
     fn task_form(&self, held: &Held) -> Option<Form> {
         let (call, trips) = (&held.call, &held.round_trips);
         let is_fresh = trips.task.is_none() && trips.away.is_none() && trips.later.is_empty();
@@ -55,7 +55,7 @@ impl Gate {
 
     fn declared(&self, call: &Call) -> Option<Form> {
         if let Some(version) = &call.meta().protocol_version {
-            // What the server asked for before it makes a task is answered to it without one.
+            // A retry answers what the server asked for before it would make a task: we make none either.
             let is_retry = call.request_state_text().is_some() || call.input_responses_text().is_some();
             let meta = serde_json::from_str(call.meta_text()?).unwrap_or_default();
             let takes = version == Revision::V2026_07_28.word() && !is_retry && task::declares(&meta);
@@ -95,12 +95,12 @@ impl Gate {
         self.wake_by(until);
     }
 
-    /// Answers whoever waits for a call that ends now, where it waits by a task: one that asked for a task before it learns
-    /// of the end, or gets one for it. Gives the answer back where it goes to the request itself.
+    /// Answers the host of a call that ends now by its task, if it waits by one. A host that must get a task gets one
+    /// for the answer. Returns the answer if it goes to the request itself.
     pub(in crate::gate) fn answer_by_task(&mut self, held: &Held, reply: Line) -> Option<Line> {
         let id = match (&held.round_trips.task, self.task_form(held)) {
             (Some(id), _) => Arc::clone(id),
-            // Its host reads nothing else here.
+            // A host that asked for a task in this form reads no other result.
             (None, Some(Form::Core)) if matches!(End::read(reply.content()), Some(End::Result(_))) => {
                 self.open_task(held, Form::Core)
             }
@@ -119,7 +119,7 @@ impl Gate {
         self.advance_task(id, Progress::Over(reply, status));
     }
 
-    /// The host wants a task no more: what the call did until then is said in the answer.
+    /// The host cancelled a task; the answer says what the call did until then.
     pub(in crate::gate) fn cancel_task(&mut self, id: &str, reply: Line) {
         self.advance_task(id, Progress::Over(reply, Status::Cancelled));
     }
@@ -130,8 +130,8 @@ impl Gate {
         }
     }
 
-    /// A request of the host's. One about a task of ours is answered here, or goes to the server under its own id of that task;
-    /// any other comes back.
+    /// A request of the host's. One about a task of ours is answered here, or goes to the server under the server's own
+    /// id; any other is returned.
     #[must_use = "any other passes"]
     pub(in crate::gate) fn take_task_request(&mut self, request: Plain) -> Option<Plain> {
         let Gist::Request { method, .. } = request.gist() else { return Some(request) };
@@ -212,8 +212,8 @@ impl Gate {
         self.out.push(Effect::Answer(answer.unwrap_or_else(lost)));
     }
 
-    /// Passes a request about a task of ours on under the server's own id of it: one string is another one, and everything that
-    /// holds for a line of the host's holds for this one.
+    /// Passes a request about a task of ours on under the server's own id: one string is replaced, and the line is
+    /// treated like any other line of the host.
     fn ask_about_theirs(&mut self, (ours, theirs): (&str, &str), request: &Plain) {
         let renamed = rename::with_text(request.line(), &["params", "taskId"], ours, theirs).map(message::sort);
         let Gist::Request { id, .. } = request.gist() else { return };

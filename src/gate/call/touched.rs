@@ -19,7 +19,7 @@ const ELSEWHERE: [&str; 13] = [
     "repo", "repository", "owner", "project", "project_id", "bucket", "branch", "url", "host", "hostname", "drive",
     "site", "workspace",
 ];
-/// What would change, in the order of the arguments; nothing where that cannot be told.
+/// What would change, in the order of the arguments; nothing where that is unknown.
 ///
 /// `moves: [{ from, to }]` and `files: [{ path, content }]` are read one by one: each object with what is in it.
 pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Change<'a>> {
@@ -42,7 +42,7 @@ pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Chan
     }
 }
 
-/// Whether surely nothing is at this path: of a relative one, another folder than ours may be meant.
+/// Whether it is certain that nothing is at this path: a relative path may start in another folder than ours.
 pub fn is_new(target: &Facts) -> bool {
     target.kind == FileKind::Missing && target.path.starts_with('/')
 }
@@ -73,7 +73,7 @@ fn groups<'v, 'a>(arguments: &'v Value, facts: &'a [Facts]) -> Vec<Group<'v, 'a>
     groups
 }
 
-/// Where the paths of one object come from and go to: the last goes by its name, or by being the second of two.
+/// The moves between the paths of one object: a destination has such a name, or is the second of two paths.
 fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
     let name = |one: &Facts| one.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default().to_lowercase();
     let goes = |one: &&&'a Facts| {
@@ -127,7 +127,7 @@ mod tests {
             (Move, json!({}), vec![notes(), missing("b")], "moves 1 file, 6 bytes — notes.md → b"),
             (Overwrite, json!({"content": "x", "repo": "acme/shop"}), vec![notes()], ""),
             (Action::Read, json!({"content": "x"}), vec![notes()], ""),
-            // A word that the diff does not account for makes another change of it.
+            // With an argument that the diff does not account for, the change is another one.
             (Overwrite, json!({"path": "notes.md", "content": "x", "encoding": "UTF-8", "append": false, "by": null}), vec![notes()], "overwrites 1 file, 3 lines changed (+1 −3) — notes.md"),
             (Overwrite, json!({"path": "notes.md", "content": "x", "append": true}), vec![notes()], ""),
             (Overwrite, json!({"path": "notes.md", "content": "x", "offset": 3}), vec![notes()], ""),

@@ -1,5 +1,5 @@
-//! An approved call waits for its turn: where calls keep the order in which the host sent them, behind those that came
-//! before it; and where its host is to come back for it, until it does. Decides nothing.
+//! An approved call may have to wait: for earlier calls, if calls keep the order in which the host sent them; and for
+//! its host, if that has to come back for it first. Decides nothing.
 
 use crate::audit::record::{By, Receipt};
 use crate::gate::call::held::{
@@ -68,8 +68,8 @@ impl Gate {
         }
     }
 
-    /// The policy has changed, or an operator has ended the grant of this name: what waits for its turn without an approval of
-    /// its own, and would be asked now, does not run.
+    /// The policy has changed, or an operator has ended the grant of this name: a call that waits for its turn, was not
+    /// approved by an operator, and would be asked now, does not run.
     pub(in crate::gate) fn recall(&mut self, ended: Option<&str>) {
         for number in self.calls.waiting::<Approved>() {
             let why = self
@@ -98,18 +98,18 @@ impl Gate {
         }
     }
 
-    /// Why an approval that waits for its turn counts no more, where its grant has ended or the policy is another one.
+    /// Why the approval of a call that waits for its turn no longer counts: its grant ended, or the policy changed.
     fn recalled(&self, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
         let Approval { case, verdict, .. } = approval;
         let judged = &case.judged;
         match ended {
             Some(grant) => (verdict.rule.as_deref() == Some(grant)).then(|| format!("{grant} was ended")),
-            // A person may have edited what the policy allows.
+            // An operator's own approval stays: a person may have edited a call that the policy allows.
             None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
             None if is_by_grant(verdict) => None,
             None => {
                 let anew = self.judge_anew(held, judged.described.clone()).ruling;
-                // What it denies is stopped when its turn comes.
+                // A call that the policy denies now is stopped when its turn comes.
                 (anew.decision == Decision::Ask)
                     .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
             }
@@ -125,7 +125,7 @@ impl Gate {
         self.forward(held, approval, &receipt);
     }
 
-    /// Why a call that was approved and had to wait may not run any more: its tool or the policy is another one now.
+    /// Why a call that was approved and had to wait may no longer run: its tool or the policy has changed.
     fn overruled(&self, held: &Held, approval: &Approval) -> Option<String> {
         let judged = &approval.case.judged;
         let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
@@ -141,7 +141,7 @@ impl Gate {
     }
 }
 
-/// Whether an operator gave the approval beforehand. What ends it is its own end, and a policy that denies the call.
+/// Whether a grant gave the approval. It counts until the grant ends, or the policy denies the call.
 fn is_by_grant(verdict: &Verdict) -> bool {
     verdict.rule.as_deref().is_some_and(|rule| rule.starts_with("grant:"))
 }

@@ -1,4 +1,4 @@
-//! What comes out of the gate: performed by the shell in order, each at once.
+//! What comes out of the gate: effects that the shell performs at once, in order.
 
 use crate::audit::record::Entry;
 use crate::gate::data::event::{ConsoleId, Side};
@@ -13,7 +13,6 @@ use crate::wire::digest::Digest;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
 
-/// A consequence.
 #[derive(Debug)]
 pub enum Effect {
     /// Pass a line that is not held, bytes untouched.
@@ -41,9 +40,9 @@ pub enum Effect {
     Pin { pinning: Box<Pinning>, console: ConsoleId },
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
-    /// Tell every console that a call waits no longer.
+    /// Tell every console that a call no longer waits.
     Settle(Settled),
-    /// Tell one console that its decision or edit came to nothing.
+    /// Tell one console that its decision or edit had no effect.
     Refuse { console: ConsoleId, ticket: String, why: String },
     /// Show something that passed (only while a console is attached).
     Show(Box<Activity>),
@@ -51,7 +50,7 @@ pub enum Effect {
     AcceptPolicy { file: String, digest: Digest, console: ConsoleId },
     /// Send [`crate::gate::data::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
     WakeAt(u64),
-    /// Nothing more will go to this end.
+    /// Close our end of the pipe to this side: nothing more will be written to it.
     Close(Side),
 }
 

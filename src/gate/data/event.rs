@@ -51,7 +51,7 @@ pub struct OperatorWord {
 /// Everything that can happen to a gate.
 #[derive(Debug)]
 pub enum Event {
-    /// The first message that is no probe is coming: from here on there is something to record, under this name.
+    /// The first message other than a probe is about to come: from here on there is something to record.
     Started { server: Arc<str>, command: Vec<String>, pid: u32 },
     /// A line from the host.
     HostLine(Line),
@@ -89,7 +89,7 @@ pub enum Event {
     GrantEnded { grant: String, operator: Operator },
     /// An operator accepted a changed policy file, as it was shown.
     PolicyAccepted { file: String, digest: Digest, operator: Operator },
-    /// What is remembered of this server was read, or reviewed elsewhere: this is what is remembered now.
+    /// The pins of this server were read, or were reviewed elsewhere: these are the pins now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
@@ -97,11 +97,11 @@ pub enum Event {
     Attached { who: Arc<str>, attached: usize },
     /// A console went away; so many are attached now.
     Detached { who: Arc<str>, attached: usize },
-    /// Somebody who may not decide tried to talk to us.
+    /// Someone who may not decide tried to connect.
     Intruded { what: String },
-    /// What came in was taken up: now there is time for a piece of the work that is left.
+    /// All waiting input was handled: there is time for a piece of the work that is left.
     GoOn,
-    /// The server takes nothing more; what it still says is relayed.
+    /// The server reads nothing more; what it still writes is relayed.
     Deaf { how: String },
     /// One end is gone. For the server: how it ended.
     Closed { side: Side, how: String },

@@ -1,7 +1,7 @@
 //! What a call would touch, as the shell saw it on the disk: data for policy, card and record. Looks at nothing itself.
 //!
 //! Facts are taken when a call is asked and again just before it is forwarded. What remains is the moment between that
-//! last look and the server's own: who can change a path in it can still send the server elsewhere.
+//! last look and the server's own: whoever changes a path in that moment can still send the server elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub struct Facts {
     pub path: String,
     /// Where it leads: absolute, links followed. `None` where that is not known.
     pub real: Option<String>,
-    /// What the last part of the path, being a link, says. `None` when it is no link.
+    /// If the last part of the path is a symbolic link: its target as written.
     pub link: Option<String>,
     pub kind: FileKind,
     /// Bytes, of a file.
@@ -52,7 +52,7 @@ pub struct Facts {
     pub digest: Option<Digest>,
     /// Inode and time of change: compared where there is no digest.
     pub stamp: Option<String>,
-    /// Of a path where nothing exists: the first folder in it that does not exist either.
+    /// If nothing exists at the path: the first folder in the path that does not exist either.
     #[serde(default)]
     pub lacks: Option<String>,
     /// How many entries a folder has; counting stops at 10,000.
@@ -118,7 +118,6 @@ impl Facts {
         Self { argument: argument.to_owned(), path: path.to_owned(), unseen: Some(why.to_owned()), ..Self::default() }
     }
 
-    /// What is another thing than before, in our words.
     fn difference(&self, again: &Self) -> Option<&'static str> {
         use FileKind::{Missing, Unseen};
         Some(match (self.kind, again.kind) {
@@ -140,7 +139,7 @@ impl Facts {
 }
 
 impl Findings {
-    /// What is another thing now than it was before; `None` when all is as it was.
+    /// What has changed between two looks, in our words; `None` if nothing has.
     pub fn difference(&self, again: &Self) -> Option<&'static str> {
         if self.real != again.real {
             return Some("a path in it leads elsewhere");

@@ -1,4 +1,4 @@
-//! What the gate takes, gives and keeps, as plain data: no decision is made here. The ground floor of the gate.
+//! What the gate takes, gives and keeps, as plain data: no decision is made here. The lowest layer of the gate.
 
 pub mod effect;
 pub mod event;

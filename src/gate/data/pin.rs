@@ -1,5 +1,5 @@
-//! What is remembered of this server from before: pinned definitions, a changed program, names on other servers. Data in
-//! memory; reading it, keeping it and reviewing it happen elsewhere ([`crate::pins`]). Owns how a definition compares with it.
+//! What is remembered of this server from before: pinned definitions, a changed program, names on other servers. Data
+//! in memory, and how a definition compares with its pin; [`crate::pins`] reads, keeps and reviews them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Pin {
     pub latest: Digest,
     /// From 1, one more with every change of the definition.
     pub version: u64,
-    /// Of what the trusted definition says ([`Tool::sense`]).
+    /// The digest of what the trusted definition says ([`Tool::sense`]).
     pub sense: Option<Digest>,
     /// What the trusted definition was concluded to be.
     pub identity: Option<Identity>,
@@ -47,7 +47,7 @@ pub enum Origin {
     /// In its first session: whoever wraps a server accepts the tools it starts with.
     #[default]
     Start,
-    /// In a later session: it is new since then, and asks until somebody has looked at it.
+    /// In a later session: it is new since then, and its calls are asked until an operator has reviewed it.
     Added,
 }
 
@@ -68,7 +68,7 @@ pub struct Pins {
     /// What changed in the server's program or command line since it was trusted; `None` when nothing did.
     pub changed: Option<Arc<str>>,
     pub tools: HashMap<String, Pin>,
-    /// By what the names look like.
+    /// By the skeleton of their names: names that look alike have the same.
     pub others: HashMap<String, Vec<Other>>,
     /// Where a tool that is not among these comes from.
     pub origin: Origin,
@@ -124,7 +124,7 @@ impl Pins {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
 
-    /// Takes notice of a definition: its state, and what of it is to be kept.
+    /// Notes a definition; returns its state, and what of it is to be kept.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, Option<News>) {
         let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {
@@ -166,7 +166,7 @@ impl Pins {
         Overrides { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
     }
 
-    /// That a tool's name passes for one of another server.
+    /// The hazard that a tool's name looks like one of another server.
     pub fn look_alike(&self, tool: &str) -> Option<Hazard> {
         let mine = self.tools.get(tool).map_or(i64::MAX, |pin| pin.first_seen);
         let alike = self.others.get(&lookalike::shape(tool))?;
@@ -205,7 +205,7 @@ impl Pin {
 }
 
 impl PinState {
-    /// What it means for a call, where that is anything; `now` is what the definition is concluded to be.
+    /// The hazard that it is for a call, if any; `now` is what the definition is concluded to be.
     pub fn hazard(&self, now: Identity) -> Option<Hazard> {
         let what = match self {
             Self::Trusted => return None,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::behavior::identity::Identity;
 use crate::wire::digest::Digest;
 
-/// What one word of the operator about the definition would spare: shown on the card of a call that asks for nothing else.
+/// What one word of the operator about the definition would settle, on the card of a call that asks for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "offer", rename_all = "kebab-case")]
 pub enum PinOffer {

@@ -59,7 +59,7 @@ pub struct Activity {
     pub who: String,
 }
 
-/// A call that waits, in few words: for whoever asks without being a console. Names are foreign text.
+/// A call that waits, in few words: for programs that ask without being a console. Names are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingCall {
     pub ticket: String,

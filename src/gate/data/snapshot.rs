@@ -26,7 +26,7 @@ pub struct Snapshot {
     /// The method of a request other than `tools/call`: foreign text. Its params are the arguments.
     #[serde(default)]
     pub method: Option<String>,
-    /// The tool's name; of such a request its method.
+    /// The tool's name; for such a request its method.
     pub tool: String,
     /// The server's display name for the tool.
     pub title: Option<String>,
@@ -41,7 +41,7 @@ pub struct Snapshot {
     /// text.
     #[serde(default)]
     pub unexplained: Option<(String, String)>,
-    /// What one word about the tool's definition would spare.
+    /// What one word about the tool's definition would settle.
     #[serde(default)]
     pub offer: Option<PinOffer>,
     pub content_type: ContentType,
@@ -99,13 +99,13 @@ pub struct Snapshot {
     /// The ticket of the call that must end before this one reaches the server, where calls keep their order.
     #[serde(default)]
     pub runs_after: Option<String>,
-    /// Which time it is that this call comes without having run; 0 where the wrapper does not say.
+    /// How often this call has come without having run, this time included; 0 if the wrapper does not say.
     #[serde(default)]
     pub occurrence: usize,
     /// What became of the same call before, the latest first, in our words: its host asks again.
     #[serde(default)]
     pub earlier: Vec<String>,
-    /// What its host does not tell while the call waits, in our words.
+    /// What the operator cannot see of the host while the call waits, in our words.
     #[serde(default)]
     pub silence: Option<String>,
 }

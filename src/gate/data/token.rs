@@ -73,7 +73,7 @@ impl GuardrailToken {
     /// # Errors
     /// [`NotThisCall`] when the token is another wrapper's or another call's; both are gone then, nothing is written.
     pub fn redeem(self, wrapper: &str, call: Call) -> Result<Vec<u8>, NotThisCall> {
-        // A call's digest is of its own bytes: it is made with the call, and neither changes after that.
+        // A call's digest was computed from its own bytes when the call was made, and neither changes after that.
         if *self.wrapper != *wrapper || call.digest() != self.digest {
             return Err(NotThisCall);
         }

@@ -27,7 +27,7 @@ use crate::wire::{rename, reply};
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
 
-/// Most outcomes have no more details than so many bytes.
+/// Bytes to reserve for the details of an outcome: most have no more.
 const OUTCOME: usize = 128;
 
 impl Gate {
@@ -73,7 +73,7 @@ impl Gate {
                         return self.catalog.receive(id, failed, line);
                     }
                     if failed {
-                        // It tells of no tool.
+                        // An error describes no tool.
                         self.catalog.host_cancels(&id);
                     } else {
                         self.catalog.receive(id, failed, line.clone());
@@ -101,7 +101,7 @@ impl Gate {
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
                     if let Some(slices) = &mut self.described {
-                        // What is left of them goes by the list that is to come.
+                        // The calls that are left are judged by the list that is to come.
                         slices.by = ByServer::Nothing;
                     }
                 }
@@ -133,7 +133,7 @@ impl Gate {
         });
     }
 
-    /// The server says what it can do: recorded, unless it said the same before.
+    /// Records what the server says that it can do, unless it said the same before.
     fn introduced(&mut self, content: &[u8]) {
         let said = features::of_server(content);
         if features::makes_tasks(content) {
@@ -177,7 +177,7 @@ impl Gate {
         }
     }
 
-    /// What the host could take for the answer to a call that the server was never asked: dropped and recorded.
+    /// Records that a line was dropped which could pass for the answer to a call that the server never received.
     fn forged(&mut self, bytes: u64, digest: Option<Digest>) {
         let what = "dropped an answer of the server to a call that it never received";
         self.record(self.fault(what, digest).with("bytes", bytes));
@@ -271,7 +271,7 @@ impl Gate {
         self.show_outcome(flight, content.len() as u64, failed);
     }
 
-    /// The host cancelled a call that runs: the cancellation passes, and the record says that the host waits no more.
+    /// The host cancelled a call that runs: the cancellation passes, and the record says that the host no longer waits.
     pub(in crate::gate) fn cancelled_in_flight(&mut self, id: &Id) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
@@ -318,7 +318,7 @@ impl Gate {
     }
 }
 
-/// The server has answered, but not so that the request that waits now can have the answer.
+/// The server has answered, but the answer cannot be passed on to the request that waits now.
 pub(in crate::gate) fn answer_lost(id: &Id, why: &str) -> Line {
     let text = format!(
         "The tool HAS run, but mcp-approve cannot pass the server's answer on: {why}. Check what it did before calling again."

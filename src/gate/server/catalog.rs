@@ -22,13 +22,12 @@ use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::reply;
 
-/// How much of the server's list is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Knowledge {
-    /// Nothing, or parts.
+    /// Nothing, or only parts of the server's list.
     #[default]
     Partial,
-    /// All of it, and no change was announced since.
+    /// The whole list, and no change was announced since.
     Whole,
 }
 
@@ -47,9 +46,9 @@ pub enum Known {
 pub struct Catalog {
     /// As described since the last announced change.
     tools: BTreeMap<String, Arc<Described>>,
-    /// As described before it: to tell what changed, never to judge by.
+    /// As described before that change: to detect what changed, never to judge by.
     stale: BTreeMap<String, Arc<Described>>,
-    /// The first tool of each look, by the skeleton of its name.
+    /// The first tool of each group of names that look alike, by the skeleton of the names.
     looks: BTreeMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
@@ -61,7 +60,7 @@ pub struct Catalog {
     bytes: usize,
     trust: Trust,
     pins: Pins,
-    /// Our list of this server's package, once there is a definition to look up.
+    /// Our curated list for this server's package, loaded with the first definition to look up.
     curated: Option<Curated>,
     /// New and changed definitions not handed out yet.
     sightings: Vec<Sighting>,
@@ -100,7 +99,7 @@ impl Catalog {
         }
     }
 
-    /// A tool as the server described it last, whatever it announced since.
+    /// A tool as the server described it last, even if a change was announced since.
     pub fn seen(&self, name: &str) -> Option<&Described> {
         self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)
     }
@@ -145,7 +144,7 @@ impl Catalog {
         self.pages = None;
     }
 
-    /// The host asks for a page; `first` when without a cursor.
+    /// The host asks for a page; `first` if it gives no cursor.
     pub fn host_asks(&mut self, id: &Id, first: bool) {
         let before = if first { Some(Named::default()) } else { self.pages.take() };
         if self.listings.len() >= LISTINGS {
@@ -159,7 +158,7 @@ impl Catalog {
         self.listings.len() + 1 < LISTINGS
     }
 
-    /// The host wants this page no more, or has it already.
+    /// The host has cancelled its request for this page, or has its answer already.
     pub fn host_cancels(&mut self, id: &Id) {
         self.listings.retain(|listing| listing.own.is_some() || listing.id != *id);
     }
@@ -262,9 +261,9 @@ impl Catalog {
         format!("mcp-approve:{}:", self.nonce)
     }
 
-    /// A list was read to its end: what it does not have is gone.
+    /// A list was read to its end: a tool that is not in it is gone.
     fn complete(&mut self, named: &Named) {
-        // A tool that is gone is remembered: when it comes back changed, that is a change.
+        // A tool that is gone is remembered, to detect a change if it comes back.
         let gone = self.tools.extract_if(.., |name, _| !named.names.contains(name));
         for (name, known) in gone {
             self.bytes = self.bytes.saturating_sub(known.bytes);
@@ -308,7 +307,7 @@ impl Catalog {
         let bytes = self.bytes.saturating_sub(instead) + described.bytes;
         let is_new = instead == 0;
         if bytes > BYTES || is_new && self.tools.len() >= TOOLS {
-            // It may be another than the one known so far: nothing is known of it.
+            // It may differ from the definition known so far: now nothing is known of the tool.
             self.bytes = self.bytes.saturating_sub(instead);
             self.tools.remove(&described.tool.name);
             return Extent::Some;
@@ -318,9 +317,9 @@ impl Catalog {
         Extent::All
     }
 
-    /// What is remembered was reviewed since: what that concerns is described anew.
+    /// The pins were reviewed: the tools that this concerns are described again.
     pub fn repin(&mut self, now: Now, mut pins: Pins) {
-        // What was seen a moment ago may not be kept yet; it must not be taken for new.
+        // A definition that was just seen may not be stored yet; it must not be taken for new.
         let mut before = std::mem::take(&mut self.pins);
         for (name, pin) in &before.tools {
             pins.tools.entry(name.clone()).or_insert_with(|| pin.clone());
@@ -331,7 +330,7 @@ impl Catalog {
         self.stale.clear();
         let tools: Vec<Arc<Described>> = self.tools.values().map(Arc::clone).collect();
         for known in tools {
-            // Of thousands of tools a review concerns one: the rest stays as it is described.
+            // A review mostly concerns one of thousands of tools: the others keep their descriptions.
             if alike && before.tools.remove(&known.tool.name).as_ref() == self.pins.tools.get(&known.tool.name) {
                 continue;
             }
@@ -341,12 +340,12 @@ impl Catalog {
         }
     }
 
-    /// Hands out the definitions that are new or changed since this was asked last.
+    /// Takes the definitions that are new or changed since the last call.
     pub fn take_sightings(&mut self) -> Vec<Sighting> {
         std::mem::take(&mut self.sightings)
     }
 
-    /// Whether what is remembered has been read: before that, nothing is learnt and nothing judged.
+    /// Whether the pins have been read: before that, nothing is learnt and nothing judged.
     pub fn is_ready(&self) -> bool {
         self.pins.arrival == Arrival::Here
     }

@@ -17,7 +17,7 @@ use crate::wire::digest::Digest;
 pub struct Described {
     pub tool: Tool,
     pub digest: Digest,
-    /// Of its definition, about.
+    /// The size of its definition, roughly.
     pub bytes: usize,
     pub behavior: Behavior,
     pub signature: String,

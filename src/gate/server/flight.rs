@@ -20,7 +20,7 @@ use crate::wire::rename;
 #[derive(Clone, Debug)]
 pub struct Flight {
     pub ticket: Arc<str>,
-    /// Of a request other than `tools/call`.
+    /// The method of a request other than `tools/call`.
     pub method: Option<String>,
     pub tool: Arc<str>,
     pub target: Option<Arc<str>>,
@@ -62,9 +62,9 @@ impl Flight {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     Passes,
-    /// It goes to the request that is open now, under that one's token, or with a little more than was last reported to it.
+    /// The line gets the token of the request that is open now, or a little more progress than was last reported.
     Changed(Line),
-    /// Its host does not want to hear.
+    /// The host wants no such report.
     Drops,
 }
 
@@ -88,12 +88,12 @@ struct Continuation {
     from: Continued,
 }
 
-/// How long the retry is waited for.
+/// Until when a retry may come.
 #[derive(Debug, PartialEq, Eq)]
 enum Until {
     /// In monotonic microseconds.
     Time(u64),
-    /// Not at all yet: the answer to the request of this id is held.
+    /// No retry may come yet: the answer to the request of this id is held.
     Passes(Id),
 }
 
@@ -110,17 +110,17 @@ const CONTINUATIONS: usize = 64;
 /// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
 const FLIGHTS: usize = 20_000;
 
-/// By how much a report of progress is more than the one before it, where the server's number is not.
+/// By how much progress rises from one report to the next, where the server's own number does not.
 const STEP: f64 = 1e-6;
 
 /// All calls in flight.
 #[derive(Debug, Default)]
 pub struct Flights {
-    /// Boxed: what is moved within the tree stays small.
+    /// Boxed, so that moving entries within the tree is cheap.
     calls: BTreeMap<Id, Box<Flight>>,
-    /// By each request that a host came back with, the first one, under which the server knows the call.
+    /// For each request that a host came back with: the call's first request, under which the server knows it.
     later: BTreeMap<Id, Id>,
-    /// The same by the progress tokens whose hosts were told something, or wait under another one now.
+    /// The same for progress tokens, if we reported progress under them or their hosts wait under another token now.
     tokens: BTreeMap<Id, Id>,
     continuations: Vec<Continuation>,
 }
@@ -128,7 +128,7 @@ pub struct Flights {
 impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
         if self.calls.len() >= FLIGHTS {
-            // No one waits for those, and most servers never answer what was cancelled: their ids are free again.
+            // No host waits for cancelled calls, and most servers never answer them: their ids become free again.
             let cancelled = self.calls.extract_if(.., |_, flight| flight.wanted == Wanted::Cancelled);
             for flight in cancelled.map(|(_, flight)| flight).collect::<Vec<_>>() {
                 self.forget(&flight);
@@ -167,7 +167,7 @@ impl Flights {
         self.calls.get(id).is_some_and(|flight| !flight.later.is_empty() || flight.task.is_some())
     }
 
-    /// What becomes of a report of progress: it reaches the request that is open now, and what it reports never goes back.
+    /// What becomes of a report of progress: it reaches the request that is open now, and progress never falls.
     pub fn progress(&mut self, line: &Line) -> Progress {
         #[derive(serde::Deserialize)]
         struct Report {
@@ -186,7 +186,7 @@ impl Flights {
         let first = Id::from_token(&params.token.to_string()).and_then(|token| self.tokens.get(&token));
         let Some(flight) = first.and_then(|first| self.calls.get_mut(first)) else { return Progress::Passes };
         if flight.task.is_some() && flight.modern {
-            // The extension has no progress of tasks.
+            // The task extension has no progress notifications.
             return Progress::Drops;
         }
         let mut changed = None;
@@ -207,7 +207,7 @@ impl Flights {
         }
     }
 
-    /// Whether so many calls are without an answer that no more are taken.
+    /// Whether too many calls wait for an answer to take more.
     pub fn is_full(&self) -> bool {
         self.calls.len() >= FLIGHTS
             && self.calls.values().filter(|flight| flight.wanted == Wanted::Yes).count() >= FLIGHTS
@@ -237,8 +237,7 @@ impl Flights {
         Some(flight)
     }
 
-    /// Everything in flight that somebody waits for, by the request that waits, the longest in flight first; nothing is in
-    /// flight afterwards.
+    /// Removes all calls in flight. Returns those that a host waits for, by the request that waits, oldest first.
     pub fn drain(&mut self) -> Vec<(Id, Box<Flight>)> {
         self.later.clear();
         self.tokens.clear();

@@ -1,4 +1,4 @@
-//! The list of tools that the host gets where a scope hides some: a page is cut once it was read. Reads no page itself.
+//! The list of tools that the host gets if a scope hides some: a page is cut after it was read. Reads no page itself.
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;
@@ -45,7 +45,7 @@ impl Gate {
         }
     }
 
-    /// Whether a tool as a page has it is in the scope. One that is not known exactly so is not.
+    /// Whether a tool as a page has it is in the scope. A tool that is not known with exactly this definition is not.
     fn is_offered(&self, tool: Option<&(String, Digest)>) -> bool {
         let Some((name, digest)) = tool else { return false };
         self.catalog.seen(name).is_some_and(|known| known.digest == *digest && known.offer == Offer::Listed)

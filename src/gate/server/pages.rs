@@ -1,5 +1,6 @@
-//! Pages of `tools/list` that were received and are read piece by piece: a server may send as many tools as it likes, and
-//! everything else must not wait for them. Owns what was asked and which page is read how far; learns nothing from it.
+//! Pages of `tools/list` that were received and are read piece by piece: a server may send as many tools as it likes,
+//! and everything else must not wait for them. Owns what was asked and how far each page was read; learns nothing from
+//! it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -70,13 +71,12 @@ pub struct Listing {
 
 /// A question of our own.
 pub struct Own {
-    /// Of all pages together.
+    /// For all pages together, in monotonic microseconds.
     pub until: u64,
     pub pages: usize,
     pub meta: Option<String>,
 }
 
-/// What a step came to.
 pub enum Step {
     /// There is nothing to read.
     Nothing,
@@ -84,7 +84,7 @@ pub enum Step {
     Tools(Vec<Tool>),
     /// A page is read to its end.
     End { listing: Option<Listing>, next_cursor: Option<String>, whole: Option<Whole> },
-    /// It is no page.
+    /// The answer is no page.
     NoPage(Option<Listing>),
 }
 
@@ -92,13 +92,13 @@ pub enum Step {
 pub enum ListReply {
     /// There is more to read before anything follows from it.
     Reading,
-    /// The host's page is read, and the host has it.
+    /// The host's page was read, and the host has it.
     Relayed,
-    /// The host's page under this id is read, or cannot be, and the host does not have it.
+    /// The host's page under this id was read, or cannot be read, and the host does not have it yet.
     Page(Result<(Id, Whole), Id>),
     /// Ours: there is another page to ask for.
     More(Question),
-    /// Ours: the whole list is known afresh. Waiting calls can be judged.
+    /// Ours: the whole list is known again. Waiting calls can be judged.
     Fresh,
     /// Ours: the server gave no list. Waiting calls are judged by what is known.
     Failed,
@@ -116,7 +116,7 @@ pub struct Named {
 pub enum Extent {
     #[default]
     All,
-    /// Some of it was beyond what is kept: the list never counts as whole.
+    /// Some of it did not fit into what is kept: the list never counts as whole.
     Some,
 }
 
@@ -131,10 +131,10 @@ impl Pages {
         self.relay
     }
 
-    /// Keeps a page until it is its turn; not a second answer to one question, nor more than a few.
+    /// Keeps a page until it is read, but no second answer to one question, and only a few pages.
     pub fn receive(&mut self, id: Id, failed: bool, line: Line) {
         if self.received.len() < MOST && !self.reads(&id) {
-            // What is too long to be read need not be kept.
+            // A page that is too long to be read need not be kept.
             let failed = failed || line.content().len() > LONGEST_PAGE;
             let line = if failed { Line::new(Vec::new()) } else { line };
             self.received.push_back(Received { id, failed, line });

@@ -1,5 +1,5 @@
-//! The question that the host puts to its user for us: at most one at a time, so that no burst of calls makes a burst of forms.
-//! Owns its id, and what it showed.
+//! The question that the host puts to its user for us: at most one at a time, so that no burst of calls makes a burst
+//! of forms. Owns the id of that question, and what its form showed.
 
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -7,25 +7,26 @@ use crate::wire::id::Id;
 /// Our questions to the host.
 #[derive(Debug)]
 pub struct Elicited {
-    /// What every id of ours begins with. A server that could tell it would put a question of its own under it, before ours.
+    /// What every id of ours begins with. A server that could guess an id would ask under it itself, before we do.
     prefix: String,
     asked: u64,
     open: Option<Open>,
 }
 
-/// The question that the host owes us the answer to, as a request of ours.
+/// The question that the host has not answered yet, as a request of ours.
 #[derive(Debug)]
 pub struct Open {
     pub id: String,
     pub form: ShownForm,
 }
 
-/// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and comes back with its state.
+/// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and its answer comes with
+/// the state.
 #[derive(Debug)]
 pub struct ShownForm {
     /// The held call.
     pub number: u64,
-    /// The record of the asking: another one is another card.
+    /// The entry of the record that the call was asked; a new card has a new entry.
     pub entry: u64,
     /// What the form shows.
     pub text: String,

@@ -1,5 +1,5 @@
-//! What became of the same call before, in this session: a host that gave up asks again, and the operator is to know. Owns
-//! what counts as the same call, and the words; decides nothing.
+//! What became of the same call before, in this session: a host that gave up may call again, and the operator should
+//! know. Owns what counts as the same call, and the words; decides nothing.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::wire::digest::Digest;
 /// How many ended calls are remembered, and for how long (milliseconds).
 const KEPT: usize = 64;
 const LASTS: i64 = 3_600_000;
-/// As many earlier calls a card names.
+/// How many earlier calls a card names.
 const NAMED: usize = 3;
 
 /// Calls that ended without having run, the latest last.
@@ -30,7 +30,7 @@ struct Ended {
 /// What became of the same call before it came again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Past {
-    /// The latest first, one line each; only some of many.
+    /// The latest first, one line each; at most [`NAMED`] from the history.
     pub lines: Vec<String>,
     /// How often it came before.
     pub times: usize,

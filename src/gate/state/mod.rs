@@ -30,21 +30,21 @@ use history::History;
 pub struct Log {
     /// Entries given out so far; the last one's id.
     pub entries: u64,
-    /// Why it takes no entries, until one gets through again.
+    /// Why the log takes no entries; cleared when it takes one again.
     pub trouble: Option<Arc<str>>,
-    /// What operators said of tools, by the entry that records it and is not in the log yet.
+    /// What operators said of tools, by the id of the entry that is to record it.
     pub pinnings: BTreeMap<u64, (Pinning, ConsoleId)>,
     /// Refused lines that are not recorded one by one.
     pub refusals: Refusals,
-    /// Lines that pass, and are recorded by their number.
+    /// Lines that pass and are only counted in the log.
     pub passed: Passed,
 }
 
-/// The calls that waited for a description, and are described a slice at a step.
+/// The calls that waited for a description and are described now, one slice in each step.
 #[derive(Debug)]
 pub struct Slices {
     pub by: ByServer,
-    /// The number of the first that is left, and of the last.
+    /// The number of the first call that is left.
     pub from: u64,
     pub to: u64,
 }
@@ -58,7 +58,7 @@ pub enum ByServer {
     NoList,
 }
 
-/// How the two ends of the pipe, and the wrapper itself, come to an end.
+/// Whether the host, the server and the wrapper itself have ended, and how.
 #[derive(Debug, Default)]
 pub struct Ends {
     /// Since when (monotonic microseconds) the host sends nothing more.
@@ -68,12 +68,12 @@ pub struct Ends {
     pub wrapper: WrapperEnd,
 }
 
-/// Whether the server takes lines.
+/// Whether the server reads what we write.
 #[derive(Debug, Default)]
 pub enum ServerEnd {
     #[default]
     Takes,
-    /// It takes nothing more, and still speaks.
+    /// It reads nothing more, but still writes.
     Deaf { how: String },
     /// It has ended. `how` is why nothing more was written to it.
     Ended { how: String },
@@ -100,16 +100,15 @@ pub enum WrapperEnd {
 #[derive(Debug, Default)]
 pub struct Host {
     pub lifecycle: Lifecycle,
-    /// Its unanswered requests that are no calls.
+    /// Its unanswered requests other than calls.
     pub plain_ids: BTreeSet<Id>,
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,
     /// The request whose answer says what the server can do.
     pub introduction: Option<Id>,
-    /// What the log has of that answer.
+    /// What the log last recorded of that answer.
     pub introduced: Option<Value>,
-    /// Whether it shows forms for us.
     pub forms: Forms,
     pub server_tasks: ServerTasks,
     /// Its calls that did not run.
@@ -133,7 +132,7 @@ pub enum HostRecord {
     Made,
 }
 
-/// What rules on calls, and what its rates count.
+/// The policy, and the calls that its rates count.
 #[derive(Debug)]
 pub struct Rules {
     pub policy: Arc<Policy>,
@@ -143,7 +142,7 @@ pub struct Rules {
     pub recent: Recent,
 }
 
-/// The consoles that look on, and the figures they are shown.
+/// The attached consoles, and the numbers that they show.
 #[derive(Debug, Default)]
 pub struct Consoles {
     pub attached: usize,
@@ -158,7 +157,7 @@ pub enum ServerTasks {
     OfCalls,
 }
 
-/// The time as the gate was told it.
+/// The times that the gate has to remember.
 #[derive(Debug)]
 pub struct Clock {
     /// When the gate is woken next (monotonic microseconds).
@@ -178,7 +177,7 @@ impl Rules {
         Self { restricts_methods: policy.restricts_methods(), policy, recent: Recent::default() }
     }
 
-    /// Another policy rules from now on; what was counted under the one before still counts.
+    /// Replaces the policy; calls that were counted under the old one still count.
     pub fn replace(&mut self, policy: Arc<Policy>) {
         self.restricts_methods = policy.restricts_methods();
         self.policy = policy;
@@ -186,7 +185,7 @@ impl Rules {
 }
 
 impl ServerEnd {
-    /// Why the server takes nothing more; `None` while it does.
+    /// Why the server reads nothing more; `None` while it does.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Takes => None,

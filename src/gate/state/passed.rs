@@ -11,13 +11,13 @@ use crate::wire::words::words;
 
 /// Microseconds in which lines are counted before they are recorded.
 const WINDOW: u64 = 30_000_000;
-/// How many methods are counted apart in one window; what comes beyond is counted together.
+/// How many methods are counted separately in one window; the others are counted together.
 const METHODS: usize = 64;
-/// As much of a method is kept, in characters.
+/// How many characters of a method are kept.
 const LONGEST: usize = 128;
-/// So many payloads of one method leave a digest each; all of them leave one together.
+/// For how many payloads of one method a digest each is kept, beside one digest over all of them.
 const DIGESTS: usize = 16;
-/// So many requests that change something are recorded one by one in a session; the rest is only counted.
+/// How many requests that change something are recorded one by one in a session; the rest is only counted.
 const SINGLE: u32 = 256;
 
 words! {
@@ -49,8 +49,8 @@ struct Count {
 }
 
 impl Passed {
-    /// Counts a line at `now` (monotonic microseconds); `payload` is the digest of a notification. Gives the time when the
-    /// window ends, where it begins with this line.
+    /// Counts a line at `now` (monotonic microseconds); `payload` is the digest of a notification. Returns the time
+    /// when the window ends, if it begins with this line.
     pub fn take(
         &mut self,
         now: u64,
@@ -88,7 +88,7 @@ impl Passed {
         self.since.map(|since| since + WINDOW)
     }
 
-    /// What was counted since the last record, for the next one; the window starts anew. `None` where nothing was.
+    /// Takes what was counted since the last record, for the next one; `None` if nothing was.
     pub fn drain(&mut self) -> Option<Value> {
         self.since = None;
         let row = |((from, form, method), count): ((&str, &str, String), Count)| {

@@ -1,13 +1,13 @@
-//! Refused lines as the log has them: the first ones of each reason whole, a run of more as one counted record. Else a
-//! host that sends nothing but garbage would fill the disk, and calls would be refused for want of a record.
+//! Refused lines as the log has them: the first ones of each reason whole, a run of more as one counted record.
+//! Otherwise a host that sends nothing but garbage would fill the disk, and calls would fail for want of a record.
 
 use crate::wire::message::Refusal;
 
-/// So many of one reason are recorded whole, each [`WINDOW`] anew.
+/// How many lines of one reason are recorded whole in each [`WINDOW`].
 const WHOLE: u64 = 20;
 /// Microseconds in which a run is counted before it is recorded.
 const WINDOW: u64 = 10_000_000;
-/// How many reasons are listed one by one; what comes beyond is counted together.
+/// How many reasons are counted separately; the others are counted together.
 const REASONS: usize = 64;
 
 /// The runs of this moment, by reason, in the order they began.
@@ -33,7 +33,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
     Whole,
-    /// With its run, at this time (monotonic microseconds) at the latest.
+    /// Recorded with its run, at this time (monotonic microseconds) at the latest.
     Counted {
         by: u64,
     },
@@ -63,7 +63,7 @@ impl Refusals {
         Recorded::Counted { by: run.since + WINDOW }
     }
 
-    /// The runs whose time is over; their reasons start anew.
+    /// Removes the runs whose time is over, and returns them.
     pub fn due(&mut self, now: u64) -> Vec<Run> {
         let over = |run: &Run| run.since + WINDOW <= now;
         self.runs.extract_if(.., |(_, run)| over(run)).map(|(_, run)| run).filter(|run| run.lines > 0).collect()

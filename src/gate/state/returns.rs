@@ -1,5 +1,5 @@
-//! What hosts are to come back for: the calls they wait for with a state of ours, by that state. Each state counts once, for a
-//! while, and for the same call of the same host. Decides nothing.
+//! The calls for which hosts must come back with a state of ours, by that state. Each state counts once, for a while,
+//! and for the same call of the same host. Decides nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::line::Line;
 
-/// Everything that hosts are to come back for.
 #[derive(Debug, Default)]
 pub struct Returns {
     /// By their states, each with its place in the order these were given.
@@ -19,7 +18,7 @@ pub struct Returns {
     last: u64,
 }
 
-/// What one host is to come back for.
+/// What one host must come back for.
 #[derive(Debug)]
 pub struct Return {
     pub ticket: Arc<str>,
@@ -35,7 +34,7 @@ pub struct Return {
     pub client: Option<(String, String)>,
 }
 
-/// What the host gets.
+/// What the host gets when it comes back.
 #[derive(Debug)]
 pub enum Owed {
     /// It waits on for the held call of this number.
@@ -45,8 +44,8 @@ pub enum Owed {
 }
 
 impl Return {
-    /// Whether a request is the one that is waited for: the same call, by the same host, with nothing added but the answer to
-    /// our form, which goes no further.
+    /// Whether a request is the expected one: the same call, by the same host, with nothing added but the answer to our
+    /// form, which goes no further.
     pub fn fits(&self, call: &Call) -> bool {
         let is_nothing =
             |text: &str| serde_json::from_str(text).is_ok_and(|object: Map<String, Value>| object.is_empty());
@@ -65,7 +64,7 @@ impl Returns {
         self.by_state.insert(state, (self.last, what));
     }
 
-    /// What a state is for. It counts no longer.
+    /// Takes what a state is for; the state no longer counts.
     pub fn take(&mut self, state: &str) -> Option<Return> {
         self.by_state.remove(state).map(|(_, what)| what)
     }

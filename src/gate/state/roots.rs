@@ -14,7 +14,7 @@ use crate::wire::id::Id;
 
 /// How many unanswered questions of the server are remembered.
 const MOST: usize = 16;
-/// As much of an address is shown, in characters.
+/// How many characters of an address are shown.
 const ADDRESS: usize = 200;
 /// How many roots are kept.
 const MOST_ROOTS: usize = 256;
@@ -50,7 +50,8 @@ impl DeclaredRoots {
         let roots = answer.pointer_mut("/result/roots").map(Value::take).unwrap_or_default();
         if let Ok(roots) = serde_json::from_value::<Vec<Root>>(roots) {
             let roots = roots.iter().take(MOST_ROOTS);
-            // A root that did not count would leave every address unchecked: it ends where the strictest reader ends it.
+            // Without a root no address is checked, so one with `?` or `#` counts: it ends there, as for the strictest
+            // reader.
             let folder = |root: &Root| request::path_of(root.uri.split(['?', '#']).next()?);
             self.roots = roots.filter_map(|root| words(&folder(root)?)).collect();
         }
@@ -76,7 +77,7 @@ impl DeclaredRoots {
         if self.roots.is_empty() {
             return None;
         }
-        // Where the home of the server is, only the server knows.
+        // Only the server knows where its home folder is.
         let is_home = |path: &str| path == "~" || path.starts_with("~/");
         let outside = |path: &str| is_home(path) || words(path).is_some_and(|path| !self.holds(&path));
         let named = named::path_arguments(arguments);
@@ -94,7 +95,7 @@ impl DeclaredRoots {
     }
 }
 
-/// The words of an absolute path, `..` taken as it is written; `None` for any other path.
+/// The names in an absolute path, with `..` resolved by the text alone; `None` for any other path.
 fn words(path: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     for word in path.strip_prefix('/')?.split('/') {

@@ -1,5 +1,5 @@
-//! The tasks that hosts were given for calls that wait: by our id of each how far it is, and for how long it is kept. Bounded in
-//! number and in bytes. Decides nothing.
+//! The tasks that hosts were given for calls that wait: how far each is, and for how long it is kept, by our id.
+//! Bounded in number and in bytes. Decides nothing.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::wire::task::{Form, Status};
 /// What our ids begin with: a request about such a task never reaches the server, unless the server is a wrapper too and gave
 /// the id.
 pub const PREFIX: &str = "mcp-approve-task-";
-/// So many tasks are kept at once; a call beyond is held as if its host could not poll.
+/// How many tasks are kept at once; a further call is held as if its host could not poll.
 const TASKS: usize = 256;
-/// So many bytes of results are kept until their hosts fetch them.
+/// How many bytes of results are kept until their hosts fetch them.
 const KEPT: usize = 64 << 20;
-/// So many requests wait for the end of one task, and so many bytes of them for the ends of all.
+/// How many requests may wait for the end of one task, and how many bytes of requests for the ends of all tasks.
 const WAITING: usize = 16;
 const WAITING_BYTES: usize = 4 << 20;
-/// So many ids of the server's that begin as ours do, and tools that no task is made for, are remembered.
+/// How many of the server's ids that begin like ours, and of the tools that no task is made for, are remembered.
 const REMEMBERED: usize = 256;
 
 /// All tasks that hosts were given.
@@ -30,9 +30,9 @@ pub struct Tasks {
     given: Vec<(Arc<str>, Task)>,
     /// Requests that went to the server under its own id of a task, and our id of it.
     forwarded: HashMap<Id, Arc<str>>,
-    /// The server's own tasks whose ids begin as ours do.
+    /// The ids of the server's own tasks that begin like ours.
     foreign: VecDeque<String>,
-    /// Tools that ask for more before they answer, which a task of ours has no place for.
+    /// Tools that ask for more input before they answer, which our tasks cannot do.
     asking: HashSet<String>,
 }
 
@@ -61,7 +61,7 @@ pub enum Progress {
     Runs(Id),
     /// The server has made a task of its own of it, under this id.
     Theirs(String),
-    /// It is over; this is what its request would have been answered.
+    /// It is over; this is the answer that its request would have had.
     Over(Line, Status),
 }
 
@@ -95,21 +95,21 @@ impl Tasks {
         self.given.iter().map(|(_, task)| task)
     }
 
-    /// It is kept until this time, which is so many milliseconds after its beginning.
+    /// Keeps a task until this time, which is `ttl_ms` after it was created.
     pub fn keep(&mut self, id: &str, until: u64, ttl_ms: u64) {
         if let Some(task) = self.get_mut(id) {
             (task.until, task.ttl_ms) = (until, ttl_ms);
         }
     }
 
-    /// It is kept until this time at least, whatever time its host was given.
+    /// Keeps a task until this time at least, whatever time its host was given.
     pub fn keep_beside(&mut self, id: &str, until: u64) {
         if let Some(task) = self.get_mut(id) {
             task.until = task.until.max(until);
         }
     }
 
-    /// It goes on; the requests that waited come out where the server has a task of its own now.
+    /// Sets how far a task is; returns the requests that waited, if they can be answered or passed on now.
     pub fn advance(&mut self, id: &str, progress: Progress, now: i64) -> Vec<Plain> {
         let Some(task) = self.get_mut(id) else { return Vec::new() };
         if let Progress::Over(..) = task.progress {
@@ -122,13 +122,13 @@ impl Tasks {
         }
     }
 
-    /// Whether the answer fits beside those that are kept.
+    /// Whether one more answer of this size can be kept.
     pub fn has_room(&self, more: usize) -> bool {
         let kept: usize = self.all().map(Task::bytes).sum();
         kept + more <= KEPT
     }
 
-    /// Lets a request wait for the end of a task; it comes back where too many wait.
+    /// Lets a request wait for the end of a task; returns it if too many wait.
     pub fn wait(&mut self, id: &str, request: Plain) -> Result<(), Plain> {
         let bytes = |one: &Plain| one.line().bytes().len();
         let waiting: usize = self.all().flat_map(|task| &task.waiting).map(bytes).sum();
@@ -147,7 +147,7 @@ impl Tasks {
         self.all().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
     }
 
-    /// The host waits no more under this id; whether it did.
+    /// The host no longer waits under this id; returns whether it did.
     pub fn stop_waiting(&mut self, id: &Id) -> bool {
         let mut found = false;
         for (_, task) in &mut self.given {
@@ -168,7 +168,7 @@ impl Tasks {
         has_room
     }
 
-    /// Only requests whose answers the server still owes are remembered: one that was denied never reached it.
+    /// Forgets the requests that the server will not answer: one that was denied never reached it.
     pub fn keep_owed(&mut self, is_owed: impl Fn(&Id) -> bool) {
         self.forwarded.retain(|request, _| is_owed(request));
     }
@@ -193,7 +193,7 @@ impl Tasks {
         self.given.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
     }
 
-    /// The server has a task whose id begins as ours do: it is a wrapper too.
+    /// The server has a task whose id begins like ours: the server is a wrapper too.
     pub fn note_foreign(&mut self, id: &str) {
         if !self.is_foreign(id) {
             if self.foreign.len() >= REMEMBERED {
@@ -218,7 +218,7 @@ impl Tasks {
         self.asking.contains(tool)
     }
 
-    /// Whether the server owes an answer that must be kept whole, or be changed.
+    /// Whether an answer of the server is due that must be read whole or changed.
     pub fn changes_answers(&self) -> bool {
         !self.forwarded.is_empty() || self.all().any(|task| matches!(task.progress, Progress::Runs(_)))
     }
@@ -249,7 +249,7 @@ impl Task {
     }
 }
 
-/// Whether a line of the server's is as the server wrote it.
+/// Whether a line of the server was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
     No,

@@ -2,14 +2,14 @@
 
 use similar::{ChangeTag, TextDiff};
 
-/// More than this is not compared line by line, in bytes of both texts.
+/// How long two texts may be together to be compared line by line, in bytes.
 const COMPARED: usize = 1 << 20;
-/// Nor what needs more steps to tell that it is much alike: texts without a common line cost the square of their lines.
+/// How many steps the check for likeness may take: texts without a common line cost the square of their lines.
 const STEPS: usize = 4 << 20;
-/// How many lines may come and go.
+/// How many lines may be added and removed.
 const CHANGED: usize = 4_000;
 
-/// Lines that come and lines that go; `None` where the texts are too long, or too unlike, to be compared.
+/// How many lines were added and removed; `None` if the texts are too long, or too unlike, to be compared.
 pub fn lines_changed(old: &str, new: &str) -> Option<(usize, usize)> {
     if old.len() + new.len() > COMPARED || !is_close(old, new) {
         return None;
@@ -23,7 +23,7 @@ pub fn lines_changed(old: &str, new: &str) -> Option<(usize, usize)> {
 fn is_close(old: &str, new: &str) -> bool {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let most = CHANGED.min(old.len() + new.len());
-    // By diagonal, shifted so that none is negative: how far into the old text so many changes lead.
+    // How far into the old text so many changes lead, by diagonal, shifted so that no index is negative.
     let middle = most + 1;
     let mut far = vec![0usize; 2 * most + 3];
     let mut steps = 0;

@@ -19,14 +19,14 @@ const EDITS: [(&str, &str); 5] = [
     ("old_string", "new_string"),
     ("search", "replace"),
 ];
-/// How many bytes are copied to tell what a call writes: edits that replace a letter by a book grow without end.
+/// How many bytes may be copied to find out what a call writes: edits that replace a letter by a book grow without end.
 const WORK: usize = 128 << 20;
 
 /// Writes in the order of the arguments: a second edit of one file is made to what the first leaves there.
 pub(super) struct Writing<'a> {
     action: Action,
     written: HashMap<&'a str, String>,
-    /// Bytes that may still be copied; what would take more is not told.
+    /// Bytes that may still be copied; a change that needs more is not shown.
     work: usize,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Writing<'a> {
     /// The changes of the paths that are in one object of the arguments.
     pub(super) fn group(&mut self, object: &Value, facts: &[&'a Facts]) -> Vec<Change<'a>> {
         let Some(fields) = object.as_object() else { return Vec::new() };
-        // One content for a list of paths goes to each of them; else the first is where it goes.
+        // One content for a list of paths goes to each of them; otherwise it goes to the first.
         let count = facts.iter().take_while(|one| is_listed(one)).count().max(1);
         facts.iter().take(count).filter_map(|target| self.one(fields, target)).collect()
     }
@@ -79,7 +79,7 @@ impl<'a> Writing<'a> {
             let mut new = old.clone().into_owned();
             let all = fields.get("replace_all").and_then(Value::as_bool) == Some(true);
             for (i, (from, to)) in edits.iter().enumerate() {
-                // Looked through before it is copied: whatever comes of it, each edit costs so much.
+                // The text is searched before it is copied, so each edit costs this much even if it does not match.
                 self.spend(new.len())?;
                 let count = match (from.is_empty(), all) {
                     (true, _) => 0,
@@ -111,7 +111,7 @@ impl<'a> Writing<'a> {
         })
     }
 
-    /// Takes so much from the work that is left; `None` where that is not enough, and from then on.
+    /// Takes this much from the work that is left; `None` once it is used up.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         let left = self.work.checked_sub(bytes);
         self.work = left.unwrap_or_default();
@@ -119,8 +119,8 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Whether nothing but the path and these says what is written: a mode, an offset, a dry run or a word that we do not know
-/// makes another change of it. Closed: what is listed here changes nothing.
+/// Whether only the path and the `named` arguments say what is written: a mode, an offset, a dry run or a word that we
+/// do not know could change it. Only arguments that are known to change nothing may be beside them.
 fn accounts_for(fields: &Map<String, Value>, named: &[&str], target: &Facts) -> bool {
     let path = target.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default();
     fields.iter().all(|(name, value)| named.contains(&name.as_str()) || name == path || is_plain(name, value))
@@ -145,7 +145,7 @@ pub(super) fn outside_is_plain(arguments: &Value, facts: &[Facts]) -> bool {
     fields.iter().all(|(name, value)| leads(name) || is_content(name) || is_plain(name, value))
 }
 
-/// Whether an argument says what is the case without it.
+/// Whether an argument changes nothing: without it the call would do the same.
 fn is_plain(name: &str, value: &Value) -> bool {
     const OFF: [&str; 8] = ["append", "dry_run", "dryRun", "preview", "create_only", "exclusive", "prepend", "insert"];
     const FOLDERS: [&str; 5] = ["create_dirs", "create_parents", "mkdirs", "make_dirs", "create_directories"];
