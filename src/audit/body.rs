@@ -55,7 +55,7 @@ impl BodyWriter {
         text(out, r#","ticket":"#, entry.ticket.as_deref());
         self.subject.push(out, |kept| kept.is_of(entry), |out| Subject::write(entry, redactor, out));
         if Ruled::NONE.is_of(entry) {
-            // Of every outcome, between two calls that were ruled alike.
+            // So for every outcome. What is kept stays that of the last ruled call, which the next one often repeats.
             out.push_str(r#","ruling":null,"verdict":null,"by":null,"rule":null"#);
         } else {
             self.ruled.push(out, |kept| kept.is_of(entry), |out| Some(Ruled::write(entry, out)));
@@ -155,7 +155,7 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// Appends the members; `write` writes them where they are not the same, and says what they are, if they may be kept.
+    /// Appends the members: as kept if they are the same, otherwise by `write`, which returns what may be kept.
     fn push(
         &mut self,
         out: &mut String,
@@ -212,7 +212,7 @@ impl Subject {
             && self.identity == entry.identity
     }
 
-    /// Not kept where a secret was hidden, for the next one may be hidden with another key, or where it is long.
+    /// Nothing is kept of a hidden secret, which the next entry may hide with another key, nor of a long text.
     fn write(entry: &Entry, redactor: &Redactor, out: &mut String) -> Option<Self> {
         let target = entry.target.as_deref().map(|target| redactor.text(target));
         text(out, r#","tool":"#, entry.tool.as_deref());

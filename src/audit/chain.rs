@@ -7,7 +7,7 @@
 
 use crate::wire::digest::{Digest, Hasher};
 
-/// What is before the first record.
+/// The link before the first record.
 pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genesis");
 
 /// The random name of a journal, or of whoever else writes to the log.
@@ -121,7 +121,7 @@ impl Verifier {
     }
 }
 
-/// Checks a row of a journal, the entries of one commit a line each; the head it makes after `head`.
+/// Checks a row of a journal, which holds the entries of one commit, one a line; returns the head after it.
 ///
 /// # Errors
 /// How the chain breaks here.
@@ -134,7 +134,7 @@ pub fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     body.strip_suffix(b"\n").unwrap_or(body).split(|&byte| byte == b'\n')
 }
 
-/// The head that `next` makes of a row, where it is the next one and carries that link.
+/// The head after a row, if the row is the next one and carries the link that `next` makes.
 fn follow(head: Head, row: &Row<'_>, next: impl FnOnce(&Writer) -> Head) -> Result<Head, Break> {
     let expected = head.seq.saturating_add(1);
     if u64::try_from(row.seq) != Ok(expected) {

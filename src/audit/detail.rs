@@ -29,7 +29,7 @@ impl Detail {
 
     /// Adds a member.
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
-        // A value always serialises; should it not, the member says so by having none.
+        // A value always serialises; should it not, the member is null.
         self.add_json(name, &serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned()));
     }
 
@@ -86,7 +86,7 @@ impl Detail {
         if self.json.is_empty() { "{}" } else { &self.json }
     }
 
-    /// Whether all of it is ours, where it is of an outcome.
+    /// Whether all members are among [`OURS`]: in an outcome, none of these needs redaction.
     pub(super) fn is_ours(&self) -> bool {
         !self.is_foreign
     }

@@ -1,10 +1,10 @@
-//! What figures need of a record: when, of what, and what happened. Pure; counts nothing.
+//! What counts need of a record: when, for which call, and what happened. Pure; counts nothing.
 
 use super::fields::{Call, Fields};
 use super::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 
-/// What figures need of a record.
+/// What counts need of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Fact<'a> {
     /// Milliseconds since 1970, UTC.

@@ -13,11 +13,11 @@ use super::redact::push_string;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
-/// A record, kept.
+/// An owned record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub seq: i64,
-    /// 64 hex characters, where it has the form of a link.
+    /// `None` if the stored link has not the form of one.
     pub link: Option<Digest>,
     pub body: String,
 }
@@ -86,7 +86,7 @@ words! {
 }
 
 impl Field {
-    /// Whether the index has it among what many records have in common.
+    /// Whether the index keeps the field in a shape, which many records have in common.
     pub fn is_in_shape(self) -> bool {
         !self.is_of_call() && !matches!(self, Self::Target | Self::Operator | Self::Reason | Self::Agent)
     }
@@ -112,7 +112,7 @@ pub struct Call {
 pub struct JudgedDetail {
     /// `MUTATES|CREATE|ACK`.
     pub words: String,
-    /// Of a request other than `tools/call`.
+    /// The method of a request other than `tools/call`.
     pub method: Option<String>,
     /// How sure it was that a PURE tool only reads; empty in old records.
     pub confidence: String,
@@ -129,7 +129,7 @@ pub struct HazardDetail {
     pub what: String,
 }
 
-/// The details of an outcome or a fault that figures need.
+/// The details of an outcome or a fault that counts need.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CountedDetail<'a> {
@@ -164,7 +164,7 @@ impl Call {
 }
 
 impl Record {
-    /// A row, kept.
+    /// An owned copy of a row.
     pub fn new(row: &Row<'_>) -> Self {
         Self {
             seq: row.seq,

@@ -23,7 +23,7 @@ use words::Numbered;
 pub use segment::{SEGMENT, Summary};
 pub use words::Shape;
 
-/// Segments that a command takes in before it answers: about a second's work.
+/// How many segments a command adds to the index before it answers: about a second's work.
 const AT_ONCE: usize = 24;
 
 /// The index of one log, open.
@@ -47,7 +47,7 @@ pub enum Step {
 /// What a search asks of the index, ready for any segment.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// By number of the shape; later shapes are wanted.
+    /// Whether each shape is wanted, by number; shapes that were added later are.
     shapes: Vec<bool>,
     sessions: Vec<bool>,
     since: i64,
@@ -100,7 +100,7 @@ impl Index {
         if index.is_of(reader) { Ok(index) } else { Err(Unusable::Shape) }
     }
 
-    /// Whether the log is still the one it was made of: links bind everything before them.
+    /// Whether the log is still the one that it was made from: a link binds everything before it.
     pub fn is_of(&self, reader: &Reader) -> bool {
         let Some(last) = self.segments.checked_sub(1) else { return true };
         let Ok(Some(link)) = self.db.link(last) else { return false };
@@ -114,7 +114,7 @@ impl Index {
 
     /// Takes in what other readers have added.
     fn catch_up(&mut self) -> Result<(), Unusable> {
-        // The database has a segment's words before the segment.
+        // Counted before the words are read: the database gets a segment's words before the segment.
         let segments = self.db.segments()?;
         for text in self.db.words("shape", self.shapes.len())? {
             self.shapes.push(serde_json::from_str(&text).map_err(|_| Unusable::Shape)?);
@@ -186,7 +186,7 @@ impl Index {
         }
     }
 
-    /// The numbers of the records of one segment that can be wanted, in order; no other one of it is. `None`: the index
+    /// The numbers of the records of one segment that can be wanted, in order; no others of it can. `None`: the index
     /// is of no use any more.
     pub fn named(&self, segment: u64, ask: &Ask) -> Option<Vec<u64>> {
         self.look(segment, ask).inspect_err(|why| tracing::debug!(%why, "the index of the log cannot be read")).ok()
@@ -203,7 +203,7 @@ impl Index {
         for need in &ask.needs {
             blocks = need.holds(blocks, &mut mask)?;
         }
-        // An odd record has no time, and whoever compares it may want it whatever its text.
+        // An odd record has no time, and may be wanted whatever its text.
         if blocks == 0 && earliest > i64::MIN {
             return Ok(Vec::new());
         }
@@ -237,7 +237,7 @@ impl Index {
         self.db.note(name).ok().flatten()
     }
 
-    /// Notes something that another reader of this log may need. That it could not is no loss.
+    /// Notes something that another reader of this log may need. A failure does no harm.
     pub fn set_note(&self, name: &str, text: &str) {
         if let Err(why) = self.db.set_note(name, text) {
             tracing::debug!(%why, "nothing was noted in the index of the log");

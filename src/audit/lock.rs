@@ -1,8 +1,8 @@
 //! The lock file between all wrappers: one writes at a time, in the order they came. Knows nothing of what is written.
 //!
 //! SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones; asking again and again, as a
-//! hundred wrappers would, leaves no time for the one that writes. So whoever finds the lock taken is in the
-//! kernel's queue: on a thread of its own, because that wait has no end, and this one must.
+//! hundred wrappers would, leaves no time for the one that writes. So a wrapper that finds the lock taken waits in the
+//! kernel's queue, on a separate thread: the kernel's wait has no time limit, and the wrapper's must have one.
 
 use std::cell::OnceCell;
 use std::fs::{File, Metadata, OpenOptions};
@@ -19,11 +19,11 @@ use rustix::fs::{FlockOperation, flock};
 use super::error::StoreError;
 use super::place::{beside, failed, linked};
 
-/// How long to be in the queue while the log does not change: a wrapper that was stopped while it held the lock must not
-/// keep all others from answering their hosts.
+/// How long to wait while the log does not change: a wrapper that was stopped while it held the lock must not keep all
+/// others from answering their hosts.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to be in it however much the log changes: hosts commonly give up on a call after sixty seconds, and are to hear
-/// the reason before.
+/// How long to wait at most, however much the log changes: hosts commonly give up on a call after sixty seconds, and
+/// should learn the reason before.
 const AT_MOST: Duration = Duration::from_secs(40);
 
 /// The lock of one log.
@@ -31,16 +31,16 @@ const AT_MOST: Duration = Duration::from_secs(40);
 pub(super) struct Lock {
     file: File,
     path: PathBuf,
-    /// What changes while others get on: the write-ahead log, and the folder of the journals.
+    /// What changes while others make progress: the write-ahead log, and the folder of the journals.
     signs: [PathBuf; 2],
     queue: OnceCell<Queue>,
 }
 
-/// The lock, held until dropped, and by no one once this process is dead.
+/// The lock, held until dropped; the kernel frees it when this process dies.
 pub(super) struct Held<'a>(&'a File);
 
-/// The thread that waits, and the descriptor it waits with: one of its own, because a descriptor that was given up
-/// waiting for may still get the lock, and must not take it from whoever has it by then.
+/// The thread that waits, and the descriptor it waits with: a separate one, because a wait that was given up may still
+/// end with the lock, and releasing that one must not release a lock that was taken here meanwhile.
 #[derive(Debug)]
 struct Queue {
     ask: Sender<SyncSender<io::Result<()>>>,
@@ -56,24 +56,24 @@ impl Lock {
         Ok(Self { file, path, signs, queue: OnceCell::new() })
     }
 
-    /// Takes the lock, waiting forty seconds while others get on, and ten seconds for one that does not.
+    /// Takes the lock, waiting forty seconds while others make progress, and ten seconds while none does.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         let mut seen = self.signs();
         self.hold_while(PATIENCE, AT_MOST, || std::mem::replace(&mut seen, self.signs()) != seen)
     }
 
-    /// Takes the lock, waiting so long at most.
+    /// Takes the lock, waiting for `patience` at most.
     pub(super) fn hold_within(&self, patience: Duration) -> Result<Held<'_>, StoreError> {
         self.hold_while(patience, patience, || false)
     }
 
-    /// What is seen of the work of others.
+    /// The sizes and times that change with the work of others.
     fn signs(&self) -> [Option<(u64, i64, i64)>; 2] {
         let sign = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());
         self.signs.each_ref().map(|path| std::fs::metadata(path).ok().map(sign))
     }
 
-    /// Takes the lock, waiting so long, and as long again while `goes_on`, until it is `at_most`.
+    /// Takes the lock, waiting for `patience`, and again for as long while `goes_on`, up to about `at_most`.
     fn hold_while(
         &self,
         patience: Duration,
@@ -114,7 +114,7 @@ impl Queue {
         let file = Arc::new(file);
         let (ask, asked) = mpsc::channel();
         let waits = Arc::clone(&file);
-        // It ends with its lock, or, should the lock never come free, with the process.
+        // The thread ends with its [`Lock`], or, should the lock never become free, with the process.
         thread::Builder::new().name("audit lock".to_owned()).spawn(move || wait_each_time(&waits, &asked))?;
         Ok(Self { ask, file })
     }
@@ -126,12 +126,12 @@ impl Queue {
         mut goes_on: impl FnMut() -> bool,
     ) -> Result<io::Result<()>, RecvTimeoutError> {
         let until = Instant::now() + at_most;
-        // Without room: what arrives was taken, and what no one waits for any more is known to the sender.
+        // Without a buffer: what is sent was received, and the sender learns when no one waits any more.
         let (tell, comes) = mpsc::sync_channel(0);
         self.ask.send(tell).map_err(|_| RecvTimeoutError::Disconnected)?;
         loop {
             match comes.recv_timeout(patience) {
-                // It keeps its place in the queue.
+                // The thread keeps its place in the kernel's queue.
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until && goes_on() => {}
                 came => return came,
             }
@@ -139,7 +139,7 @@ impl Queue {
     }
 }
 
-/// Waits for the lock each time it is asked to, and gives it back where it came too late.
+/// Waits for the lock each time it is asked to, and releases it if it came too late.
 fn wait_each_time(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
     while let Ok(tell) = asked.recv() {
         let taken = loop {
@@ -156,7 +156,7 @@ fn wait_each_time(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // It can only fail for a closed descriptor, and then the lock is gone too.
+        // This can only fail for a closed descriptor, and then the lock is released too.
         let _ = flock(self.0, FlockOperation::Unlock);
     }
 }
@@ -171,7 +171,7 @@ fn open(path: &Path) -> Result<File, StoreError> {
 mod tests {
     use super::{Duration, FlockOperation, Lock, StoreError, flock, open};
 
-    /// Others may go on without end: whoever waits hears of it, and takes nothing later.
+    /// Others may go on without end: the wait ends with an error all the same, and takes no lock later.
     #[test]
     fn a_turn_that_does_not_come_is_given_up_though_the_log_changes() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Facts, in order, for good. No update, no delete.
+//! The audit log: facts, in order, kept for good. Nothing in it is ever updated or deleted.
 
 pub mod body;
 pub mod chain;

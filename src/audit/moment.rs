@@ -17,7 +17,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// For somebody who reads times in UTC.
+    /// A clock that shows times in UTC.
     pub const fn utc(now: i64) -> Self {
         Self { now, offset: 0 }
     }
@@ -102,7 +102,7 @@ impl FromStr for Since {
             _ => {}
         }
         for (unit, millis) in UNITS {
-            // Not `+5m`: that would be a moment to come.
+            // Not `+5m`: that would be a moment in the future.
             if let Some(number) = text.strip_suffix(*unit).filter(|number| !number.starts_with('+'))
                 && let Ok(number) = number.parse::<u32>()
             {

@@ -1,4 +1,4 @@
-//! Numbers of which a middle is wanted: all of them, or only how many there are of each size. Pure.
+//! Numbers whose median or quantiles are wanted: kept one by one, or only counted by size. Pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,13 +28,13 @@ impl Numbers for Exact {
 }
 
 impl Exact {
-    /// The least of the numbers that `percent` of all do not exceed, as a [`Histogram`] counts; `None` when there is none.
+    /// The least number that `percent` of all numbers do not exceed; `None` when there is none.
     pub fn quantile(&self, percent: usize) -> Option<u64> {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         (!self.0.is_empty()).then(|| self.at(rank - 1))
     }
 
-    /// The one in the middle, or the mean of the two there; `None` when there is none.
+    /// The number in the middle, or the mean of the two in the middle; `None` when there is none.
     #[expect(clippy::cast_precision_loss, reason = "that many microseconds are 285 years")]
     pub fn median(&self) -> Option<f64> {
         let last = self.0.len().checked_sub(1)?;

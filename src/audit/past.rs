@@ -58,7 +58,7 @@ impl Gathering {
         Self { order, asked: HashMap::new(), decided: HashMap::new() }
     }
 
-    /// Takes a record; gives the call that is whole with it, where it is wanted.
+    /// Takes a record; returns the call that it completes, if that call is wanted.
     pub fn take(&mut self, row: &Row<'_>, wanted: Option<Wanted<'_>>) -> Option<PastCall> {
         let fields = Fields::of(row.body)?;
         let asks = match fields.kind()? {
@@ -152,7 +152,7 @@ fn ended(fields: &Fields<'_>) -> Ended {
         Some(VerdictWord::Approve) => Ended::Ran,
         Some(VerdictWord::Deny) => match fields.by() {
             Some(By::Expiry | By::Cancel | By::Shutdown | By::Fault) => Ended::Unanswered,
-            // Who is not known may have been a person.
+            // If it is unknown who decided, it may have been a person.
             Some(By::Default | By::Rule | By::Operator | By::Approver | By::Scope | By::Observe | By::Elicitation)
             | None => Ended::Refused,
         },
@@ -169,7 +169,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     let identity = words.parse::<Identity>().ok()?;
     let hazard = |HazardDetail { hazard, what }| Some(Hazard { kind: HazardKind::from_word(&hazard)?, what });
     let hazards = hazards.into_iter().filter_map(hazard).collect();
-    // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
+    // The tool's definition is not in the record, and may have explained more arguments: then these lists differ.
     let analyses = if method.is_none() { arguments::found(None, &arguments) } else { Vec::new() };
     let then = evidence.iter().filter(|line| line.starts_with("arguments "));
     let analysed = then.eq(&analyses.iter().map(|one| one.evidence().to_string()).collect::<Vec<_>>());

@@ -49,7 +49,7 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What NOFOLLOW makes of a link, in words.
+/// The error that NOFOLLOW gives for a symbolic link, in words.
 pub(super) fn linked(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ELOOP) { io::Error::other("it is a link") } else { error }
 }
@@ -122,8 +122,8 @@ fn folder(db: &Path) -> &Path {
     }
 }
 
-/// The kind of network file system a folder lies on. SQLite's shared memory does not work across machines, and their
-/// locks lie; a folder that cannot be asked is left to SQLite.
+/// The kind of network file system a folder lies on. There SQLite's shared memory does not work across machines, and
+/// locks cannot be trusted; a folder of unknown kind is left to SQLite.
 #[cfg(target_os = "linux")]
 fn network(folder: &Path) -> Option<String> {
     /// Magic numbers of statfs(2).

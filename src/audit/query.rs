@@ -23,8 +23,8 @@ pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usiz
     newest(reader, index, search, limit, &mut |_| Place::Row)
 }
 
-/// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
-/// else says what state it is in. What cannot be read is among them.
+/// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision,
+/// otherwise by the record that shows its state. Records that cannot be read are included.
 pub fn last_calls(
     reader: &Reader,
     index: Option<&Index>,
@@ -73,8 +73,8 @@ fn newest(
     Ok(found)
 }
 
-/// Tells of the records that a search takes which are of calls that it wants: a question has no verdict, so `-verdict:deny`
-/// would leave the question of a denied call in the list.
+/// Decides which questions that a search finds belong to calls that it wants: a question has no verdict, so
+/// `-verdict:deny` alone would leave the question of a denied call in the list.
 #[derive(Debug, Default)]
 pub struct Questions {
     decided: HashSet<Call>,
@@ -124,7 +124,7 @@ pub enum Place {
     Row,
     /// It says more of its call than this row.
     InsteadOf(usize),
-    /// Its call's row says it, or it is of no call.
+    /// Its call has a row that says it already, or it is of no call.
     Behind,
 }
 
@@ -150,8 +150,8 @@ pub fn is_row(kind: Kind) -> bool {
     matches!(kind, Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)
 }
 
-/// Shows every record that the search wants, the oldest first, as it is, until `see` breaks off; and verifies every record on
-/// the way, wanted or not.
+/// Shows every record that the search wants, the oldest first, until `see` breaks off, and verifies every record on the
+/// way, wanted or not.
 pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified, StoreError> {
     let (mut verifying, mut goes_on) = (Verifying::new(None), true);
     reader.each(Order::OldestFirst, &mut |row| {
@@ -168,7 +168,7 @@ pub fn at(reader: &Reader, seq: u64) -> Result<Option<Record>, StoreError> {
 
 /// All records of a ticket, the oldest first. Two runs of a wrapper may have given out the same name.
 pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result<Vec<Record>, StoreError> {
-    // As a body has it; far quicker than to parse every one. A value cannot hold it: its quotes would be escaped.
+    // Far quicker to find than to parse every body. No value can contain it, since its quotes would be escaped.
     let mut field = String::from("\"ticket\":");
     push_string(&mut field, ticket);
     let finder = memmem::Finder::new(&field);
@@ -228,7 +228,7 @@ fn decided(tally: &mut Tally<Exact>, search: &Search, body: &[u8]) {
     tally.take(&fact);
 }
 
-/// What the columns say of a record; `None` where they do not say all that figures of deciding need.
+/// What the columns say of a record; `None` if they lack something that counts of decisions need.
 fn fact(index: &Index, summary: Summary) -> Option<Fact<'_>> {
     let (shape, session) = (index.shape(summary.shape)?, index.session(summary.session)?);
     let what = match shape.kind.parse() {
@@ -278,8 +278,8 @@ pub struct OfSession {
     pub since: String,
 }
 
-/// Of all records of a ticket, those of one session: the newest, or the newest whose name begins so. And which others
-/// have given out the same ticket, the oldest first: numbers start anew with each run of a wrapper.
+/// Of all records of a ticket, those of one session: the newest, or the newest whose name begins with `wanted`. And
+/// which others gave out the same ticket, the oldest first: each run of a wrapper counts from 1.
 pub fn of_one_session(found: Vec<Record>, wanted: Option<&str>) -> (Vec<Record>, Vec<OfSession>) {
     let session = |row: &Record| row.fields().map(|fields| fields.session.into_owned()).unwrap_or_default();
     let wanted = wanted.unwrap_or_default();

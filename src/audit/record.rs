@@ -35,7 +35,7 @@ words! {
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
-        /// What passed without a decision, by number.
+        /// How many lines passed without a decision.
         Passed = "passed",
         /// What host and server say that they can do.
         Session = "session",
@@ -70,7 +70,7 @@ words! {
 }
 
 impl By {
-    /// As a person reads it. Searches and exports have the word.
+    /// The word that people read. Searches and exports use [`Self::word`].
     pub fn in_words(self) -> &'static str {
         if self == Self::Default { "policy" } else { self.word() }
     }
@@ -116,7 +116,7 @@ words! {
     /// What a fault says of lines of a host that were no acceptable message.
     RefusedLines {
         One = "refused a line from the host",
-        /// So many as its detail `lines` says, of one reason.
+        /// As many lines as the detail `lines` says, for one reason.
         More = "refused more lines from the host",
     }
 }
@@ -140,20 +140,20 @@ pub struct Entry {
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
     pub rule: Option<String>,
-    /// Of the call's line, line end aside.
+    /// The digest of the call's line, without its line end.
     pub digest: Option<Digest>,
     /// Microseconds; written as `latency_ms` with three decimals.
     pub latency_us: Option<u64>,
     /// The exact JSON text of the arguments, not yet redacted.
     pub arguments: Option<Json>,
-    /// Of the policy that ruled, or that was in force at that moment.
+    /// The digest of the policy that ruled, or that was in force at that moment.
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
     pub detail: Detail,
 }
 
 impl Entry {
-    /// A fact with nothing but when, what and where.
+    /// A fact with only its time, kind, server and session.
     pub fn new(time: i64, kind: Kind, server: &Arc<str>, session: &Arc<str>) -> Self {
         Self {
             time,
@@ -218,7 +218,7 @@ impl Entry {
     }
 }
 
-/// Proof that this very entry is in the audit's hands: committed (and synced, where [`Entry::is_durable`] asks for it).
+/// Proof that the audit has committed this very entry (and synced it, where [`Entry::is_durable`] asks for that).
 ///
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///

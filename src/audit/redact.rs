@@ -54,8 +54,8 @@ impl Redactor {
 
     /// Appends a JSON text to `out`, redacted and at most a little over [`ROOM`] long; it stays JSON.
     ///
-    /// Too long a text keeps its structure with every long string cut (`…[N bytes in all]`); where even that does not fit
-    /// it becomes one string, its head. The caller knows that it is JSON.
+    /// Too long a text keeps its structure with every long string cut (`…[N bytes in all]`); if even that is too long,
+    /// it becomes one string with its beginning. The caller must know that it is JSON.
     pub fn redact(&self, json: &str, out: &mut String) -> Option<Cut> {
         if json.len() <= ROOM && push_clear(json, out) {
             return None;
@@ -315,7 +315,7 @@ fn token(json: &str) -> (&str, Writing) {
     (json, writing)
 }
 
-/// What a string token says. One that cannot be said in UTF-8 (a lone surrogate) is taken as it is written.
+/// What a string token means. One that has no meaning in UTF-8 (a lone surrogate) is taken as it is written.
 fn decoded(raw: &str, writing: Writing) -> Cow<'_, str> {
     if writing == Writing::Escaped {
         serde_json::from_str::<String>(raw).map_or(Cow::Borrowed(raw), Cow::Owned)

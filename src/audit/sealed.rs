@@ -82,11 +82,11 @@ impl Part {
         Self { writer, first, sealed: Sealed::default() }
     }
 
-    /// The most memory that an empty one has.
+    /// How much memory an empty part may have, in bytes.
     const ROOM: usize = 256 << 10;
 
-    /// An empty one, in the memory of one whose entries are not wanted any more. Without it, it has room for as much as the
-    /// one before it held, unless that was much.
+    /// An empty part to follow `before`, in the memory of a `spare` one. Without that, it gets room for as much as
+    /// `before` held, up to [`Self::ROOM`].
     pub(super) fn after(before: &Self, spare: Option<Self>) -> Self {
         let sealed = match spare.map(|part| part.sealed).filter(|sealed| sealed.text.capacity() <= Self::ROOM) {
             Some(mut sealed) => {
@@ -137,10 +137,10 @@ pub struct Large {
 }
 
 impl Large {
-    /// Arguments above so many bytes make an entry a large one.
+    /// Above how many bytes of arguments an entry is large.
     const FROM: usize = 64 << 10;
 
-    /// Whether an entry is one.
+    /// Whether an entry is large.
     pub fn is(entry: &Entry) -> bool {
         entry.arguments.as_ref().is_some_and(|arguments| arguments.len() > Self::FROM)
     }

@@ -29,7 +29,7 @@ enum Value {
     /// The whole text.
     Word(String),
     Glob(Glob),
-    /// In lower case, whatever the text's.
+    /// In lower case, compared with the text in lower case.
     AnyCase(Glob),
 }
 
@@ -48,7 +48,7 @@ enum Wanted {
     Without,
 }
 
-/// A search, read. Without terms it wants everything.
+/// A parsed search. Without terms it wants everything.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     text: String,
@@ -66,7 +66,7 @@ impl PartialEq for Search {
     }
 }
 
-/// A search that cannot be meant.
+/// A search that names an unknown field, or a value that its field cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {hint}")]
 pub struct Meaningless {
@@ -189,7 +189,7 @@ impl Search {
         self.until
     }
 
-    /// Whether what it asks of these fields, and of no other, is so.
+    /// Whether the terms on these fields hold; terms on others are ignored.
     pub fn fits<T: AsRef<str>>(&self, asked: impl Fn(Field) -> bool, of: impl Fn(Field) -> Option<T>) -> bool {
         let mut terms = self.terms.iter().filter_map(|term| Some((term, term.field.filter(|field| asked(*field))?)));
         terms.all(|(term, field)| {
@@ -202,12 +202,12 @@ impl Search {
         self.terms.iter().any(|term| term.field.is_none_or(|field| !field.is_in_shape() && !field.is_of_call()))
     }
 
-    /// Texts in lower case that any record it wants has in its body.
+    /// Texts, in lower case, that are in the body of every record that it wants.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| {
             match (&term.value, term.field) {
                 (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
-                // The others are found by their field. JSON may write other characters in another way.
+                // Terms on other fields are left to the field itself. Other characters may be escaped in the body.
                 (Value::Part(part) | Value::Word(part), Some(field))
                     if !matches!(field, Field::Session | Field::Agent)
                         && !field.is_in_shape()
@@ -228,8 +228,8 @@ impl Search {
         })
     }
 
-    /// Whether it wants a record with this body. One that cannot be read is news whatever fields are asked for, but a word
-    /// that it does not have is not in it.
+    /// Whether it wants a record with this body. One that cannot be read is wanted whatever fields are asked for, but
+    /// must contain the words that are.
     pub fn takes(&self, body: &[u8]) -> bool {
         self.texts_hold(body)
             && (self.is_empty()
@@ -278,7 +278,7 @@ fn words(text: &str) -> Vec<String> {
 pub fn exactly(name: &str, value: &str) -> String {
     let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '"');
     if value.chars().any(odd) {
-        // A term has no spaces: any one character may be where one was.
+        // A term cannot contain these characters: `?` matches any one in their place.
         let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();
         return format!("{name}:{pattern}");
     }
@@ -307,9 +307,9 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         }
         let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
         return match field {
-            // Half the kinds begin like another: a whole one means itself.
+            // Many kinds contain another one: a complete word means exactly that kind.
             Field::Kind if known.contains(&value.as_str()) => Ok((field, Value::Word(value))),
-            // The beginning of a kind, while it is being typed, is no mistake.
+            // A part of a kind is no mistake: it may still be being typed.
             Field::Kind if known.iter().all(|kind| !kind.contains(&value)) => {
                 let hint = format!("it is one of {}", known.join(", "));
                 Err(Meaningless::new(format!("no record is of the kind {value}"), hint))

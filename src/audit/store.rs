@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Opens the log, as [`Self::open`] does, and makes a journal for a wrapper that starts. The lock is taken once for
-    /// both. `name` is the journal's: random, and no other's.
+    /// both. `name` is the journal's: random and unique.
     ///
     /// # Errors
     /// Why there can be no log, or no journal.
@@ -71,16 +71,15 @@ impl Store {
         Self { path: path.to_path_buf(), writer, open: Some(open), unnoted: false, noted_at: None }
     }
 
-    /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
+    /// Makes a journal for this wrapper. `writer` is its name: random and unique.
     pub fn journal(&mut self, writer: Writer) -> Result<Journal, StoreError> {
         let folder = folder_of(&self.path);
         Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
     }
 
-    /// Puts parts of journals into the log, those that are not in it yet: all, or nothing. Nothing is synced by it.
+    /// Puts those entries of journals into the log that are not in it yet: all, or none. Syncs nothing.
     ///
-    /// # Errors
-    /// Why nothing was.
+    /// # Errors Why none was.
     pub fn fold(&mut self, parts: &[&Part]) -> Result<(), StoreError> {
         self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;
@@ -108,7 +107,7 @@ impl Store {
     /// Why the disk may not have it.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.with(|open| open.state.sync())?;
-        // A new file and a new name each time: under load that would cost more than the sync.
+        // A note makes a new file and renames it: doing so each time would, under load, cost more than the sync.
         if self.is_note_due() {
             self.note_head();
         }
@@ -138,8 +137,8 @@ impl Store {
         self.unnoted
     }
 
-    /// Notes the chain's head beside the log, if no other process is at it: whoever is will note one as new. That it cannot
-    /// be noted costs a later proof, and no record.
+    /// Notes the chain's head beside the log, unless another process holds the lock: that one will note a head as new.
+    /// A failure costs a later proof, and no record.
     pub fn note_head(&mut self) {
         let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
         let Ok(Some(_held)) = open.lock.try_hold() else { return };
@@ -172,7 +171,7 @@ impl Store {
         })
     }
 
-    /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
+    /// Does something with the open log; closes it on an error, so that SQLite rolls back whatever was begun.
     fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let mut open = match self.open.take().filter(Open::is_in_place) {
@@ -199,8 +198,8 @@ impl Open {
         place::survive_size_limit();
         place::prepare(path)?;
         let lock = Lock::open(path)?;
-        // As much as can be is done before others wait for us. What fails here, because another is making it, say, is done
-        // again under the lock.
+        // As much as possible is done before others wait for us. What fails here, for example because another process
+        // is making the log, is done again under the lock.
         let identity = place::identity(path);
         let made = State::open_made(path).ok().flatten();
         let held = lock.hold()?;

@@ -1,5 +1,5 @@
-//! The log in figures: what was asked, approved, denied and answered, by whom and how fast. The one meaning of every figure
-//! that commands and the console show. Pure: fed fact by fact, reads nothing.
+//! Counts over the log: what was asked, approved, denied and answered, by whom and how fast. Defines every number that
+//! commands and the console show. Pure: fed fact by fact, reads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::record::{By, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::question::rules_name;
 
-/// Figures over some facts. `N` keeps how long servers took to answer.
+/// Counts over some facts. `N` keeps how long servers took to answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally<N> {
     servers: Servers,
@@ -48,8 +48,8 @@ pub struct Count {
     pub withdrawn: u64,
     /// How many were decided, by verdict and by who gave it.
     verdicts: Vec<(Option<VerdictWord>, Option<By>, u64)>,
-    /// How long operators and approvers took to decide, in microseconds from the call's arrival. All of them: a median of
-    /// numbers that are only counted by size would be another one than that of a command.
+    /// How long operators and approvers took to decide, in microseconds from the call's arrival. Kept one by one: a
+    /// median of numbers that are only counted by size would differ from the one that commands show.
     pub waited: Exact,
 }
 
@@ -57,10 +57,10 @@ pub struct Count {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolTally<N> {
     pub count: Count,
-    /// Calls that the server answered, and those of them that came to nothing.
+    /// Calls that the server answered, and how many of these answers were failures.
     pub answered: u64,
     pub failed: u64,
-    /// Of answers, in microseconds.
+    /// How long answers took, in microseconds.
     pub latency: N,
     /// When a call was last decided, in milliseconds since 1970, UTC; and what the tool was then.
     pub last: Option<i64>,
@@ -93,8 +93,8 @@ pub struct SessionTally {
     pub ended: bool,
 }
 
-/// Entries of one list; a log of foreign names could make them without end. Calls of wrappers that were killed are never
-/// decided: beyond so many the oldest numbers are forgotten.
+/// How many entries a list may have; a log of foreign names could make them without end. Calls of wrappers that were
+/// killed are never decided: beyond this number, some of these are forgotten.
 const MOST: usize = 20_000;
 
 impl<N: Numbers> Tally<N> {
@@ -215,7 +215,7 @@ impl Count {
         self.sum(|verdict, _| verdict == Some(VerdictWord::Deny))
     }
 
-    /// Calls that ran because this one allowed them: those that a rule allowed are questions that were not asked.
+    /// Calls that ran because of this approver. Each call that a rule allowed is a question that was not asked.
     pub fn approved_by(&self, who: By) -> u64 {
         self.sum(|verdict, by| verdict == Some(VerdictWord::Approve) && by == Some(who))
     }
@@ -265,7 +265,7 @@ impl Sessions {
                 session.denied += u64::from(decided.verdict == Some(VerdictWord::Deny));
             }
             What::Answered { outcome, .. } => session.failed += u64::from(outcome.is_some_and(Outcome::is_failure)),
-            // The name may become another after the first record: the second of a name is numbered.
+            // The server's name may change after the first record: the second server of a name gets a number.
             What::ServerStart => fact.server.clone_into(&mut session.server),
             What::ServerEnd => session.ended = true,
             What::Asked { .. } | What::Withdrawn | What::Refused { .. } | What::Other => {}

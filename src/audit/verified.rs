@@ -8,19 +8,19 @@ use super::store::noted::Noted;
 use super::store::{Order, Reader, StoreError};
 use crate::wire::digest::Digest;
 
-/// What became of verifying.
+/// The result of verifying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// The head of the part that holds, from the first record on.
     pub head: Head,
     pub broken: Option<Break>,
-    /// What is behind the break, where single records were changed or removed and all others follow from the links that are
-    /// there.
+    /// What follows the break, if only single records were changed or removed and all others follow from the links that
+    /// are there.
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
 }
 
-/// What is behind a break.
+/// What follows a break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beyond {
     /// At how many places a record does not carry the link it must have, or is missing.
@@ -30,7 +30,7 @@ pub struct Beyond {
 }
 
 impl Verified {
-    /// The last record that hangs together with those before it, changed ones aside.
+    /// The last record that is linked to those before it, apart from changed ones.
     pub fn last(&self) -> Head {
         self.beyond.as_ref().map_or(self.head, |beyond| beyond.head)
     }
@@ -44,7 +44,7 @@ pub enum Anchor {
     Missing,
 }
 
-/// Verifies every record, and says now and then which one it has come to. `expected` is a link noted earlier.
+/// Verifies every record, and now and then tells which one it has reached. `expected` is a link noted earlier.
 ///
 /// # Errors
 /// Why the log could not be read; a broken chain is no error here.
@@ -70,7 +70,7 @@ pub(super) struct Verifying {
     broken: Option<Break>,
     /// The head before the first break.
     holds: Option<Head>,
-    /// At how many places the chain breaks; `None` where what follows cannot be compared any more.
+    /// At how many places the chain breaks; `None` once what follows can no longer be checked.
     changed: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Verifying {
         Self { verifier: Verifier::default(), expected, anchor, broken: None, holds: None, changed: Some(0) }
     }
 
-    /// Takes the next record; breaks off where nothing more can be said.
+    /// Takes the next record; breaks off once nothing more can be checked.
     pub(super) fn take(&mut self, row: &Row<'_>) -> ControlFlow<()> {
         let found = match self.verifier.take(row) {
             Ok(head) => {
@@ -100,7 +100,7 @@ impl Verifying {
         };
         self.broken.get_or_insert(found);
         match (at, carried, &mut self.changed) {
-            // The next one was linked to what this one carries.
+            // The next record was linked to the link that this one carries.
             (Some(seq), Some(link), Some(changed)) => {
                 *changed += 1;
                 self.verifier = Verifier::after(Head { seq, link });

@@ -8,7 +8,7 @@ use super::store::{Order, Reader, StoreError, Visit};
 
 /// Records read in one step.
 pub const SLICE: u64 = 4_096;
-/// Segments looked up in one step, and records that they name and that are read.
+/// How many segments are looked up in one step, and how many records that they name are read.
 const SEGMENTS: u64 = 64;
 const NAMED: u64 = 512;
 

@@ -3,11 +3,11 @@
 //! Pieces are three bytes, whatever their case. Digests would set every bit of three hex characters, so of long runs of hex
 //! characters pieces of five are kept instead. A piece says "perhaps"; a missing piece is certain.
 
-/// Records of one block: as many share a bit.
+/// How many records share a bit: a block.
 pub const BLOCK: usize = 128;
 /// Blocks of one map: one bit each of a [`Mask`].
 pub const BLOCKS: usize = 32;
-/// Bits that a piece can have. Divides into rows of [`ROW`] masks.
+/// How many masks a map has; each piece has one of them. A multiple of [`ROW`].
 pub const BUCKETS: usize = 65_000;
 /// Masks that are kept together: 4,000 bytes, which a page of SQLite holds.
 pub const ROW: usize = 1_000;
@@ -75,7 +75,7 @@ impl PieceMap {
 pub enum Need {
     /// All of these buckets.
     All(Vec<usize>),
-    /// All of the first, or all of the second: part of a digest or not, that the text alone does not tell.
+    /// All of the first, or all of the second: the text alone does not show whether it is part of a digest.
     Either(Vec<usize>, Vec<usize>),
 }
 
@@ -116,8 +116,7 @@ pub fn needs(text: &str) -> Vec<Need> {
 impl Need {
     /// The blocks among `blocks` where it holds; `mask` reads a bucket.
     ///
-    /// # Errors
-    /// The reading's.
+    /// # Errors The error of `mask`.
     pub fn holds<E>(&self, blocks: Mask, mask: &mut dyn FnMut(usize) -> Result<Mask, E>) -> Result<Mask, E> {
         let mut all = |buckets: &[usize]| {
             let mut left = blocks;

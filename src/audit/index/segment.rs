@@ -84,7 +84,7 @@ impl Filling {
     }
 }
 
-/// What columns can say of a record; `None` where that is less than it says itself: it is odd.
+/// What columns can say of a record; `None` if they cannot say everything: the record is odd.
 fn summary(fields: &Fields<'_>, shapes: &mut Numbered<Shape>, sessions: &mut Numbered<String>) -> Option<Summary> {
     // Times of another form compare in another way.
     let canonical = fields.time.len() == 24 && fields.time.as_bytes()[19] == b'.' && fields.time.ends_with('Z');

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::fields::{Field, Fields};
 
-/// Words of one list; records with more are odd. A log of foreign names could make them without end.
+/// How many words a list may have; records with further ones are odd. A log of foreign names could add words without
+/// end.
 const MOST: usize = 100_000;
 
 /// What many records have in common.

@@ -6,7 +6,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use crate::audit::error::StoreError;
 
-/// What went wrong inside, before it has a path.
+/// An error before its file's path is known.
 #[derive(Debug)]
 pub(super) enum Fault {
     Sqlite(rusqlite::Error),
@@ -39,7 +39,7 @@ impl Fault {
                 StoreError::ReadOnly { path, why }
             }
             Some(ErrorCode::DiskFull) => StoreError::Full { path, why },
-            // A quota or a file size limit: SQLite tells only ENOSPC apart.
+            // A quota or a file size limit: SQLite reports only ENOSPC as a full disk.
             _ if error.sqlite_error().is_some_and(|e| e.extended_code == ffi::SQLITE_IOERR_WRITE) => {
                 StoreError::Full { path, why }
             }

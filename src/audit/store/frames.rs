@@ -7,10 +7,10 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Its last bit says whether checksums read their numbers with the highest byte first.
+/// The last bit says whether checksums read their numbers as big-endian.
 const MAGIC: u32 = 0x377f_0682;
 
-/// Whether SQLite overlooks commits of the newest log in this file. That its end was cut off cannot be seen.
+/// Whether SQLite overlooks commits of the newest log in this file. A cut-off end cannot be detected here.
 ///
 /// # Errors
 /// Why the file could not be read.
@@ -43,7 +43,7 @@ pub(super) fn hides_commits(wal: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Reads so many bytes; `false` where the file has fewer.
+/// Fills `bytes` from the file; `false` if the file has fewer.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),

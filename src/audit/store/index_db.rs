@@ -1,5 +1,5 @@
-//! The file of the index beside the log: its tables and nothing of their meaning. It is made anew whenever it is not as
-//! expected, so its errors are no news to anyone.
+//! The file of the index beside the log: its tables and nothing of their meaning. It is rebuilt whenever it is not as
+//! expected, so its errors are only traced.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ const SCHEMA: &str = include_str!("../../../assets/index.sql");
 const VERSION: i64 = 2;
 /// `mcpi`, so that another program's database is distinguished from an index.
 const APPLICATION: i64 = 0x6d63_7069;
-/// How long another reader may be filling it. Whoever waits longer goes on without.
+/// How long to wait while another reader fills it. After that, a reader goes on without it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Why the index cannot be used: a text for our own diagnostics.
@@ -91,7 +91,7 @@ impl IndexDb {
     /// Removes the file and what SQLite keeps beside it.
     pub fn remove(path: &Path) {
         for suffix in ["-wal", "-shm", ""] {
-            // That there is none, or that it cannot go, shows when it is opened again.
+            // If there is none, nothing is wrong; if it cannot be removed, opening it again will show that.
             let _ = std::fs::remove_file(place::beside(path, suffix));
         }
     }

@@ -4,13 +4,13 @@
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more ([`super::room`]).
 //!
-//! The database stays as it was made, empty: entries are in the write-ahead log alone, and to forget them is to open the
-//! database without it. To delete them would read every page of theirs.
+//! The database stays as it was made, empty: entries are in the write-ahead log alone, and opening the database without
+//! it forgets them. Deleting them would read all their pages.
 //!
-//! SQLite syncs nothing of it: we do, before a receipt that needs it. A loss of power at any other moment leaves entries up
-//! to one of them, or none, in whatever order the disk took the writes: a frame of an earlier round does not carry the salt
-//! of this one. The database and its name never change after they were made, so they need to be on the disk once, and a
-//! thread that no caller waits for sees to that ([`JournalFile::root`]).
+//! SQLite syncs nothing of a journal: we do, before a receipt that needs it. A loss of power at any other moment leaves
+//! the entries up to some point, or none, in whatever order the disk took the writes: a frame of an earlier round does
+//! not carry the salt of this one. The database and its name never change after they were made, so they need to be on
+//! the disk once, and a thread that no caller waits for sees to that ([`JournalFile::root`]).
 
 use std::borrow::Borrow;
 use std::io;
@@ -36,27 +36,27 @@ use crate::audit::sealed::{Large, Part};
 
 const SCHEMA: &str = include_str!("../../../assets/journal.sql");
 const VERSION: i64 = 2;
-/// Those that are read.
+/// The versions that are read.
 pub(super) const VERSIONS: [i64; 2] = [1, VERSION];
 /// `mcpj`, so that no other program's database passes for a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
-/// Bytes of a page: each commit writes its last page anew, and a new page costs three.
+/// Bytes of a page: each commit writes its last page again, and a new page costs three.
 const PAGE: u64 = 8192;
-/// A write-ahead log of so many bytes is begun anew.
+/// From how many bytes on a write-ahead log is cleared and begun again.
 const GROWN: u64 = 4 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 
 /// The open journal of this wrapper.
 #[derive(Debug)]
 pub struct Journal {
-    /// `None` only after it could not be opened anew.
+    /// `None` only after it could not be opened again.
     db: Option<Connection>,
     file: Arc<JournalFile>,
     head: Head,
-    /// The last entry before those in the file.
+    /// The number of the last entry before those in the file.
     base: u64,
     bodies: BodyWriter,
-    /// What is committed here and was not taken for the log yet.
+    /// What is committed here and was not yet taken to be folded.
     unfolded: Part,
     /// About how many bytes the write-ahead log holds.
     size: u64,
@@ -89,7 +89,7 @@ pub struct Unsynced {
 }
 
 impl Unsynced {
-    /// Takes another batch in, so that both are one sync; gives it back where it is of another journal.
+    /// Joins another batch, so that one sync serves both; returns it if it is of another journal.
     ///
     /// # Errors
     /// The other batch.
@@ -117,17 +117,17 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Takes a file in this folder for a new journal. The caller holds the lock of the log until SQLite's is in place, so that
-    /// no other process takes the file for a dead wrapper's.
+    /// Makes the file of a new journal in this folder. The caller holds the lock of the log until SQLite's is in place,
+    /// so that no other process takes the file for a dead wrapper's.
     pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Claimed, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
         let claim = || -> Result<Connection, Fault> {
             let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The
-            // exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
-            // finished holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and
-            // before they get their size: SQLite takes memory for twenty of them at once where it may.
+            // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power.
+            // The exclusive mode is set before the write-ahead log is, which then needs no shared memory. An unfinished
+            // journal holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of
+            // pages, and before the page size: SQLite takes memory for twenty pages at once where it may.
             db.execute_batch(&format!(
                 "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
@@ -143,7 +143,7 @@ impl Journal {
         }
     }
 
-    /// Makes the journal. It needs no lock between wrappers any more.
+    /// Makes the journal. The lock between wrappers is no longer needed.
     pub(super) fn create(claimed: Claimed) -> Result<Self, StoreError> {
         let Claimed { db, path, writer } = claimed;
         let file = set_up(&db)
@@ -181,8 +181,8 @@ impl Journal {
         Ok(self.committed(vec![large.receipt], large.durable))
     }
 
-    /// What was committed since the last time, to be folded into the log; what is committed next is put into the memory of a
-    /// part that is folded.
+    /// Takes what was committed since the last call, to be folded into the log; the memory of a `folded` part is reused
+    /// for what is committed next.
     pub fn take(&mut self, folded: Option<Part>) -> Part {
         let next = Part::after(&self.unfolded, folded);
         std::mem::replace(&mut self.unfolded, next)
@@ -198,7 +198,7 @@ impl Journal {
         self.size >= GROWN
     }
 
-    /// Where it is.
+    /// Its files.
     pub fn file(&self) -> Arc<JournalFile> {
         Arc::clone(&self.file)
     }
@@ -220,7 +220,7 @@ impl Journal {
     pub fn empty(&mut self) -> Result<(), StoreError> {
         let path = &self.file.path;
         let failed = |error: io::Error| place::failed(path, &error);
-        // SQLite's lock is given up for a moment; no one else looks at the file meanwhile, because ours stays.
+        // SQLite's lock is given up for a moment; no other process opens the file then, because our lock stays.
         drop(self.db.take());
         self.file.clear().map_err(failed)?;
         self.db = Some(open_anew(path, self.head).map_err(|fault| fault.of(path))?);
@@ -246,7 +246,7 @@ impl Journal {
     /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
     fn commit(&mut self, before: usize) -> Result<(), StoreError> {
         let bytes = self.unfolded.sealed.lines_after(before).0.len() as u64;
-        // The last page anew, and those that are filled; with such a one its parent and the first.
+        // The last page again, and those that the entries fill; a new page also writes its parent and the first.
         let size = self.size + PAGE + bytes + 2 * bytes.min(PAGE);
         self.room.reach(&self.file.wal, size);
         match self.insert(before) {
@@ -265,7 +265,7 @@ impl Journal {
         let db = self.db.as_ref().ok_or(Fault::Shape("it was closed"))?;
         let (lines, digests) = self.unfolded.sealed.lines_after(before);
         let head = digests.fold(self.head, |head, digest| head.next_entry(&self.unfolded.writer, digest));
-        // A statement alone is a transaction of its own.
+        // A single statement is a transaction of its own.
         let values = params![number(self.head.seq + 1)?, lines, head.link.as_bytes()];
         db.prepare_cached(INSERT)?.execute(values)?;
         Ok(head)
@@ -275,7 +275,7 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         if self.head.seq == self.base {
-            // There is nothing in it that anyone would have to fold.
+            // It holds nothing that would have to be folded.
             remove(&self.file.path);
         }
     }
@@ -298,13 +298,13 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
 /// Opens a journal whose write-ahead log was cleared, for the entries after `base`.
 fn open_anew(path: &Path, base: Head) -> Result<Connection, Fault> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // The exclusive mode before the first look at the file: so there is no shared memory.
+    // The exclusive mode is set before the first access to the file, which then needs no shared memory.
     db.execute_batch(
         "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA wal_autocheckpoint=0",
     )?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.execute("UPDATE base SET n = ?1, link = ?2", params![number(base.seq)?, base.link.as_bytes()])?;
-    // Here, because the next commit is made by the loop.
+    // Prepared here, to save the loop that makes the next commit that work.
     drop(db.prepare_cached(INSERT)?);
     Ok(db)
 }
@@ -315,10 +315,10 @@ pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
     folder.join(name + ".db")
 }
 
-/// Removes a journal. The write-ahead log goes first, and is emptied before: should its name outlive that of the database, it
-/// is not taken for entries that were lost.
+/// Removes a journal. The write-ahead log goes first, and is emptied before: if its name outlives that of the database,
+/// it is not taken for lost entries.
 pub(super) fn remove(path: &Path) {
-    // What cannot be removed is found to be folded by whoever opens the log next.
+    // What cannot be removed is folded by the next process that opens the log.
     let empties = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let _ = rustix::fs::open(place::beside(path, "-wal"), empties, Mode::empty());
     for suffix in ["-wal", ""] {

@@ -1,5 +1,5 @@
-//! The two files of a journal: whose they are, what the disk has of them, and the lock that says that their wrapper lives.
-//! Reads and writes no entry.
+//! The two files of a journal: whether they are still ours, what the disk has of them, and the lock that shows that
+//! their wrapper lives. Reads and writes no entry.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -25,21 +25,21 @@ pub struct JournalFile {
     pub(super) wal: File,
     /// Whether the disk has the database and its name: the write-ahead log is worth nothing without them.
     rooted: AtomicBool,
-    /// Whether a sync has failed. The system says so once and then calls the lost pages clean: no later sync is worth
-    /// anything.
+    /// Whether a sync has failed. The system reports that once and then marks the lost pages as clean: no later sync is
+    /// worth anything.
     has_failed: AtomicBool,
 }
 
 impl JournalFile {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let (db, wal) = (File::open(path)?, File::options().read(true).append(true).open(wal_of(path))?);
-        // So that others see quickly that its wrapper lives; no other process may have it for longer than such a look.
+        // The lock shows others quickly that this wrapper lives. Waiting is safe: others hold it only for such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
         Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false), has_failed: AtomicBool::new(false) })
     }
 
-    /// Whether it is still the file of its name: another would not be found after our death.
+    /// Whether the path still names this file: otherwise no one would find it after our death.
     pub fn is_in_place(&self) -> bool {
         self.identity.is_some() && place::identity(&self.path) == self.identity
     }
@@ -67,7 +67,7 @@ impl JournalFile {
         self.unless_failed(|| self.wal.sync_data())
     }
 
-    /// Does something with the files unless the disk may have lost what is in them; what fails counts as such a loss.
+    /// Does something with the files unless the disk may have lost what is in them; a failure counts as such a loss.
     fn unless_failed(&self, act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         if self.has_failed.load(Ordering::Acquire) {
             return Err(io::Error::other("the disk did not take it before"));

@@ -1,8 +1,8 @@
-//! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal that
-//! was changed, or that the disk never had whole, is folded up to there, noted in the log, and kept aside.
+//! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal
+//! that was changed, or that the disk never had whole, is folded up to the damage, noted in the log, and kept aside.
 //!
-//! A wrapper is dead when no process holds SQLite's lock on its journal. We only ask under the lock of the log, under
-//! which journals are made.
+//! A wrapper is dead when no process holds SQLite's lock on its journal. We only check that under the lock of the log,
+//! under which journals are also made.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -50,7 +50,7 @@ pub enum Left {
 /// What is wrong with a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// Somebody changed it.
+    /// Someone changed it.
     #[error("entries of a wrapper that ended were changed before they reached the log")]
     Changed,
     /// A part of it is missing. A loss of power does that before a sync, and so can whoever may write the file.
@@ -72,7 +72,7 @@ impl Damage {
     }
 }
 
-/// Folds what dead wrappers left beside the log at `log`, and tells what could not be.
+/// Folds what dead wrappers left beside the log at `log`, and returns what could not be.
 pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
     let folder = folder_of(log);
     let unfolded = |error: &StoreError| Left::Unfolded { path: folder.clone(), why: error.to_string() };
@@ -109,7 +109,7 @@ pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held<'_>
     let gone: Vec<_> =
         state.folded()?.into_iter().filter(|writer| place::identity(&path_of(&folder, writer)).is_none()).collect();
     if !gone.is_empty() {
-        // Not before the disk has it that they are gone: one that came back would be folded twice.
+        // Only once the disk has their removal: a journal that came back would be folded twice.
         let synced = File::open(&folder).and_then(|folder| folder.sync_all());
         synced.map_err(|error| place::failed(&folder, &error))?;
         state.forget(held, &gone)?;
@@ -142,7 +142,7 @@ fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), Store
 
 fn open(path: &Path) -> Result<Connection, Fault> {
     if size(path) <= 1 && size(&place::beside(path, "-wal")) > 0 {
-        // SQLite takes that for empty: it would remove the write-ahead log, and with it the entries.
+        // SQLite takes that for an empty database: it would remove the write-ahead log, and with it the entries.
         return Err(Fault::Shape("the database is missing"));
     }
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -150,7 +150,7 @@ fn open(path: &Path) -> Result<Connection, Fault> {
     db.busy_timeout(Duration::ZERO)?;
     db.execute_batch("PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE")?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // The first look takes the lock.
+    // The first access takes the lock.
     db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(db)
 }
@@ -194,7 +194,7 @@ fn fold_all(state: &mut State, held: &Held<'_>, dead: Vec<Dead>) -> Result<Vec<L
 /// How far a journal went into the log.
 enum Folded {
     All,
-    /// Up to where it is not as it was written.
+    /// Up to the first entry that is not as it was written.
     UpTo {
         damage: Damage,
         why: String,
@@ -251,7 +251,7 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
 /// writes.
 fn is_incomplete(path: &Path) -> bool {
     let mut bytes = Vec::new();
-    // As it was made it is three pages.
+    // A database as it was made has three pages.
     let is_read = File::open(path).is_ok_and(|file| file.take(AT_ONCE as u64).read_to_end(&mut bytes).is_ok());
     let number =
         |at: Range<usize>| bytes.get(at).map(|bytes| bytes.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
@@ -262,12 +262,12 @@ fn is_incomplete(path: &Path) -> bool {
     bytes.starts_with(MAGIC) && (bytes.len() < page * pages || bytes.chunks(page).any(is_zero))
 }
 
-/// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
+/// Shows entries while they carry the right link and `visit` returns true; returns what is wrong with the next one.
 fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => {
-            // It was not finished when its wrapper died; room for entries is only made once it is.
+            // The journal was not finished when its wrapper died; room for entries is only made once it is.
             return match size(&place::beside(&dead.path, "-wal")) < room::AHEAD {
                 true => Ok(None),
                 false => Err(Fault::Shape("its database was replaced by an empty one")),
@@ -300,7 +300,7 @@ fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) 
     Ok(None)
 }
 
-/// Appends a record that says what is wrong with a journal. Its time is that of the last change.
+/// Appends a record that says what is wrong with a journal. Its time is that of the journal's last change.
 fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Result<(), StoreError> {
     let changed =
         ["-wal", ""].iter().filter_map(|suffix| fs::metadata(place::beside(&dead.path, suffix)).ok()?.modified().ok());
@@ -312,7 +312,7 @@ fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &s
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
     let mut part = Part::new(dead.writer, 1);
-    // There is no secret in it to be hidden, so any key does.
+    // It holds no secret to hide, so any key does.
     part.push(&entry, &mut BodyWriter::default(), &Redactor::new(&[0; 32]));
     state.append(held, &part).map(drop)
 }
@@ -338,7 +338,7 @@ fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreError> {
     };
     let paths = entries.filter_map(|entry| {
         let path = entry.ok()?.path();
-        // Its name may not have reached the disk where that of its write-ahead log did.
+        // The disk may lack the name of the database, but have that of its write-ahead log.
         Some(if path.extension()? == "db-wal" && size(&path) > 0 { path.with_extension("db") } else { path })
     });
     let journals: BTreeMap<_, _> = paths.filter_map(|path| writer_of(&path).map(|writer| (path, writer))).collect();
@@ -362,7 +362,7 @@ fn aside(folder: &Path) -> Vec<Left> {
         let damage = Damage::ALL.into_iter().find(|damage| damage.extension() == extension)?;
         Some((path.with_extension(extension), damage))
     });
-    // Two files, or one of them.
+    // Both files of a journal, or one of them, make one entry.
     let aside: BTreeMap<_, _> = aside.collect();
     aside.into_iter().map(|(path, damage)| Left::Aside { path, damage }).collect()
 }

@@ -1,8 +1,8 @@
-//! The head of the chain as it was last synced, noted beside the log (`audit.head`): by it `log verify` finds that the
-//! log was removed, replaced or cut off at its end. Owns no record, and judges nothing.
+//! The head of the chain as it was last synced, noted beside the log (`audit.head`): with it, `log verify` finds that
+//! the log was removed, replaced or cut off at its end. Owns no record, and judges nothing.
 //!
 //! It is noted when the log is synced or moved out of the write-ahead log, so what came in the last moment before a
-//! death may be missing from it. Who removes both files, or writes both anew, is not found by it: that takes a head that
+//! death may be missing from it. It does not reveal someone who removes or rewrites both files: that takes a head that
 //! is kept where they cannot write.
 
 use std::fs::OpenOptions;
@@ -19,7 +19,7 @@ use crate::audit::error::StoreError;
 use crate::audit::place;
 use crate::wire::digest::Digest;
 
-/// Far more than a head takes.
+/// How many bytes of the file are read: far more than a head takes.
 const LONGEST: u64 = 256;
 
 /// What was noted beside a log.
@@ -28,7 +28,7 @@ pub enum Noted {
     /// No head: the log is new, or older than this file.
     Nothing,
     Head(Head),
-    /// There is a file, and it says nothing; why.
+    /// The file holds no head; why.
     Unreadable(String),
 }
 
@@ -37,7 +37,7 @@ pub fn place_of(db: &Path) -> PathBuf {
     db.with_extension("head")
 }
 
-/// Reads what was noted beside the log at `db`. To be read before the log is, which may grow meanwhile.
+/// Reads what was noted beside the log at `db`. Read it before the log, which may grow meanwhile.
 pub fn read(db: &Path) -> Noted {
     let mut text = String::new();
     let read = place::open_own(&place_of(db)).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
@@ -56,8 +56,8 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { seq: seq.parse().ok()?, link })
 }
 
-/// Notes the head of the log at `path`. The caller holds the lock. What was noted before stays when the log does not
-/// have it any more: it is the proof of that.
+/// Notes the head of the log at `path`. The caller holds the lock. An earlier note stays if the log no longer has that
+/// head: the note is the proof of the loss.
 pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let head = last(db).map_err(|fault| fault.of(path))?;
     let is_known = match read(path) {

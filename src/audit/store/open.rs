@@ -13,7 +13,7 @@ const SCHEMA: &str = include_str!("../../../assets/audit.sql");
 /// What version 2 has and version 1 has not.
 const FOLD: &str = include_str!("../../../assets/fold.sql");
 const VERSION: i64 = 2;
-/// Bytes of a page of a new log. Larger ones are fewer to be written; but each fold writes its last one anew.
+/// Bytes of a page of a new log. With larger pages fewer are written, but each fold writes its last one again.
 pub(super) const PAGE: u64 = 16_384;
 /// `mcpa`, for file(1), and so that another program's database is distinguished from a log.
 const APPLICATION: i64 = 0x6d63_7061;
@@ -57,8 +57,8 @@ pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
 
 pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
-    // A fold touches about as many pages; what does not fit is written early. As a number of pages: SQLite would work out one
-    // of bytes by the size that pages had before. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
+    // A fold touches about as many pages; what does not fit is written early. The cache is given in pages: SQLite would
+    // convert bytes by the old page size. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
     db.execute_batch(&format!(
         "PRAGMA page_size={PAGE}; PRAGMA cache_size=16; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
          PRAGMA wal_autocheckpoint=0"
@@ -84,7 +84,7 @@ pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>
     })
 }
 
-/// What somebody else wrote there, whatever its type; a number or null is no record's part.
+/// What another program wrote there, whatever its type; a number or null is no part of a record.
 fn bytes(value: ValueRef<'_>) -> &[u8] {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,

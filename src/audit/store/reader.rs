@@ -59,7 +59,7 @@ impl Reader {
 
     /// Shows every record in order until `visit` breaks off.
     pub fn each(&self, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
-        // From either end, also over numbers that no record of ours has.
+        // From the very end on either side, so that numbers which we never give are seen, too.
         let from = if order == Order::OldestFirst { i64::MIN } else { i64::MAX };
         self.rows(order, from, i64::MAX, visit)
     }

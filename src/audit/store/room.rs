@@ -1,8 +1,8 @@
 //! Room in a write-ahead log, made ahead of SQLite. Knows nothing of what is written there.
 //!
-//! SQLite writes a page at a time. Where the file ends the file system takes a small piece of memory and of the disk for each;
-//! where many pages were written at once it has a large one, and a page that is written over costs two thirds, then and ever
-//! after. SQLite takes zeros for the end of the log.
+//! SQLite writes a page at a time. At the end of a file, the file system takes a small piece of memory and disk for
+//! each page; for many pages written at once it takes one large piece, and overwriting a page there costs only two
+//! thirds, then and ever after. SQLite takes zeros for the end of the log.
 
 use std::fs::File;
 use std::io::{IoSlice, Write as _};
@@ -10,7 +10,7 @@ use std::io::{IoSlice, Write as _};
 const PIECE: [u8; 4096] = [0; 4096];
 /// Pieces that are written at once.
 const PIECES: usize = 32;
-/// Room is made so many bytes before it is needed.
+/// How many bytes ahead of the need room is made.
 pub(super) const AHEAD: u64 = 64 << 10;
 
 /// Up to where a write-ahead log has room.
@@ -25,7 +25,7 @@ impl Room {
             self.0 = found.len();
             let is_short = self.0 < bytes + AHEAD;
             if is_short && !wal.write_vectored(&[IoSlice::new(&PIECE); PIECES]).is_ok_and(|written| written > 0) {
-                // SQLite finds that when it writes, and then nothing is recorded.
+                // SQLite meets the same error when it writes, and then nothing is recorded.
                 return;
             }
         }

@@ -19,7 +19,7 @@ use crate::audit::place;
 use crate::audit::sealed::Part;
 use crate::wire::digest::Digest;
 
-/// A record gets the place after the last one: to look for a given place takes SQLite longer.
+/// SQLite gives a record the place after the last one: finding a given place takes longer.
 const INSERT: &str = "INSERT INTO record (writer, body, link) VALUES (?1, ?2, ?3)";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
@@ -34,7 +34,7 @@ pub(super) struct State {
     pub(super) wal: Arc<File>,
     /// Whether something was committed that the disk may not have.
     unsynced: bool,
-    /// A sync that goes on behind the folds.
+    /// A sync that runs while folds go on.
     syncing: Option<JoinHandle<io::Result<()>>>,
     /// About how many bytes the write-ahead log holds.
     pub(super) backlog: u64,
@@ -59,7 +59,7 @@ impl State {
     }
 
     fn of(db: Connection, path: &Path) -> Result<Self, StoreError> {
-        // Its triggers are for others: to run them costs as much as the insert, and ours only ever adds to the end.
+        // The triggers guard against other programs: running them costs as much as the insert, and we only ever append.
         let without_triggers = || Ok(db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)?);
         set_up(&db).and_then(|()| without_triggers()).map_err(|fault| fault.of(path))?;
         let wal_path = place::beside(path, "-wal");
@@ -166,8 +166,8 @@ impl State {
         Ok(())
     }
 
-    /// As [`Self::sync`], on a thread of its own: it takes longer than many folds. Waits for the one before it, and tells
-    /// what became of that. What was committed does not count as synced.
+    /// As [`Self::sync`], on a thread of its own: it takes longer than many folds. Waits for the sync before it, and
+    /// returns how that one ended. What was committed does not count as synced yet.
     pub(super) fn sync_behind(&mut self) -> Result<(), StoreError> {
         self.synced_behind()?;
         let wal = Arc::clone(&self.wal);
@@ -193,7 +193,7 @@ impl State {
             })
             .map_err(|error| Fault::from(error).of(&self.path))?;
         self.backlog = 0;
-        // Only what was moved was synced for it; a reader, or another's checkpoint, may have kept some back.
+        // A checkpoint syncs only what it moves; a reader, or another process's checkpoint, may have held some back.
         if busy == 0 && all == moved {
             self.unsynced = false;
         }
