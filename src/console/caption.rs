@@ -1,4 +1,4 @@
-//! What cards and sheets are put together from: a section's rule, and a label beside what it names.
+//! What cards and sheets are made of: section headings on a line, and entries with a label.
 
 use super::row::{Row, Tone, border, foreign, quiet, warn};
 
@@ -57,7 +57,7 @@ impl Entries {
         self.rows.extend(row.hung(self.width, hang));
     }
 
-    /// What the operator can do here, behind an empty row: each key, and what it does.
+    /// What the operator can do here, after an empty row: each key, and what it does.
     pub fn keys(&mut self, keys: &[(&str, &str)]) {
         let mut row = Row::default();
         for (at, (key, does)) in keys.iter().enumerate() {

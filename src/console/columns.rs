@@ -27,11 +27,11 @@ enum Fit {
     Rest,
 }
 
-/// How wide columns become in so much room: as wide as they want; else the last ones shrink first; and where the least of
-/// each is too much, the columns in `goes` go, in that order.
+/// How wide columns become in this room: as wide as they want if there is enough. Otherwise the last ones shrink first;
+/// if all at their least are still too wide, the columns in `goes` are left out, in that order.
 ///
-/// Of each: the gap before it, how wide it would be (as its widest cell; an empty column is not shown), and how far it
-/// shrinks.
+/// `wants` has for each column: the gap before it, its width (of its widest cell; an empty column is not shown), and
+/// its least width.
 pub fn fitted<const N: usize>(room: usize, wants: [(usize, usize, usize); N], goes: &[usize]) -> [usize; N] {
     let mut widths = wants.map(|(_, wants, least)| wants.min(least));
     let used = |widths: &[usize; N]| -> usize {
@@ -83,7 +83,7 @@ impl Columns {
         self.row(self.0.iter().map(|column| quiet(column.name)))
     }
 
-    /// One row of the list, a cell for each column: also for those that are not shown.
+    /// One row of the list, with a cell for each column, even for those that are not shown.
     pub fn row(&self, cells: impl IntoIterator<Item = Row>) -> Row {
         let mut row = Row::default();
         for (column, cell) in self.0.iter().zip(cells) {
@@ -106,8 +106,8 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| foreign(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
-/// A column of names in which those that differ look different: one that is too long loses its end, or its middle or
-/// beginning where the end is what tells it from another.
+/// A column of names in which different names look different: one that is too long loses its end, or its middle or
+/// beginning if only its end differs from another name.
 #[derive(Clone, Copy, Debug)]
 pub struct NameColumn {
     pub width: usize,
@@ -150,7 +150,7 @@ impl NameColumn {
     }
 }
 
-/// Less of what is behind a host tells nothing.
+/// Fewer characters of a path after the host say nothing.
 const LEAST_PATH: usize = 6;
 
 /// The beginning of a web address, up to the end of its host and the slash behind it; `None` of any other text. A method
@@ -162,8 +162,8 @@ fn until_host(text: &str) -> Option<&str> {
     (begins && !before.is_empty()).then(|| &text[..before.len() + 3 + host])
 }
 
-/// What a call acts on, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
-/// go, of a web address what is behind its host, of a statement its middle, because it ends in its table.
+/// What a call acts on, in its room: cut where it says least. Both sides of a pair stay readable; a path loses its
+/// folders, a web address what follows its host, and a statement its middle, because it ends with its table.
 pub fn target(tone: Tone, text: &str, room: usize) -> Row {
     const ARROW: &str = " → ";
     if let Some((from, to)) = text.split_once(ARROW)
@@ -180,7 +180,7 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
     }
     if let Some(host) = until_host(text) {
         let row = foreign(tone, host);
-        // Of a host without room its end stays: who owns it is said there.
+        // A host without enough room keeps its end, which names its owner.
         return match row.width() + LEAST_PATH <= room {
             true => foreign(tone, text).elided(room, row.width()),
             false if host.len() < text.len() => row.elided(room.saturating_sub(1), 0).quiet("…").clipped(room),

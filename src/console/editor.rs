@@ -1,4 +1,4 @@
-//! Runs the operator's editor on a private file. The screen is suspended around it; what is made of the text is update's.
+//! Runs the operator's editor on a private file. The screen is suspended meanwhile; `update` uses the result.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -75,7 +75,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Nothing better can be done about a file that will not go; it is private and in a temporary folder.
+        // If the file cannot be removed, nothing more can be done; it is private and in a temporary folder.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Processes of one tree that are added up; a server with more of them shows too little.
+/// How many processes of one tree are added up; for a server with more, the number shown is too low.
 const MOST: usize = 256;
 
 /// Bytes that are resident of this process and its descendants; `None` where the system does not say.

@@ -53,7 +53,7 @@ pub enum Task {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// Given back with the page, so that a late one is distinguished from the one that is awaited.
+    /// Returned with the page, so that a late page is not taken for the awaited one.
     pub id: u64,
     pub search: Search,
     pub rows: LogRows,
@@ -90,7 +90,7 @@ pub enum Finding {
     PastCall(u64, Result<Box<PastCall>, String>),
     Counts(Arc<Counts>),
     Verified(Checked),
-    /// How far searches go by the index, and whether it is filled as much as it can be now.
+    /// Up to which record searches use the index, and whether no more can be added to it now.
     Indexed {
         upto: u64,
         level: bool,
@@ -295,11 +295,11 @@ pub struct Explained {
     pub certain: Certain,
 }
 
-/// Whether something follows from a record.
+/// Whether what a record shows is all that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certain {
     Yes,
-    /// Something of the arguments was replaced or cut.
+    /// A part of the arguments was replaced or cut.
     Perhaps,
 }
 
@@ -312,7 +312,7 @@ pub struct Unwrapped {
     pub list: String,
 }
 
-/// What became of checking the chain.
+/// How far the check of the chain is, and what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// How many records hold, from the first on.
@@ -321,7 +321,7 @@ pub struct Checked {
     pub until: Option<u64>,
     /// Where and how it breaks.
     pub broken: Option<String>,
-    /// The head noted beside the log is not in it.
+    /// Whether the log lacks the head that was noted beside it.
     pub lost: bool,
 }
 

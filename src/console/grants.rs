@@ -13,7 +13,7 @@ use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
 
-/// Offered where no other number is typed.
+/// Offered unless another number is typed.
 const MINUTES: u32 = 15;
 const CALLS: u32 = 5;
 
@@ -137,7 +137,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
         rows.push(row.danger(", and the next ones run unasked"));
     }
     if offer.waiting > 0 {
-        // Of counted ones no more than the number, which is why this is no promise.
+        // A grant for a number of calls approves no more than that number, so this is an upper bound.
         let most = if let Lasts::Calls(calls) = offer.terms.lasts { calls as usize } else { usize::MAX };
         let words =
             format!("▲ running at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));

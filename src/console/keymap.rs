@@ -82,7 +82,7 @@ pub struct Binding {
 pub enum Is {
     /// It ends in a verdict: its key does nothing else anywhere.
     Deciding,
-    /// It is for places where other keys are text, so it keeps its own.
+    /// It is for places where other keys are text, so its keys cannot be changed.
     Fixed,
 }
 

@@ -91,7 +91,7 @@ enum Work {
     Busy(u64),
 }
 
-/// What goes on next while a search goes on over records that the index does not cover yet: they meet half-way.
+/// Whose slice is next while a search reads records that the index does not cover yet: both work by turns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Search,
@@ -125,7 +125,7 @@ impl LogReader {
         }
     }
 
-    /// A slice of whatever is not finished; what somebody looks at comes first.
+    /// Does a slice of unfinished work; what is on screen comes first.
     fn step(&mut self) -> Result<(), StoreError> {
         let Some(reader) = &self.reader else {
             self.rest();
@@ -156,7 +156,7 @@ impl LogReader {
         }
     }
 
-    /// Gives up whatever is not finished.
+    /// Gives up all unfinished work.
     fn rest(&mut self) {
         self.searching = None;
         self.counting = Work::Idle;
@@ -195,7 +195,7 @@ impl LogReader {
                 }
             }
             Task::Verify => {
-                // Before the log is opened, which may grow meanwhile.
+                // Read before the log is opened, which may grow meanwhile.
                 let noted = noted::read(&self.sources.log);
                 if let Some(reader) = self.open()? {
                     let newest = reader.newest()?;
@@ -224,20 +224,20 @@ impl LogReader {
             }
             Task::Hosts => (self.tell)(Finding::Hosts(unwrapped())),
             Task::TourSeen => {
-                // Where it cannot be remembered the tour comes again; nothing else is lost.
+                // If this fails, the tour comes again; nothing else is lost.
                 if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
                     tracing::warn!(%error, "that the tour was seen is not remembered");
                 }
             }
             Task::Try(trial) => {
-                // Had that thread ended with a panic, the panel would say that it still counts, and the CLI can tell.
+                // If that thread has panicked, the panel counts without end; the command line still gives the result.
                 let _ = self.trial.send(trial);
             }
         }
         Ok(())
     }
 
-    /// The log as it is in its place now.
+    /// Opens the log that is in its place now.
     fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;

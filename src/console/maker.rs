@@ -19,7 +19,7 @@ use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::policy::when::About;
 
-/// How long an offered allow lasts: what is forgotten does not stay open.
+/// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;
 /// The warning of a rule for calls that one careless key must not approve.
 pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one run unasked";
@@ -29,12 +29,12 @@ struct Source<'a> {
     tool: &'a str,
     ticket: &'a str,
     roots: Roots,
-    /// It waits, so it is among those that the rule matches.
+    /// It waits, so it is among the calls that the rule matches.
     waits: bool,
     dangerous: bool,
     /// It was denied then.
     denied: bool,
-    /// The rule that asks for it or denies it: an allow does not loosen that.
+    /// The rule that asks about it or denies it: an allow does not override that.
     stricter: Option<(&'a str, Decision)>,
 }
 
@@ -119,7 +119,7 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
 }
 
 fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decision: Decision, now: i64) -> Choice {
-    // A number is added where the file has one of that name.
+    // A number is added if the file has a rule of that name.
     let id = proposal.scope.id(source.tool, decision, |_| false);
     let note = format!("made in the console from {}", source.ticket);
     let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
@@ -150,7 +150,7 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
         warnings.push(format!("rule {rule} {does}, and an allow does not change that: add an exception to it by hand"));
     }
     let label = format!("{} {}", decision.word(), proposal.says());
-    // Of a dangerous call it was said already, louder.
+    // For a dangerous call, a stronger warning says this already.
     let also = proposal.also().filter(|_| decision == Decision::Allow && !source.dangerous);
     Choice { except, label, toml, warnings, also, waiting, letter: letter(&proposal.scope, decision), decision }
 }
@@ -188,7 +188,7 @@ fn arguments_of(snapshot: &Snapshot) -> Value {
     past::shown(snapshot.method.as_deref(), serde_json::from_str(&snapshot.arguments).unwrap_or(Value::Null))
 }
 
-/// The only condition of a rule on its arguments: all that an `unless`, of which any entry is enough, can say as well.
+/// The condition of a rule that has only one, on an argument. Of several in an `unless`, any one would be enough.
 fn condition(proposal: &Proposal) -> Option<String> {
     match proposal.rule.when.as_slice() {
         [one] if matches!(one.about, About::Argument { .. }) => Some(one.text.clone()),
@@ -221,7 +221,7 @@ fn behavior_of(snapshot: &Snapshot) -> Behavior {
         evidence: Arc::new(snapshot.evidence.clone()),
         disputed: snapshot.disputed,
         hazards: snapshot.hazards.clone(),
-        // A made rule speaks of names and arguments only.
+        // A rule made here tests only names and arguments.
         ..Behavior::unknown()
     }
 }

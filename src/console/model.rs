@@ -175,7 +175,7 @@ pub enum Overlay {
     Find {
         text: String,
     },
-    /// Writing a search; what stood there before it comes back with Esc.
+    /// Writing a search; Esc brings back the one before.
     Search {
         text: String,
         before: String,
@@ -220,7 +220,7 @@ pub enum Reading {
 
 #[derive(Debug, Default)]
 pub struct Model {
-    /// What update has asked for so far, to be done outside once it is over.
+    /// The commands of this update so far, to be carried out after it.
     pub(super) todo: Vec<Command>,
     pub settings: Settings,
     pub size: (u16, u16),
@@ -229,7 +229,7 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     /// One line for the operator, until the next key.
     pub note: Option<Row>,
-    /// When the note goes by itself, in milliseconds since 1970.
+    /// When the note disappears by itself, in milliseconds since 1970.
     pub note_until: Option<i64>,
     pub browse: Browse,
     pub wrappers: Vec<Connected>,
@@ -240,7 +240,7 @@ pub struct Model {
     pub sort: Sort,
     pub grouping: Grouping,
     pub(in crate::console) last_class: u64,
-    /// The queue as it was last worked out.
+    /// The rows of the queue as they were last laid out.
     laid: queue::Rows,
     laid_is: queue::Laid,
     selected_at: usize,
@@ -256,7 +256,7 @@ pub struct Model {
     pub listed: Option<Listed>,
     pub selected: Option<CallKey>,
     pub picked: Picked,
-    /// The call that this console decided last by itself, until its wrapper says what became of it.
+    /// The call that this console decided last, alone, until its wrapper says what became of it.
     pub confirming: Option<CallKey>,
     /// `g` was pressed once.
     pub half_typed: Option<Key>,
@@ -280,13 +280,13 @@ pub struct Model {
 /// Who chose the selected call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picked {
-    /// No one: it is the oldest that was heard of, and an older one takes its place until it is armed.
+    /// No one: it is the oldest known call, and until it is armed an older one takes its place.
     #[default]
     ByArrival,
     ByOperator,
 }
 
-/// Whether Activity keeps to what came last.
+/// Whether Activity follows the newest entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Following {
     #[default]
@@ -300,7 +300,7 @@ impl Model {
         Self { settings, size, ..Self::default() }
     }
 
-    /// A hint of ours, with what `--home` named in every command line that it names.
+    /// A hint of ours, with `--home` and its folder in every command line in it.
     pub(super) fn hint(&self, hint: &str) -> String {
         under(self.settings.root.as_deref(), hint)
     }
@@ -372,8 +372,8 @@ impl Model {
         self.note.as_ref().map(row).unwrap_or_default()
     }
 
-    /// What a key would fold or unfold: what was chosen last, as long as it is on screen; else the first that is folded
-    /// there, else the first that folds.
+    /// What a key would fold or unfold: the container chosen last, if it is on screen; otherwise the first folded one
+    /// there, otherwise the first one.
     pub fn fold_cursor(&self) -> Option<Anchor> {
         let anchors = self.card.as_ref()?.anchors(self.scroll, self.card_rows());
         let chosen = anchors.iter().find(|anchor| Some(anchor.at) == self.fold_at);

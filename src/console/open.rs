@@ -1,4 +1,4 @@
-//! Opens the console: what the operator's files, the terminal and the environment say becomes its settings. Draws nothing.
+//! Opens the console with settings from the operator's files, the terminal and the environment. Draws nothing.
 
 use super::editor;
 use super::model::{Settings, Tour};
@@ -37,8 +37,8 @@ pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), R
     run::run(settings, &outside)
 }
 
-/// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits
-/// the background that the terminal names, if it does.
+/// The theme. If none was chosen: no colours if the environment wants none (<https://no-color.org>), otherwise what
+/// suits the terminal's background, if the terminal names it.
 fn palette(theme: Choice<Palette>) -> Palette {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // `15;0`: foreground and background, as rxvt, konsole and others set it.
@@ -51,8 +51,8 @@ fn palette(theme: Choice<Palette>) -> Palette {
     }
 }
 
-/// How a notice is asked for, and what is wrong with how it is wanted. No terminal gets it two ways, because some would
-/// show it twice.
+/// How a notice is asked for, and what is wrong with the operator's wish. No terminal is asked in two ways, because
+/// some would show the notice twice.
 fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
     let is = |name: &str, words: &[&str]| {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))

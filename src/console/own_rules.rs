@@ -1,5 +1,5 @@
-//! What the console changes of the operator's own policy file, the way `rules` does: locked, checked, written whole, and
-//! to be taken back. Every error is a sentence for the screen.
+//! What the console changes of the operator's own policy file, the way `rules` does: locked, checked, written whole,
+//! with an undo. Every error is a sentence for the screen.
 
 use std::path::Path;
 
@@ -54,8 +54,8 @@ pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
 
-/// Changes a rule or takes the last change back, and returns what was done. What only tightens holds at once; what loosens
-/// waits to be accepted, so a note of an undo that somebody else has forged opens nothing.
+/// Changes a rule or undoes the last change, and returns what was done. What only tightens holds at once; what loosens
+/// waits to be accepted, so a forged note of an undo opens nothing.
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.

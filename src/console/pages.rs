@@ -1,4 +1,4 @@
-//! What is on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
+//! The rows of the screens beside Waiting, for drawing and for moving alike. Each screen has a file.
 
 mod activity;
 pub(super) mod changed;
@@ -15,12 +15,12 @@ use super::record_row::badge;
 use super::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 use super::screen::{self, Sides};
 
-/// Below this width a list keeps to what matters most.
+/// Below this width a list shows only what matters most.
 const NARROW: usize = 64;
 /// From this width on a list has room for everything.
 const WIDE: usize = 100;
 
-/// What the page of the open screen says; nothing where that is no page.
+/// Calls a function of the open screen's page; the default where the screen has none.
 macro_rules! page {
     ($model:ident, $says:ident($($argument:ident),*)) => {
         match $model.screen {
@@ -67,7 +67,7 @@ pub fn title(model: &Model) -> (Row, Row) {
     (left, right.unwrap_or_default())
 }
 
-/// A search that a step from another screen set: the beginning of a session's 32 digits tells enough beside the title.
+/// A search set by a step from another screen: beside the title, the first of a session's 32 digits are enough.
 fn short(find: &str) -> String {
     const ENOUGH: usize = 8;
     match find.split_once("session:=") {
@@ -119,7 +119,7 @@ pub fn is_beside(model: &Model) -> bool {
     sides(model).divider.is_some()
 }
 
-/// The rows of the sheet that is open, or is beside the list; none where there is no such thing.
+/// The rows of the sheet that is open, or is beside the list; none if there is no sheet.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
     let Some(list) = model.browse.list(model.screen).filter(|list| is_beside(model) || list.sheet.is_some()) else {
         return Vec::new();

@@ -9,7 +9,7 @@ use super::theme::Palette;
 pub enum Order {
     /// As if its key were pressed.
     Press(Action),
-    /// It decides a call, so its own key does it, on the call's own screen.
+    /// It decides a call, so only its own key does it, on the screen with the call.
     OnlyItsKey(&'static str),
     /// No bell and no notice, or both again.
     Quiet,
@@ -44,7 +44,7 @@ pub fn entries(model: &Model, text: &str) -> Vec<Entry> {
     let mut found: Vec<(i32, Entry)> = all(model)
         .into_iter()
         .filter_map(|entry| {
-            // What it is called counts more than what is said of it.
+            // Its name counts more than its help.
             let by_name = score(&entry.name, text).map(|score| score * 4);
             by_name.or_else(|| mentions(&entry.help, text).then_some(i32::MIN)).map(|score| (score, entry))
         })
@@ -69,7 +69,7 @@ fn all(model: &Model) -> Vec<Entry> {
         order,
     };
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
-    // What only answers a question, or goes on with what was begun, is no command.
+    // An action that only answers a question, or continues another, is no command.
     let goes_on = [Action::Palette, Action::Back, Action::NextHit, Action::PreviousHit];
     let useful = |binding: &&Binding| {
         binding.places.iter().any(|place| SCREENS.contains(place)) && !goes_on.contains(&binding.action)

@@ -14,7 +14,7 @@ pub fn rows(model: &Model) -> Vec<Row> {
         Some(Overlay::Confirm { armed, reading }) => confirm(model, armed, *reading),
         Some(Overlay::Word { armed, reading, text }) => {
             let mut rows = confirm(model, armed, *reading);
-            // Where little fits, what is being typed does.
+            // In little room, what is being typed goes first.
             rows.splice(1..1, model.word(armed).map(|word| typing(&word, text)));
             rows
         }
@@ -67,7 +67,7 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     ]
 }
 
-/// What was typed of the word, and whether it goes on right.
+/// What was typed of the word, and whether it is right so far.
 fn typing(word: &str, text: &str) -> Row {
     let row = ours(" Type ").key(word).ours(" to approve it: ");
     let tone = if word.starts_with(text) { Tone::Strong } else { Tone::Danger };
@@ -99,7 +99,7 @@ fn find_hint(model: &Model) -> Row {
     }
 }
 
-/// What is being written, with the cursor: it stays in sight, so a long one is shown from its end, behind another mark.
+/// The text being written, with the cursor, which stays visible: of a long text the end is shown, after another mark.
 fn written((mark, mark_of_end): (&str, &str), text: &str, width: usize) -> Row {
     let shown = foreign(Tone::Strong, text);
     let mut rows = shown.wrapped(width.saturating_sub(4).max(1));
@@ -143,7 +143,7 @@ pub fn shows_tour(model: &Model) -> bool {
     model.settings.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
 }
 
-/// The five lines for a first look, where they leave room for what matters.
+/// The five lines for a first look, if they leave room for what matters.
 fn tour(model: &Model) -> Vec<Row> {
     if !shows_tour(model) {
         return Vec::new();

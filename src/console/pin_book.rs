@@ -12,7 +12,7 @@ use crate::pins::reading::{Known, Server};
 use crate::pins::{Memory, PinsError};
 use crate::policy::rule::{Decision, Rule};
 
-/// What was read last, so that nothing is concluded twice.
+/// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {
     places: Places,
     memory: Option<Memory>,

@@ -1,5 +1,5 @@
 //! What is remembered of servers' tools and programs between sessions, and what an operator settles of it: plain data
-//! between the Tools screen and whoever keeps the pins. Every text in it is foreign.
+//! between the Tools screen and the code that keeps the pins. Every text in it is foreign.
 
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
@@ -36,7 +36,7 @@ pub struct PinnedTool {
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
     pub changes: Vec<Change>,
-    /// What its server has more of since then.
+    /// What the tool can do beyond the trusted definition.
     pub grown: Option<Grown>,
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
     pub rules: Vec<String>,
@@ -68,7 +68,7 @@ pub struct Shown {
 pub enum Settling {
     /// Says this of each of these definitions.
     Tools(Vec<(Shown, Word)>),
-    /// Says it of these files under this command line.
+    /// Says this of these files under this command line.
     Program { fingerprint: String, server: String, program: String, word: ProgramWord },
 }
 
@@ -79,7 +79,7 @@ pub enum Word {
     /// Its calls are denied.
     Refused,
     Is(Mutability),
-    /// It is again what it was before the last of these.
+    /// The last word is undone: the pin is again as it was before.
     TakenBack(Pin),
 }
 
@@ -87,16 +87,16 @@ pub enum Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramWord {
     Accepted,
-    /// The files that were trusted before are again.
+    /// The last word is undone: the files that were trusted before are trusted again.
     TakenBack(Option<String>),
 }
 
-/// What became of a settling.
+/// The result of settling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// What was done, with names in it.
     pub says: String,
-    /// What takes it back; `None` after that.
+    /// What undoes it; `None` after an undo.
     pub undo: Option<Settling>,
 }
 
@@ -106,7 +106,7 @@ impl PinnedTool {
         Shown { fingerprint: self.fingerprint.clone(), tool: self.known.tool.clone(), latest: self.known.digest }
     }
 
-    /// Whether the operator's word on what it is would spare questions: it looks like a read, or it is new.
+    /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
     pub fn wants_word(&self) -> bool {
         let KnownTool { identity, confidence, pin, .. } = self.known;
         match pin {
@@ -116,7 +116,7 @@ impl PinnedTool {
         }
     }
 
-    /// Whether it is not the trusted definition: no allow rule covers it until somebody has looked.
+    /// Whether it is not the trusted definition: no allow rule covers it until an operator has reviewed it.
     pub fn waits(&self) -> bool {
         self.known.pin != PinState::Trusted
     }

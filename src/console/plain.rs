@@ -1,4 +1,4 @@
-//! The one door for foreign text to a terminal: every character is seen, or its escape is. Owns no layout, no colour.
+//! The one door for foreign text to a terminal: every character or its escape is visible. Owns no layout, no colour.
 //!
 //! What is shown decodes back to exactly what was sent ([`decode`]), so two different texts never look the same:
 //!
@@ -21,7 +21,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use glyph::{CLOSE, Glyph, OPEN, SPACE, glyph};
 use word::Word;
 
-/// A run of shown text: as it is in the foreign text, or standing for something in it.
+/// A run of shown text: copied from the foreign text, or an escape for a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
@@ -31,9 +31,9 @@ pub struct Piece {
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Foreign characters that show themselves.
+    /// Foreign characters that are visible.
     Plain,
-    /// Our escape for foreign characters that do not: one unit, never broken over two rows.
+    /// Our escape for foreign characters that are not: one unit, never broken over two rows.
     Escape,
 }
 
@@ -42,7 +42,7 @@ pub enum Kind {
 pub enum Edges {
     /// A whole text on one line.
     Line,
-    /// A line of a block: it starts at the block's border, where leading spaces are seen by what they push.
+    /// A line of a block: it starts at the block's border, which makes leading spaces visible.
     Block,
     /// The beginning of a block's line that was cut for its length.
     Head,
@@ -141,7 +141,7 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
     out.finish()
 }
 
-/// Whether every character of `text` shows itself: nothing in it needs an escape.
+/// Whether every character of `text` is visible: nothing in it needs an escape.
 pub fn is_tame(text: &str, edges: Edges) -> bool {
     let bytes = text.as_bytes();
     let leading = edges.marks_leading() && bytes.first() == Some(&b' ');
@@ -165,7 +165,7 @@ pub fn hides(c: char) -> bool {
     }
 }
 
-/// The columns that a shown text takes, by the table that ratatui prints by.
+/// How many columns a shown text takes, by the table that ratatui uses for printing.
 pub fn width(shown: &str) -> usize {
     if shown.bytes().all(|b| matches!(b, 0x20..0x7F)) {
         return shown.len();
@@ -181,7 +181,7 @@ fn escape(c: char) -> String {
     format!("{OPEN}{}{CLOSE}", code(c))
 }
 
-/// Whether a combining mark has something to sit on, and how many sit there.
+/// Whether a combining mark has a base character, and how many marks that has already.
 #[derive(Clone, Copy)]
 enum Marks {
     After(usize),
@@ -244,7 +244,7 @@ impl Out {
         }
     }
 
-    /// Ends with a look at whole clusters, for ratatui drops those without width.
+    /// At the end, looks for clusters without width, because ratatui drops them.
     fn finish(self) -> Vec<Piece> {
         let drops = |piece: &Piece| {
             piece.kind == Kind::Plain

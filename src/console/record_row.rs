@@ -1,5 +1,5 @@
-//! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
-//! command line. Where there is little room every other column gives way before the target does.
+//! A record on one line: when, what happened, by whom, with which tool, to what target. The Log screen and the command
+//! line show the same row. In little room, every other column shrinks before the target does.
 
 use super::columns::{Columns, NameColumn, target, widest};
 use super::found::Line;
@@ -12,16 +12,16 @@ use crate::policy::rule::Decision;
 const VERDICT: &str = "VERDICT";
 /// `checkpoint` and `unreadable` are the longest words of what happened.
 const HAPPENED: usize = 10;
-/// Who and which tool get so much, where there is room, and keep so much while the target is cut.
+/// The widths of who and tool: at most, if there is room, and at least, while the target is cut.
 const WHO: (usize, usize) = (16, 8);
 const TOOL: (usize, usize) = (24, 12);
 /// The same for a tool in a list that has room for everything.
 const WIDE_TOOL: (usize, usize) = (32, 12);
-/// Less of a target tells nothing: then the other columns go.
+/// The least width of a target: below it, the other columns are left out.
 const LEAST: usize = 14;
-/// With so much of a target the tool need not be cut.
+/// From this width of the target on, the tool need not be cut.
 const ENOUGH: usize = 30;
-/// A longer one need not be shown whole while the other columns are cut for it.
+/// Beyond this width, a target is not shown whole while other columns are cut for it.
 const MOST: usize = 44;
 
 /// How wide each column is; without width it is not shown.
@@ -40,19 +40,19 @@ pub struct RecordColumns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     Left,
-    /// The number alone; the widest that there is.
+    /// The number alone; this is the largest.
     Numbered(u64),
-    /// Both.
+    /// Both; this is the largest number.
     Shown(u64),
 }
 
 impl RecordColumns {
-    /// For these records in so many columns; `when` is how wide their times are.
+    /// The columns for these records at this width; `when` is the width of their times.
     pub fn of(lines: &[&Line], width: usize, when: usize, wanted: Names) -> Self {
         let widest = |text: fn(&Line) -> &str| widest(lines.iter().copied().map(text));
         let happened = match wanted {
             Names::Numbered(_) => lines.iter().map(|line| happened(line).width()).max().unwrap_or(0).max(VERDICT.len()),
-            // A list that is scrolled keeps its columns.
+            // The columns of a list do not change while it is scrolled.
             Names::Left | Names::Shown(_) => HAPPENED,
         };
         let digits = |newest: u64| newest.to_string().len().max(3);
@@ -73,14 +73,14 @@ impl RecordColumns {
             (fits(WHO, widest(|line| who(line).unwrap_or_default())), fits(of_tool, widest(tool_of)));
         let columns = |who: usize, tool: usize| who + usize::from(who > 0) + tool + 2;
         let whole = columns(least_who, tool);
-        // A ticket is shown where nothing is cut for it, and a tool is whole where enough is left of its target.
+        // Tickets are shown if nothing is cut for them, and tools are whole if enough of the target is left.
         let ticket = if whole + upon <= room(ticket.width) { ticket } else { NameColumn::within(tickets(), 0) };
         let room = room(ticket.width);
         let roomy = matches!(wanted, Names::Shown(_)) && whole + upon.min(ENOUGH) <= room;
         let least_tool = if roomy { tool } else { least_tool };
         let enough = upon.min(LEAST);
         let (who, tool) = if columns(least_who, least_tool) + enough <= room {
-            // What the target leaves goes to the tool, then to who.
+            // What the target does not need goes to the tool, then to who.
             let spare = room - columns(least_who, least_tool) - upon.min(room - columns(least_who, least_tool));
             let tool = tool.min(least_tool + spare);
             (who.min(least_who + (spare + least_tool - tool)), tool)
@@ -94,7 +94,7 @@ impl RecordColumns {
         Self { seq, when, happened, ticket, who, tool, rest }
     }
 
-    /// Whether nothing of these records' cells is cut.
+    /// Whether no cell of these records is cut.
     pub fn hold(&self, lines: &[Line]) -> bool {
         let width = |text: &str| foreign(Tone::Ours, text).width();
         lines.iter().all(|line| {
@@ -130,7 +130,7 @@ impl RecordColumns {
             None if self.tool.width == 0 => foreign(tool.0, tool.1).clipped(self.rest),
             _ => self.target(line),
         };
-        // How a read was explained fills a sheet, not a row.
+        // How a read was explained is shown on a sheet: it is too long for a row.
         let note = if line.by == Some(By::Default) { "" } else { note(line) };
         if !note.is_empty() && upon.width() + 12 < self.rest {
             let gap = if upon.runs.is_empty() { "" } else { "  " };
@@ -149,7 +149,7 @@ impl RecordColumns {
     }
 }
 
-/// The badge of what passed or was recorded, by its shape.
+/// A badge as its shape.
 pub fn badge(badge: Option<Badge>) -> Row {
     match badge {
         Some(Badge::Pure) => good("○"),
@@ -159,7 +159,7 @@ pub fn badge(badge: Option<Badge>) -> Row {
     }
 }
 
-/// What a verdict did, and how that looks; `none` where there is none.
+/// The word for a verdict, and its tone; `none` if there is no verdict.
 pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'static str) {
     match verdict {
         Some(VerdictWord::Approve) => (Tone::Good, "approved"),
@@ -178,7 +178,7 @@ pub fn ruling(decision: Decision) -> Row {
     Row::of(tone, decision.word())
 }
 
-/// What the record says happened, in our words.
+/// What happened, as the record has it, in our words.
 pub fn happened(line: &Line) -> Row {
     let (tone, word) = match line.kind {
         Some(Kind::Decision) => verdict(line.verdict, "decided"),
@@ -204,7 +204,7 @@ pub fn happened(line: &Line) -> Row {
     Row::of(tone, word)
 }
 
-/// Who decided: a rule by its name, a person without the console's process, else what did. Foreign text.
+/// Who decided: a rule by its name, a person without the console's process id, otherwise the cause. Foreign text.
 pub fn who(line: &Line) -> Option<&str> {
     let by = line.by?;
     match (&line.rule, by) {
@@ -215,7 +215,7 @@ pub fn who(line: &Line) -> Option<&str> {
     }
 }
 
-/// What happened, by whom, how long it took and why, as a sentence. Foreign text in it went through the one door.
+/// What happened, by whom, how long it took and why, as a sentence. Foreign text in it went through `plain`.
 pub fn sentence(line: &Line) -> Row {
     let mut row = happened(line);
     match (&line.rule, who(line)) {
@@ -229,7 +229,7 @@ pub fn sentence(line: &Line) -> Row {
         (None, Some(by)) => row.push(Tone::Quiet, format!(" by {by}")),
         (_, None) => {}
     }
-    // What policy decides takes no time worth a word.
+    // The time that policy takes is not worth showing.
     if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
         row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
     }

@@ -1,4 +1,4 @@
-//! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
+//! How much care a held call asks for: a degree with a shape, and one word for what the call does. Owns no colours.
 
 use super::row::{Run, Tone};
 use crate::behavior::conclude::{IS_THERE, MAY_REPLACE, STATEMENT_CHANGES};
@@ -16,17 +16,17 @@ pub enum Degree {
     Hazard,
     /// It makes something new, or changes a part of something.
     Changes,
-    /// It replaces or joins what is there, or a hazard is with a change.
+    /// It replaces or joins what is there, or it changes something and has a hazard.
     Replaces,
     /// It removes, runs, sends, pays, or its effect is unknown.
     Severe,
 }
 
-/// A degree, a word, and whether a hazard or a dispute is with it.
+/// A degree, a word, and whether there is a hazard or a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Risk {
     pub degree: Degree,
-    /// `▲`: a hazard, or evidence that contradicts itself, asks for a look; else nothing.
+    /// `▲` if there is a hazard, or evidence that contradicts itself; otherwise empty.
     pub flag: &'static str,
     pub word: &'static str,
 }
@@ -52,13 +52,13 @@ impl Risk {
             (Mutability::Mutates, OutputDomain::Money) => (Degree::Severe, "MONEY"),
             (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.as_deref(), &snapshot.effect),
         };
-        // What must be confirmed never looks like what one key approves.
+        // A call that must be confirmed never looks like one that a single key approves.
         let confirmed = snapshot.danger.is_some() && identity.mutability == Mutability::Mutates;
         let degree = if confirmed { degree.max(Degree::Replaces) } else { degree };
         Self { degree, flag, word }
     }
 
-    /// Shape, word and, where something else asks for a look, a flag: `◆ DELETES`, `◈ REPLACES▲`.
+    /// Shape, word and flag: `◆ DELETES`, `◈ REPLACES▲`.
     pub fn run(self) -> Run {
         let (shape, tone) = match self.degree {
             Degree::Reads => ("○", Tone::Good),
@@ -80,7 +80,7 @@ fn of_action(action: Action, danger: Option<&str>, effect: &str) -> (Degree, &'s
         Action::Update | Action::Read | Action::Search => (Degree::Changes, "CHANGES"),
         Action::Move => (Degree::Changes, "MOVES"),
         Action::Overwrite if says(MAY_REPLACE) => (Degree::Replaces, "WRITES"),
-        // Our line says that nothing is there: what else is dangerous about it has its flag.
+        // Our line says that nothing is replaced; any other danger shows by the flag.
         Action::Overwrite if danger.is_none() || effect.starts_with("creates ") => (Degree::Changes, "ADDS"),
         Action::Overwrite => (Degree::Replaces, "REPLACES"),
         Action::Merge => (Degree::Replaces, "MERGES"),

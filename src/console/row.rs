@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::plain::{self, Kind, Piece};
 
-/// What a run of text is, for the theme to dress.
+/// What a run of text is, for the theme to choose its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
     /// Our own words.
@@ -15,7 +15,7 @@ pub enum Tone {
     Strong,
     /// Labels, units, sizes: present, but quiet.
     Quiet,
-    /// Foreign text that shows itself.
+    /// Foreign text that is visible.
     Foreign,
     /// An escape that stands for a foreign character.
     Escape,
@@ -111,8 +111,8 @@ impl Row {
         row
     }
 
-    /// Leaves out its middle, so that it has `width` columns: at most `head` of them show how it begins, the others how
-    /// it ends. Where there is room, what is left out is counted: `src/…31…/today.md`.
+    /// Leaves out the middle, so that the row has `width` columns: at most `head` of them show its beginning, the
+    /// others its end. If there is room, what is left out is counted: `src/…31…/today.md`.
     #[must_use]
     pub fn elided(self, width: usize, head: usize) -> Self {
         const COUNTED: usize = 28;
@@ -153,13 +153,13 @@ impl Row {
         rows
     }
 
-    /// Wraps behind a margin that every row has.
+    /// Wraps the row, with a margin before each of its rows.
     pub fn behind(self, margin: &Self, width: usize) -> Vec<Self> {
         let rows = self.wrapped(width.saturating_sub(margin.width()).max(1)).into_iter();
         rows.map(|row| margin.clone().joined(row)).collect()
     }
 
-    /// This row with every place of some words in it standing out, whatever their case.
+    /// This row with some words highlighted wherever they occur, whatever their case.
     #[must_use]
     pub fn marked(self, words: &str) -> Self {
         let needle: Vec<char> = words.chars().flat_map(char::to_lowercase).collect();
@@ -317,7 +317,7 @@ impl<'a> Units<'a> {
                 continue;
             }
             if run.text.is_ascii() {
-                // Most text by far, and every byte of it is one column.
+                // Nearly all text is ASCII, where every byte is one column.
                 let cell = |b: u8| (1, if b == b' ' { Gap::Space } else { Gap::Ink });
                 let bytes = run.text.bytes().enumerate();
                 cells.extend(bytes.map(|(at, b)| (index, at..at + 1, cell(b))));

@@ -1,5 +1,5 @@
-//! The policy files as they are now: their rules for the console's screen, with what is worth a look in them, and the policy
-//! that is tried on past calls.
+//! The policy files as they are now: their rules with warnings, for the console's screen, and the policy that is tried
+//! on past calls.
 
 use std::path::Path;
 

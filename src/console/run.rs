@@ -23,7 +23,7 @@ use crate::link::error::LinkError;
 use keyboard::Keyboard;
 use terminal::Screen;
 
-/// Whether the operator looks at this terminal, where the terminal tells.
+/// Whether the operator looks at this terminal, if the terminal reports that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
     Unknown,
@@ -175,7 +175,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Rings; asks for a notice where the operator does not look here already: server, effect and target of the last call.
+    /// Rings, and asks for a notice unless the operator looks here already: server, effect and target of the last call.
     fn call(&mut self) -> Result<(), RunError> {
         let words = self.model.notice();
         let notice = if self.focus == Focus::Here { Notice::Off } else { self.outside.notice };
@@ -186,7 +186,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Updates, and does what is asked. Keys are read one at a time, so the keyboard waits until this is over.
+    /// Updates the model and carries out the commands. Keys are read one at a time, so the keyboard waits meanwhile.
     fn take(&mut self, msg: Msg) -> Result<ControlFlow<()>, RunError> {
         let from_keyboard =
             matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Click(..) | Msg::Wheel(..));
@@ -198,7 +198,7 @@ impl Loop<'_> {
                     Command::Quit => return Ok(ControlFlow::Break(())),
                     Command::Bell => self.call()?,
                     Command::Look(task) => {
-                        // A log reader that has ended with a panic looks nothing up: the screens stay as they are.
+                        // If the log reader has panicked, nothing is looked up, and the screens stay as they are.
                         let _ = self.ask.send(task);
                     }
                     Command::Copy(text) => self.screen.copy(&text)?,
@@ -249,7 +249,7 @@ impl Loop<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// What the operator's editor leaves of a text.
+    /// The text as the operator's editor leaves it.
     fn edited(&mut self, text: &str) -> Result<Edit, RunError> {
         let Outside { editor, places, .. } = self.outside;
         Ok(self.screen.suspended(|| editor::edit(editor, places.state_dir(), text))?)

@@ -1,4 +1,4 @@
-//! Where things are on the screen for its size: the same answer for drawing and for scrolling.
+//! Where things are on a screen of a given size, for drawing and for scrolling alike.
 
 use ratatui::layout::Rect;
 
@@ -29,7 +29,7 @@ pub enum Arrangement {
 /// From this width on the card is beside the queue.
 const SIDE_BY_SIDE: u16 = 110;
 
-/// Heights in rows of what is only sometimes there, or not always of one height.
+/// Heights, in rows, of the parts that are not always there, or not always of one height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heights {
     pub banners: u16,
@@ -67,7 +67,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
             areas.divider = Rect { x: left, width: 1, ..body };
             areas.card = Rect { x: left + 2, width: width - left - 2, ..body };
         }
-        // Too low for both: the card matters more.
+        // The screen is too low for both: the card matters more.
         Arrangement::QueueAndCard if inner < 9 => areas.card = body,
         Arrangement::QueueAndCard => {
             let queue = heights.queue.max(2).min((inner / 4).clamp(3, 12));
@@ -78,8 +78,8 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
     areas
 }
 
-/// Where a screen beside Waiting shows its list and the sheet of the selected line: side by side, or without a divider one
-/// after the other, each on all of it.
+/// Where a screen beside Waiting shows its list and the sheet of the selected line: side by side or, without a divider,
+/// each on the whole area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
     pub list: Rect,
@@ -102,7 +102,7 @@ pub fn sides(body: Rect, has_sheet: bool) -> Sides {
     }
 }
 
-/// The rows of an area that show content: its first is a title, its last tells what is below.
+/// The rows of an area that show content: its first is a title, its last says what is below.
 pub fn content_rows(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(2))
 }

@@ -24,7 +24,7 @@ pub struct ConsoleSettings {
     pub keys: Keys,
 }
 
-/// What the operator chose, or that the terminal and the environment are to say.
+/// What the operator chose, or that the terminal and the environment decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice<T> {
     #[default]
@@ -35,7 +35,7 @@ pub enum Choice<T> {
 /// How a desktop notice is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Not at all: the bell must do.
+    /// Not at all: there is only the bell.
     Off,
     /// `OSC 9`.
     Osc9,
@@ -56,8 +56,8 @@ pub enum Pointer {
 
 const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
-/// Reads `[console]`, and the default in place of what is wrong there. What is wrong anywhere in the file comes beside it,
-/// each with its line: a wrapper that cannot start says so only to its host.
+/// Reads `[console]`, with the default in place of anything wrong there. Also returns every problem in the whole file,
+/// with its line: a wrapper that cannot start tells only its host.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     let path = places.config_file();
     if path.symlink_metadata().is_err() {
@@ -65,7 +65,7 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     }
     let text = match places.check_config().map_err(Into::into).and_then(|()| policy_file::text(&path)) {
         Ok(text) => text,
-        // What it asks for is not known: the stricter question is asked.
+        // The operator's choice is unknown, so the stricter question is asked.
         Err(why) => {
             let settings = ConsoleSettings { confirmation: Confirmation::Word, ..ConsoleSettings::default() };
             return (settings, vec![format!("{} {why}", path.display())]);
@@ -93,7 +93,7 @@ pub fn check(places: &Places) -> Result<(), ConfigError> {
         Err(error) => return Err(error),
     };
     problems.extend(policy_file::text(&path).map(|text| parse(&text).1).unwrap_or_default());
-    // What is no TOML was found by both readers.
+    // Both parsers report broken TOML.
     problems.sort();
     problems.dedup();
     if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
@@ -108,7 +108,7 @@ fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
         read(&mut reading, table, &mut settings);
     }
     let problems = reading.finish();
-    // Broken syntax may have swallowed it: who has written of it has wanted more than one key.
+    // Broken syntax may have hidden `confirm`: an operator who wrote that word wanted more than one key.
     if !problems.is_empty() && table.is_none_or(|table| table.get("confirm").is_none()) && text.contains("confirm") {
         settings.confirmation = Confirmation::Word;
     }
@@ -148,7 +148,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
             }
             "confirm" => {
                 let words = [("key", Confirmation::Key), ("word", Confirmation::Word)];
-                // Who has written something here has wanted more than one key.
+                // An operator who wrote anything here wanted more than one key.
                 settings.confirmation = reading.word(value, "confirm", &words).unwrap_or(Confirmation::Word);
             }
             "keys" => settings.keys = keys(reading, value),
@@ -174,7 +174,7 @@ fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
                 let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
                 reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.hint);
             }
-            // All or none: half a set of keys is no choice of the operator's.
+            // All or none: the operator did not choose half a set of keys.
             Keys::default()
         }
     }

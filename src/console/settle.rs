@@ -1,5 +1,5 @@
-//! What the operator settles of tools and programs, as `tools review` does: recorded first, then kept. Reads no pin for a
-//! screen.
+//! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
+//! no pin for a screen.
 
 use super::pinned::{ProgramWord, Settled, Settling, Shown, Word};
 use crate::gate::data::pinning::PinWord;
@@ -26,14 +26,14 @@ pub(super) enum SettleError {
     Outdated,
 }
 
-/// Where it is settled, and when (milliseconds since 1970, UTC).
+/// The folders it is settled in, and the time (milliseconds since 1970, UTC).
 pub(super) struct Settlement<'p> {
     pub(super) places: &'p Places,
     pub(super) now: i64,
 }
 
 impl Settlement<'_> {
-    /// Settles what the operator has read, once that is on record.
+    /// Settles what the operator has read, once that is recorded.
     ///
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.

@@ -18,7 +18,7 @@ pub enum Palette {
 }
 
 impl Palette {
-    /// How a tone looks. No meaning hangs on the colour alone: risk has its word and shape, escapes their brackets.
+    /// How a tone looks. No meaning depends on the colour alone: risk has its word and shape, escapes their brackets.
     pub fn style(self, tone: Tone) -> Style {
         let plain = Style::new();
         let (colour, style) = match tone {
@@ -41,7 +41,7 @@ impl Palette {
         }
     }
 
-    /// What stands for a colour of the dark theme. ANSI names only: the terminal says how they look.
+    /// The colour in place of one of the dark theme. ANSI names only: the terminal decides how they look.
     fn colour(self, dark: Color) -> Option<Color> {
         match self {
             Self::Colours => Some(dark),

@@ -21,14 +21,14 @@ pub fn date(millis: i64, offset: i32) -> String {
     format!("{} {}", day(millis, offset), of_day(millis, offset))
 }
 
-/// The local day; the first one for a moment that no calendar has.
+/// The local day; the first of 1970 for a moment beyond the calendar.
 fn day(millis: i64, offset: i32) -> jiff::civil::Date {
     let local = millis.saturating_add(i64::from(offset) * 1000);
     let local = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     local.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// `8s`, `3m`, `2h`, `4d`: how long, in the largest unit that says something.
+/// `8s`, `3m`, `2h`, `4d`: how long, in the largest unit of which there is at least one.
 pub fn span(millis: i64) -> String {
     let seconds = (millis / 1000).max(0);
     match seconds {

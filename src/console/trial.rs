@@ -1,7 +1,7 @@
 //! The thread that tries rules and policies on the calls of the log: neither the screen nor the log reader waits for it.
 //!
-//! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
-//! same kind; whoever looks at a panel comes before suggestions.
+//! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of
+//! the same kind; an open panel goes before suggestions.
 
 mod suggestions;
 
@@ -32,11 +32,11 @@ use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 
-/// Calls that are looked at for a rule, and for a policy.
+/// How many calls are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
 /// Past calls that are listed.
 const LISTED: usize = 40;
-/// How far back a policy is played, in milliseconds.
+/// How far back a policy is replayed, in milliseconds.
 const BACK: i64 = 30 * 86_400_000;
 
 /// Starts the thread. It ends with the last sender.
@@ -67,7 +67,7 @@ impl TrialRunner {
                 }
             }
             self.hear();
-            // What somebody looks at comes first.
+            // What is on screen comes first.
             let looked_at = self.queue.iter().position(|trial| !matches!(trial, Trial::Suggestions { .. }));
             let Some(trial) = self.queue.remove(looked_at.unwrap_or(0)) else { continue };
             match self.attempt(&trial) {
@@ -103,7 +103,7 @@ impl TrialRunner {
         if gives_way { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Tries it; breaks off where something else is wanted first.
+    /// Tries it; breaks off if something else is wanted first.
     fn attempt(&mut self, trial: &Trial) -> Result<ControlFlow<()>, String> {
         match trial {
             Trial::Rules { id, server, tool, roots, rules } => self.rules(trial, *id, (server, tool), (roots, rules)),
@@ -193,10 +193,10 @@ impl TrialRunner {
             take(self, Vec::new(), Walked::ToTheEnd);
             return Ok(ControlFlow::Continue(()));
         };
-        // What the log reader has put into it so far: what is newer is read, and the rest is not waited for.
+        // The index as the log reader has filled it so far: newer records are read, instead of waiting for the index.
         let newest = reader.newest().map_err(|error| said(&error))?;
         let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
-        // JSON may write another name in another way; of those everything is read.
+        // JSON may escape other names; for those every record is read.
         let tool = tool.filter(|tool| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b)));
         let field = tool.map(|tool| format!("\"tool\":\"{tool}\""));
         let finder = field.as_deref().map(memmem::Finder::new);

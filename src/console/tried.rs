@@ -1,5 +1,5 @@
 //! What past calls say of a rule, of a changed policy and of what could be written: plain data between the screens and
-//! whoever reads the log.
+//! the thread that reads the log.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub enum Trial {
     Suggestions { id: u64 },
 }
 
-/// Which policy is played against the log.
+/// Which policy is replayed over the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The files as they are written, as if all of it were accepted.
@@ -95,7 +95,7 @@ pub struct Matched {
     pub calls: usize,
     pub asked: usize,
     pub denied: usize,
-    /// Calls of which it cannot be known: the log holds no secrets and no long texts.
+    /// Calls for which this is unknown, because the log holds no secrets and no long texts.
     pub untold: usize,
     /// Those that were denied, the newest first, and then the others.
     pub lines: Vec<PastLine>,
@@ -114,7 +114,7 @@ pub struct PastLine {
     pub ended: Ended,
 }
 
-/// A policy against the log.
+/// The result of replaying a policy over the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// How many calls change from what to what, the most first.
@@ -122,11 +122,11 @@ pub struct Replayed {
     /// How many calls would be ruled otherwise.
     pub changed: usize,
     pub untold: usize,
-    /// Calls that would be ruled otherwise, with what would be said now and by what; the newest first.
+    /// Calls that would be ruled otherwise, with the new ruling and the rule that makes it; the newest first.
     pub changes: Vec<(PastLine, Decision, String)>,
 }
 
-/// What could be written.
+/// Rules that could be written.
 #[derive(Clone, Debug, Default)]
 pub struct Suggested {
     pub calls: usize,

@@ -34,7 +34,7 @@ use crate::wire::digest::Digest;
 #[derive(Clone, Debug)]
 pub enum Msg {
     Key(Key),
-    /// Text that came at once, not from a finger.
+    /// Text that was pasted, not typed.
     Paste(String),
     Resize(u16, u16),
     /// Time passed.
@@ -63,7 +63,7 @@ pub enum Msg {
         file: PathBuf,
         outcome: Edit,
     },
-    /// What became of a tool's review, or why nothing did.
+    /// The result of a tool's review, or why nothing was settled.
     ToolSettled(Result<Settled, String>),
 }
 
@@ -96,7 +96,7 @@ pub enum RuleChange {
     Undo,
 }
 
-/// What is to be done outside.
+/// What the shell must do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     Send {
@@ -119,11 +119,11 @@ pub enum Command {
         id: String,
         file: PathBuf,
     },
-    /// Settles what is to be thought of a changed tool or program.
+    /// Settles whether a changed tool or program is trusted.
     Settle(Settling),
     /// Throws away keys that were typed before the screen changed.
     Drain,
-    /// Somebody should look: the bell, and a notice where the terminal has one.
+    /// Calls the operator: by the bell, and by a notice where there is one.
     Bell,
     /// Looks something up in the log or the policy.
     Look(Task),
@@ -188,7 +188,7 @@ fn pressed(model: &mut Model, key: Key) {
     model.picked = Picked::ByOperator;
     let twice = model.half_typed.take() == Some(key);
     match model.settings.keys.action(key, place) {
-        // A key of its own goes there at once.
+        // `g` must be pressed twice; another key for this action works at once.
         Some(Action::First) if key == Key::Char('g') && !twice => model.half_typed = Some(key),
         Some(Action::Number) => rule::number(model, key),
         Some(Action::Scope) => rule::scope(model, key),
@@ -277,7 +277,7 @@ fn act(model: &mut Model, action: Action) {
 
 /// A paste decides nothing; where text is written it is text.
 fn pasted(model: &mut Model, text: &str) {
-    // The word that approves is typed.
+    // The word that approves must be typed, not pasted.
     let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
     let Some(written) = open.and_then(Overlay::text_mut) else {
         return model.warn("A paste decides nothing; press the key itself.");
@@ -298,12 +298,12 @@ impl Model {
         (self.note, self.note_until) = (Some(ours(words)), None);
     }
 
-    /// The same, of what the operator did not expect.
+    /// The same, for something that the operator did not expect.
     fn warn(&mut self, words: impl Into<String>) {
         (self.note, self.note_until) = (Some(warn(words)), None);
     }
 
-    /// The same for a few seconds: it is about a moment that passes.
+    /// The same for a few seconds only.
     fn warn_briefly(&mut self, words: impl Into<String>) {
         self.warn(words);
         self.note_until = Some(self.now + 4_000);

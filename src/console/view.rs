@@ -97,7 +97,7 @@ impl Paint<'_> {
         self.rows(area, vec![border("│"); usize::from(area.height)]);
     }
 
-    /// Turns a line over: the selected one.
+    /// Reverses the colours of a line: the selected one.
     fn highlight(&mut self, area: Rect, line: u16) {
         let y = area.y.saturating_add(line);
         let line = Rect { y, height: 1, ..area }.intersection(area).intersection(self.bounds);
@@ -116,7 +116,7 @@ impl Paint<'_> {
         self.cut(area, rows, |hidden| format!(" ▲ … {hidden} more lines of warnings: enlarge the window"));
     }
 
-    /// As many rows as fit; where some do not, the last line says so.
+    /// Draws as many rows as fit; if some do not, the last line says so.
     fn cut(&mut self, area: Rect, mut rows: Vec<Row>, words: impl Fn(usize) -> String) {
         let room = usize::from(area.height);
         if rows.len() > room && room > 0 {
@@ -127,7 +127,7 @@ impl Paint<'_> {
     }
 }
 
-/// How much is below the screen, where something is.
+/// How much is below the screen, if anything is.
 fn below(rows: usize) -> Row {
     match rows {
         0 => Row::default(),
@@ -144,7 +144,7 @@ pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
     left.ours(" ".repeat(width - used)).joined(right)
 }
 
-/// The first line: the product, what waits, and how much the assurance level promises.
+/// The first line: the product, what waits, and what the assurance level promises.
 fn header(model: &Model, width: u16) -> Row {
     let width = usize::from(width);
     let waiting = model.waiting();
@@ -155,7 +155,7 @@ fn header(model: &Model, width: u16) -> Row {
         name.push(Tone::Quiet, "  none waiting");
     }
     let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
-    // The weakest of all wrappers; with none there is nothing to promise.
+    // The lowest level of all wrappers.
     let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
     let level = levels.min().unwrap_or(Assurance::L0);
     let promise = quiet(format!("{}: {}", level.word(), promise(level)));

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use super::json::Extent;
 
-/// What folds by itself lies deeper than this many levels, …
+/// A container is folded at first if it lies deeper than this many levels, …
 const DEEPEST: usize = 4;
-/// … or is longer than a screen: by its members, …
+/// … or is longer than a screen: it has more members, …
 const MOST_MEMBERS: usize = 40;
-/// … or by its bytes.
+/// … or more bytes than this.
 const MOST_BYTES: usize = 4096;
 
 /// What is folded. A container is named by the byte it begins at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds {
     base: Base,
-    /// The operator has turned these over since.
+    /// The containers that the operator has folded or unfolded since.
     turned: BTreeSet<usize>,
 }
 

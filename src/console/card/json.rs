@@ -13,7 +13,7 @@ pub struct Extent {
     pub end: usize,
     /// Members of an object, items of a list, lines of a string.
     pub entries: usize,
-    /// Of its text; of a string: of what it says.
+    /// Length of its text; of a string, length of its content.
     pub bytes: usize,
 }
 
@@ -24,7 +24,7 @@ pub struct Extents {
     large: Vec<(usize, Extent)>,
 }
 
-/// What is worth remembering.
+/// From how many bytes on an extent is remembered.
 const LARGE: usize = 4096;
 
 impl Extents {
@@ -145,7 +145,7 @@ pub fn skip_space(text: &str, at: usize) -> usize {
     at + rest.iter().take_while(space).count()
 }
 
-/// What a part of a string (between its quotes) says.
+/// The content of a part of a string (between its quotes).
 pub fn said(raw: &str) -> Cow<'_, str> {
     if memchr(b'\\', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
@@ -162,9 +162,9 @@ pub fn said(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Where the next part of a string ends: behind a line break, else after about `most` bytes.
+/// Where the next part of a string ends: after a line break, otherwise after about `most` bytes.
 ///
-/// Gives the end of what is said, the end with its line break, and never cuts an escape.
+/// Returns the end of the part without and with its line break, and never cuts an escape.
 pub fn part(raw: &str, from: usize, end: usize, most: usize) -> (usize, usize) {
     let limit = (from + most).min(end);
     let mut at = from;

@@ -1,7 +1,7 @@
 //! The card: everything the operator reads about one held call, laid out once per snapshot and width.
 //!
-//! Our own words come first, then every byte of the arguments, then what the server says of itself, framed as such.
-//! Nothing in it depends on the time, so drawing only copies rows.
+//! Our own words come first, then every byte of the arguments, then what the server says, framed as such. Nothing in it
+//! depends on the time, so drawing only copies rows.
 
 mod folds;
 mod json;
@@ -35,14 +35,14 @@ pub struct Card {
     pub width: u16,
     blocks: Vec<Block>,
     pub rows: usize,
-    /// Just behind the last row of the arguments: up to here everything bears on the decision.
+    /// The row after the last one of the arguments: everything above it matters for the decision.
     pub arguments_end: usize,
     pub details: Details,
     effect: Option<String>,
     pub folds: Folds,
 }
 
-/// Whether what no decision needs is shown: who says what the call is, the checks, digests and times.
+/// Whether details are shown that no decision needs: who says what the call is, the checks, digests and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Details {
     #[default]
@@ -113,7 +113,7 @@ impl Card {
         self.put(Block::Rows(sections::closing(&snapshot, columns, offset)));
     }
 
-    /// Our line on what the call does: from the preview where that knows more. Foreign text in it is raw.
+    /// Our line on what the call does: that of the preview if it says more. Foreign text in it is raw.
     pub fn effect(&self) -> &str {
         self.effect.as_deref().unwrap_or(&self.snapshot.effect)
     }
@@ -149,7 +149,7 @@ impl Card {
         })
     }
 
-    /// How many parts of the arguments are folded: what is in them is on no row.
+    /// How many parts of the arguments are folded: no row shows what is in them.
     pub fn folded(&self) -> usize {
         self.arguments().map_or(0, |(_, paged)| paged.folded)
     }
@@ -183,7 +183,7 @@ impl Card {
         self.put(Block::Arguments(paged));
     }
 
-    /// What a call brings beside its arguments: it reaches the server like them, so it must have been read.
+    /// Adds what a call carries beside its arguments: it reaches the server like them, so it must have been read.
     fn put_beside(&mut self, what: &str, of: fn(&Snapshot) -> Option<&str>, columns: usize) {
         let snapshot = Arc::clone(&self.snapshot);
         let Some(text) = of(&snapshot) else { return };
@@ -192,7 +192,7 @@ impl Card {
         self.put(Block::Text(of, paged));
     }
 
-    /// What the operator changed: as differences where the texts are short, else the whole original.
+    /// Adds what the operator changed: the differences if the texts are short, otherwise the whole original.
     fn put_edit(&mut self, columns: usize) {
         const MOST_ROWS: usize = 400;
         let snapshot = Arc::clone(&self.snapshot);
@@ -209,7 +209,7 @@ impl Card {
     }
 }
 
-/// What changed between two short texts: the rows that differ, each marked `-` as received or `+` as it will be sent, with one row around them; how many others there are.
+/// The rows that differ between two short texts, marked `-` as received or `+` as sent, each with a row around.
 fn changes(old: &[Row], new: &[Row]) -> Vec<Row> {
     let texts = |rows: &[Row]| rows.iter().map(Row::text).collect::<Vec<_>>();
     let differences = capture_diff_slices(Algorithm::Lcs, &texts(old), &texts(new));

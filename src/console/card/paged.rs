@@ -1,4 +1,4 @@
-//! A long foreign text whose rows are laid out where they are looked at: it is counted once, and marked on the way.
+//! A long foreign text of which only visible rows are laid out: all are counted once, with marks from which to start.
 
 use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
@@ -28,19 +28,19 @@ pub struct Paged {
     extents: Extents,
     /// Comes before every row.
     prefix: Row,
-    /// Of the rows without their prefix.
+    /// Columns of the rows without their prefix.
     width: usize,
     /// Places to go on from, with the row they begin at; ascending.
     marks: Vec<(usize, Walk)>,
     pub rows: usize,
     folds: Folds,
-    /// How many of the rows hide what is in a container.
+    /// How many of the rows are folded containers.
     pub folded: usize,
     /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
     undeclared: Vec<String>,
 }
 
-/// Rows between two marks: what one look may cost.
+/// Rows between two marks: at most so many are laid out in vain.
 const BETWEEN_MARKS: usize = 128;
 
 impl Paged {
@@ -89,7 +89,7 @@ impl Paged {
         placed.filter(|anchor| (from..from + count).contains(&anchor.row)).collect()
     }
 
-    /// Lays out what covers these rows, and which row it begins at.
+    /// Lays out rows that include these; also returns which row the layout begins at.
     fn look(&self, text: &str, from: usize, count: usize, mut sheet: Sheet) -> (usize, Sheet) {
         let after = self.marks.partition_point(|(row, _)| *row <= from);
         let Some((row, walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)) else {

@@ -12,13 +12,13 @@ use crate::console::row::{Row, border};
 use crate::gate::call::touched::{self, Change};
 use crate::gate::data::snapshot::Snapshot;
 
-/// Arguments longer than this are not previewed, in bytes: they are read where they stand.
+/// Arguments longer than this are not previewed, in bytes: they are read in full below.
 const LONGEST: usize = 2 << 20;
 
 /// A card's preview.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// Our line on what it does, where the facts tell more than the arguments alone. Foreign text in it is raw.
+    /// Our line on what it does, if the facts say more than the arguments alone. Foreign text in it is raw.
     pub effect: Option<String>,
     pub rows: Vec<Row>,
 }
@@ -35,7 +35,7 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     let mut rows = files::rows(&changes, &snapshot.facts, width);
     rows.extend(statements::rows(&snapshot.readings, width));
     rows.extend(texts(&arguments).into_iter().flat_map(|(name, text)| media::rows(name, text, width)));
-    // What a statement does is said by who read it.
+    // The reader of a statement says better what it does.
     let reads = snapshot.readings.iter().all(|reading| reading.analysis.effect.reads());
     Preview { effect: effect(&changes).filter(|_| reads), rows }
 }

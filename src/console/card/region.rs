@@ -1,4 +1,4 @@
-//! A foreign text in rows of its own: broken where it breaks, wrapped where it is too long, cut nowhere.
+//! A foreign text on separate rows: broken at its own line breaks, wrapped where it is too long, cut nowhere.
 
 use super::json::{part, said};
 use super::sheet::{Ground, Made, Sheet};
@@ -70,7 +70,7 @@ impl Region {
         let literal = self.form == Form::Bare || !raw.contains('\\');
         let simple = literal && is_tame(raw, edges);
         if simple && cut {
-            // A cut that falls on the end of a row is no cut to the reader.
+            // The part ends with a full row, so that the reader sees no break.
             let mut row = 0;
             while raw.len() - row > room {
                 row = tame_row(raw, row, raw.len(), room);
@@ -85,7 +85,7 @@ impl Region {
             Form::Bare => raw.into(),
         };
         match &mut sheet.made {
-            // Most text by far: its rows can be counted without being made.
+            // The rows of nearly all text can be counted without being made.
             Made::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
             Made::Count(_) | Made::Rows(_) => {
                 let mut row = Row::default();

@@ -13,7 +13,7 @@ use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 
-/// What it does, how grave that is, and what else bears on the decision: our own words, before anything foreign speaks.
+/// What the call does, how grave that is, and what else matters for the decision: our own words, before foreign ones.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
@@ -45,7 +45,7 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.entry("order", row.ours(", which the host sent before it: approved, it runs after that"));
     }
     if let Some(danger) = &snapshot.danger {
-        // A read that asks is no alarm.
+        // A read that asks is no reason for alarm.
         let (label, tone) = match snapshot.identity.mutability {
             Mutability::Pure => ("caution", Tone::Warn),
             Mutability::Mutates => ("danger", Tone::Danger),
@@ -78,10 +78,10 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// From this width on the host's line is above the arguments; it decides nothing, so where rows are few it is below them.
+/// From this width on the line about the host is above the arguments: no decision needs it.
 const ROOM_FOR_HOST: usize = 60;
 
-/// What the host does while its call waits, where that is not above the arguments.
+/// What the host does while its call waits, if that is not above the arguments.
 pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     if width < ROOM_FOR_HOST {
@@ -96,9 +96,9 @@ fn host(snapshot: &Snapshot, rows: &mut Entries) {
     }
 }
 
-/// What one word of the operator would spare, with the evidence; and which argument is not explained.
+/// What one word of the operator would settle, with the evidence; and which argument is not explained.
 fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
-    // Of a call that changes something no argument need be explained.
+    // The arguments of a call that changes something need no explanation.
     if snapshot.identity.mutability == Mutability::Pure {
         unexplained(snapshot, rows);
     }
@@ -229,7 +229,7 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     rows.rows
 }
 
-/// The reason of a ruling, and its rule where it does not name it itself.
+/// The reason of a ruling, and its rule if the reason does not name it.
 fn ruling(ruling: &Ruling) -> Row {
     let why = foreign(Tone::Ours, &ruling.reason);
     match &ruling.rule {

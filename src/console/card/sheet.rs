@@ -18,11 +18,11 @@ pub struct Ground<'a> {
 /// Takes the rows of a layout, or only counts them.
 pub struct Sheet {
     pub made: Made,
-    /// The rows among them that fold, counted from the first.
+    /// Which of the rows fold a container, counted from the first.
     pub anchors: Vec<Anchor>,
 }
 
-/// What became of the rows.
+/// The rows, or their number.
 pub enum Made {
     Count(usize),
     Rows(Vec<Row>),
@@ -69,7 +69,7 @@ impl Sheet {
         self.wrapped(row, width);
     }
 
-    /// Takes rows that all are behind the same margin.
+    /// Takes rows that all have the same margin.
     pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
         match &mut self.made {
             Made::Count(n) => *n += made.len(),

@@ -1,16 +1,16 @@
-//! How one label or one small value of a JSON text is on a row, and how sizes are written. Owns no place in the text.
+//! How one label or one small value of a JSON text looks on a row, and how sizes are written. Owns no position.
 
 use super::json::{Extents, said, skip_space, string_end};
 use crate::console::plain::{Edges, is_tame};
 use crate::console::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
-/// Objects with more keys are not aligned: it would cost a look at all of them.
+/// Objects with more keys are not aligned: that would mean reading all of them.
 const MOST_ALIGNED: usize = 40;
 /// Labels longer than this get a line of their own.
 const WIDEST_ALIGNED: usize = 16;
 
-/// A key as it is shown: bare when it is a plain word, else in quotes, where no foreign quote can end it.
+/// A key as it is shown: bare when it is a plain word, otherwise in quotes that no quote inside can end.
 pub fn label(raw: &str) -> Row {
     let key = said(raw);
     let word = |b: u8| b.is_ascii_alphanumeric() || b"_-.$@/".contains(&b);
@@ -57,7 +57,7 @@ pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width
     for (at, key) in keys(text, extents, object).enumerate() {
         let next = row.clone().quiet(if at == 0 { ": " } else { ", " });
         let next = if key.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(key))) };
-        // One column stays for the sign that there are more.
+        // Three columns stay free for the sign that there are more.
         let Some(next) = next.filter(|next| next.width() + 3 <= width) else {
             return if row.width() + 3 <= width { row.quiet(", …") } else { row };
         };

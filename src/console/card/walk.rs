@@ -107,7 +107,7 @@ impl Walk {
     /// A member: its label, then its value.
     fn labelled(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
         let Some(open) = self.open.last_mut() else {
-            // The only value. The caption above it names and measures it already when it is an object.
+            // The only value of the text. If it is an object, the caption above names it and gives its size already.
             return match on.text.as_bytes().get(self.at) {
                 Some(b'{') if on.extents.of(on.text, self.at).entries > 0 => {
                     self.enter(on, Container::Object, Within::all(on.undeclared));
@@ -132,7 +132,7 @@ impl Walk {
         self.value(on, sheet, label, self.at, within);
     }
 
-    /// A key as a label, and the walk at its value; `None` when it is so long that it goes into a region first.
+    /// A key as a label, with the walk moved to its value; `None` if the key is so long that it gets a region first.
     fn key(&mut self, on: &Ground<'_>, sheet: &mut Sheet, outer: Within) -> Option<(Row, Within)> {
         let end = string_end(on.text, self.at);
         let start = self.at + 1;
@@ -229,7 +229,7 @@ impl Walk {
     }
 
     fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
-        // A text that is all there is has its border from elsewhere.
+        // A text without a tree around it has its border from elsewhere.
         let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
         region.step(on, columns(on, self.open.len()), bar, sheet);
         self.doing = Doing::Region(region, then);
@@ -242,7 +242,7 @@ impl Walk {
         self.doing = Doing::Members;
         match then {
             Then::Nothing => self.doing = Doing::Done,
-            // A bare token ends where it ends; a string has its quote to pass.
+            // After a string, its closing quote is skipped.
             Then::Members => self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"')),
             Then::Value(at, within) => {
                 self.value(on, sheet, quiet("its value  "), at, within);

@@ -16,7 +16,7 @@ struct Own {
     shown: String,
 }
 
-/// Why a set of keys cannot be.
+/// Why a set of keys is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {hint}")]
 pub struct Conflict {
@@ -105,7 +105,7 @@ impl Keys {
                 let by_us = self.own(first.action).is_none() && self.own(second.action).is_none();
                 let meet = first.places.iter().any(|place| second.places.contains(place));
                 let decides = decides(first.action) || decides(second.action);
-                // What the table itself binds twice means the same thing: Enter goes on, and never approves.
+                // Where the table itself binds a key twice, both mean the same: Enter goes on, and never approves.
                 if by_us || !(meet || decides) {
                     continue;
                 }
@@ -133,7 +133,7 @@ pub fn decides(action: Action) -> bool {
 /// An action's name in config.toml: its name in the table, with `-` for what is no letter.
 fn config_name(binding: &Binding) -> String {
     match binding.action {
-        // Its name in the footer says what it does there.
+        // Their names in the footer say what they do there, so they have other names here.
         Action::Send => "send".to_owned(),
         Action::Confirm => "confirm".to_owned(),
         Action::Seek => "seek".to_owned(),

@@ -19,7 +19,7 @@ const BACK: &[Place] = &[
 ];
 const QUITS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review, Leave];
 
-/// A line: the action and what limits its keys, these keys, how they and it are named, where it counts, and what help says.
+/// A line: the action and what limits its keys, the keys, how they are written, its name, where it works, and its help.
 macro_rules! bindings {
     ($($action:ident $($is:ident)* [$($key:expr),*] $shown:literal $name:literal $places:expr => $help:literal;)*) => {
         /// What a key asks for.

@@ -13,9 +13,9 @@ use crate::audit::walk::SLICE;
 use crate::console::found::{Counts, Finding};
 use crate::wire::digest::Digest;
 
-/// Under which the counts are noted; another number for another form.
+/// The name under which counts are noted; its number changes with their form.
 const NOTE: &str = "tally 4";
-/// So much of the log is counted again rather than noted.
+/// How many records are counted again rather than noted each time.
 const UNNOTED: u64 = 64 * SLICE;
 
 /// Counts as they are noted. The link says of which log.

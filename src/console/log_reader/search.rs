@@ -9,7 +9,7 @@ use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
-/// Slices without a find after which the screen shows how far the search has come.
+/// After how many slices without a hit the screen shows how far the search has come.
 const QUIET: u64 = 8;
 
 /// A search that goes on.
@@ -36,7 +36,7 @@ impl Searching {
         Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0, questions: Questions::default() })
     }
 
-    /// Reads on by a slice: what was found, where there is something to tell, and how far it is.
+    /// Reads the next slice; returns what was found, if the screen should show it, and how far the search is.
     pub(super) fn step(
         &mut self,
         reader: &Reader,

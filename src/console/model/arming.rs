@@ -1,5 +1,5 @@
-//! What binds a key to a call: only what the last frame showed, long enough, can be decided; and how soon that changes by
-//! itself. Owns no decision and no clock.
+//! What binds a key to a call: only what the last frame showed, long enough, can be decided; and how soon the screen
+//! changes by itself. Owns no decision and no clock.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub const ARMING: i64 = 300;
 pub struct Armed {
     key: CallKey,
     digest: Digest,
-    /// Of cards that an operator decides by: the same bytes may get another, when rules, definitions or files change.
+    /// The class of its card: the same bytes may get another card when rules, definitions or files change.
     class: u64,
 }
 
@@ -91,7 +91,7 @@ impl Model {
         Ok(drawn.armed.clone())
     }
 
-    /// Whether what is on screen has just come up: no key decides it yet, and time alone changes that.
+    /// Whether what is on screen has just appeared: no key decides it yet, until some time has passed.
     pub fn is_arming(&self) -> bool {
         let since = match &self.overlay {
             Some(Overlay::Batch(batch)) => return self.listed(batch) == Err(Unlisted::TooSoon),
@@ -118,7 +118,7 @@ impl Model {
         }
     }
 
-    /// The selected call, for what decides nothing: it need not have been on screen long, nor be drawn right now.
+    /// The selected call, for keys that decide nothing: it need not have been on screen long, nor be drawn right now.
     ///
     /// # Errors
     /// Nothing is selected, or it no longer waits.
@@ -127,13 +127,13 @@ impl Model {
         if held.waits() { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
-    /// The call that was armed, if it still waits with the bytes and the card that were shown: what lets it run.
+    /// The call that was armed, if it still waits with the bytes and the card that were shown: an approval needs both.
     pub fn still(&self, armed: &Armed) -> Option<&Held> {
         self.waits(armed).filter(|held| held.class == armed.class)
     }
 
-    /// The call that was armed, if it still waits with the bytes that were shown, whatever its card says by now: enough for
-    /// what only holds it back.
+    /// The call that was armed, if it still waits with the bytes that were shown, whatever its card says by now: enough
+    /// for a denial.
     pub fn waits(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
         let same = held.waits() && held.snapshot.digest == armed.digest;
@@ -177,14 +177,14 @@ impl Model {
         let class = self.selection().map(|held| held.class);
         let before =
             last.as_ref().map_or(self.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
-        // Who has read one of several identical cards has read them all.
+        // An operator who has read one of several identical cards has read them all.
         for held in self.calls.iter_mut().filter(|held| seen != Seen::Partly && Some(held.class) == class) {
             held.seen = held.seen.and(seen);
         }
         self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question, before });
     }
 
-    /// The selected call is left: what flashed by was not seen.
+    /// The selection leaves a call: a card that only flashed by does not count as seen.
     pub(in crate::console) fn leave(&mut self) {
         let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else { return };
         let (key, before) = (drawn.armed.key.clone(), drawn.before);

@@ -1,5 +1,5 @@
-//! What must be said above everything (everything passes, a broken policy, wrappers we cannot talk to), and in a notice of
-//! the desktop.
+//! The banners above every screen (everything passes, a broken policy, wrappers that we cannot talk to), and the text
+//! of a desktop notice.
 
 use super::Model;
 use crate::console::card::counted;
@@ -20,7 +20,7 @@ impl Model {
         let said =
             self.wrappers.iter().filter_map(|one| Some((one.status.banner.as_deref()?, one.wrapper.server.as_str())));
         for (banner, servers) in by_cause(said) {
-            // What is true of every server needs no names.
+            // A banner for every server needs no names.
             let all = servers.len() == self.wrappers.len() && servers.len() > 1;
             let names = names(Tone::Strong, &servers).filter(|_| !all).map(|names| names.warn(": "));
             let row = warn(" ▲ ").joined(names.unwrap_or_default());
@@ -76,7 +76,7 @@ fn names(tone: Tone, servers: &[&str]) -> Option<Row> {
     Some(if more > 0 { row.quiet(format!(" and {more} more")) } else { row })
 }
 
-/// What is said, each once, with everyone it is said of; in the order in which it was said first.
+/// Each cause once, with the names it is given for, in the order in which the causes first appear.
 fn by_cause<'a, C: PartialEq>(said: impl Iterator<Item = (C, &'a str)>) -> Vec<(C, Vec<&'a str>)> {
     let mut causes: Vec<(C, Vec<&str>)> = Vec::new();
     for (cause, name) in said {

@@ -1,4 +1,4 @@
-//! Several calls decided at once: every one is listed, bound as it stood then, and the list is read before `y` counts.
+//! Several calls decided at once: each is bound as it was when listed, and the list is read before `y` counts.
 
 use super::{ARMING, Armed, CallKey, Held, Model, Overlay, Reading};
 use crate::console::screen::content_rows;
@@ -51,7 +51,7 @@ impl Model {
         self.waiting_where(|held| self.marked.contains(&held.key))
     }
 
-    /// What a decision would be about: the marked calls, else the selected row.
+    /// What a decision would be about: the marked calls, otherwise the selected row.
     pub fn targets(&self) -> Vec<&Held> {
         let marked = self.marked_calls();
         if !marked.is_empty() {
@@ -65,7 +65,7 @@ impl Model {
         self.waiting_where(|held| held.key.session == session)
     }
 
-    /// The calls that wait and are wanted, oldest first, whatever the queue's filter leaves out.
+    /// The waiting calls that are wanted, oldest first, including those that the queue's filter leaves out.
     fn waiting_where(&self, wanted: impl Fn(&Held) -> bool) -> Vec<&Held> {
         let wanted = |held: &&Held| held.waits() && wanted(held);
         let mut calls: Vec<&Held> = self.calls.iter().filter(wanted).collect();
@@ -78,7 +78,7 @@ impl Model {
         keys.iter().filter_map(|key| self.call(key)).map(|held| self.identified(held)).collect()
     }
 
-    /// A listed call, if it still waits as its fate asks for.
+    /// A listed call, if it still waits, with the same card if it is to be approved.
     pub fn stands(&self, batch: &Batch, armed: &Armed) -> Option<&Held> {
         match batch.fate {
             Fate::Approve(_) => self.still(armed),

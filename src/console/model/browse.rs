@@ -29,21 +29,21 @@ pub struct ListState {
     pub find: String,
     pub sought: Sought,
     pub search: Search,
-    /// Why what is being typed cannot be meant.
+    /// Why the typed search is not valid.
     pub problem: Option<String>,
 }
 
 /// Where a screen's search comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sought {
-    /// Somebody typed it, or it is empty.
+    /// The operator typed it, or it is empty.
     #[default]
     Typed,
     /// A step from another screen set it, to show one thing there. A new search begins without it.
     Led,
 }
 
-/// One of each screen, and what they show.
+/// The lists of all screens, and what they show.
 #[derive(Debug, Default)]
 pub struct Browse {
     /// The filter of the queue; its selection and scrolling are the model's.
@@ -64,14 +64,14 @@ pub struct Browse {
     pub counts: Option<Arc<Counts>>,
     pub book: Option<Arc<RuleBook>>,
     pub checked: Option<Checked>,
-    /// Up to which record searches go by the index, while it is being filled.
+    /// Up to which record searches use the index, while it is being filled.
     pub indexing: Option<u64>,
     pub pins: Option<Arc<PinBook>>,
     /// Why what is remembered of tools cannot be read.
     pub forgotten: Option<String>,
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
-    /// What takes back what was settled last in this console.
+    /// What undoes the last settling in this console.
     pub undo: Option<Settling>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
@@ -93,7 +93,7 @@ pub struct Browse {
     /// Gives each trial its number.
     pub trials: u64,
     pub suggested: Attempt<Suggested>,
-    /// The number of the newest record when they were last asked for: nothing new is suggested of the same log.
+    /// The number of the newest record when suggestions were last asked for: the same log suggests nothing new.
     pub suggested_upto: Option<u64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
@@ -101,13 +101,13 @@ pub struct Browse {
     pub asked: HashMap<Discriminant<Task>, i64>,
 }
 
-/// The part of the log that is in memory: without gaps as far as the search wants, the newest first.
+/// The part of the log that is in memory, the newest first: without gaps for what the search wants.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     pub lines: VecDeque<Line>,
     /// The number of the newest record of the log.
     pub newest: u64,
-    /// Where it is to begin anew; `None` when it is as wanted.
+    /// Where it must begin again; `None` when it is as wanted.
     pub wants: Option<Edge>,
     /// The page that is awaited.
     pub awaits: Option<u64>,
@@ -163,7 +163,7 @@ pub struct ToolLine {
     pub calls: u64,
     pub denied: u64,
     pub failed: u64,
-    /// In microseconds: half of the answers, and all but a twentieth.
+    /// Latencies in microseconds that half and 95 % of the answers do not exceed.
     pub p50: Option<u64>,
     pub p95: Option<u64>,
     pub last: Option<i64>,
@@ -204,7 +204,7 @@ pub struct RuleHits {
 /// A line of Rules.
 #[derive(Clone, Debug)]
 pub enum RuleEntry {
-    /// A changed policy file waits; one of the sessions that tell of it.
+    /// A changed policy file waits; `session` is one of those that report it.
     Waits {
         session: String,
         pending: Box<Pending>,
@@ -221,7 +221,7 @@ pub enum RuleEntry {
 }
 
 impl RuleEntry {
-    /// What records name; `None` where no record can.
+    /// The rule's name in records; `None` where no record can name it.
     pub fn rule(&self) -> Option<&str> {
         match self {
             Self::Waits { .. } | Self::Suggested(_) => None,
@@ -258,7 +258,7 @@ pub enum ServerLine {
 }
 
 impl ToolLine {
-    /// Whether the operator's word on what it is would spare questions: it looks like a read, or it is new.
+    /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
     pub fn wants_word(&self) -> bool {
         match (self.subject, self.pin) {
             (Subject::Pinned(_), Some(PinState::Trusted)) => self.badge == Some(Badge::Likely),
@@ -267,7 +267,7 @@ impl ToolLine {
         }
     }
 
-    /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
+    /// Whether its definition is not the trusted one: no allow rule covers it until an operator has reviewed it.
     pub fn wants_review(&self) -> bool {
         matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinState::Trusted)
     }
@@ -297,7 +297,7 @@ impl Browse {
         list_of!(self, screen, &mut)
     }
 
-    /// What the log's list has a row for. Whoever asks for a kind of record wants records.
+    /// What the log's list has a row for. A search for a kind of record wants records.
     pub fn rows(&self) -> LogRows {
         if self.log.search.asks_for(Field::Kind) { LogRows::Records } else { self.log_rows }
     }
@@ -310,7 +310,7 @@ impl Browse {
         }
     }
 
-    /// Something was changed from here: what may be asked for again is due.
+    /// Something was changed from here: everything that is asked for regularly is due now.
     pub fn ask_again(&mut self) {
         self.asked.retain(|task, _| *task == discriminant(&Task::Recent));
     }

@@ -1,4 +1,4 @@
-//! The operator's own figures: how many were approved, how fast, and when a rule would save the next question.
+//! Numbers on the operator's own decisions: how many approvals, how fast, and when a rule would save the next question.
 
 use std::collections::VecDeque;
 
@@ -24,13 +24,13 @@ pub struct Decisions {
 
 /// How far back the figures look, in milliseconds.
 pub const WINDOW: i64 = 20 * 60_000;
-/// Fewer decisions say nothing.
+/// From fewer decisions, no numbers are shown.
 const FEWEST: usize = 5;
-/// From so many decisions on, nearly all approved within moments, the figures are a warning.
+/// From how many decisions on, nearly all approved within moments, the numbers are a warning.
 const MANY: usize = 20;
 /// No one reads a card faster than this, in milliseconds.
 const MOMENT: i64 = 2_000;
-/// So many approvals of one tool in a row, and a rule is offered.
+/// After how many approvals of one tool in a row a rule is offered.
 const OFFERED: usize = 3;
 
 /// What the figures say.
@@ -41,7 +41,7 @@ pub struct Figures {
     pub minutes: i64,
     /// Half of the cards were on screen no longer than this, in milliseconds.
     pub median: i64,
-    /// Quiet; a danger where so many were approved so fast that this is not reading any more.
+    /// Quiet, or a danger if so many were approved so fast that no one can have read them.
     pub tone: Tone,
 }
 
@@ -52,7 +52,7 @@ impl Decisions {
         self.lately.push_back(decision);
     }
 
-    /// Forgets the last one about such a call: it came to nothing.
+    /// Forgets the last decision about such a call: it had no effect.
     pub fn take_back(&mut self, verdict: VerdictWord, server: &str, tool: &str) {
         let is_it = |one: &Decision| one.verdict == verdict && one.server == server && one.tool == tool;
         if let Some(at) = self.lately.iter().rposition(is_it) {
@@ -60,7 +60,7 @@ impl Decisions {
         }
     }
 
-    /// The figures of the last minutes; `None` while there are too few.
+    /// The numbers of the last minutes; `None` while there are too few decisions.
     pub fn figures(&self, now: i64) -> Option<Figures> {
         let lately: Vec<&Decision> = self.lately.iter().filter(|one| now - one.at < WINDOW).collect();
         if lately.len() < FEWEST {
@@ -90,7 +90,7 @@ impl Decisions {
 }
 
 impl Figures {
-    /// `61 of 61 approved in 20 min, median 0.8 s on screen`: what was decided here, and how long its cards were shown.
+    /// `61 of 61 approved in 20 min, median 0.8 s on screen`: what was decided here, and how long the cards were shown.
     pub fn words(&self) -> Row {
         let Self { approved, all, minutes, median, tone } = self;
         let mark = if *tone == Tone::Danger { "▲ " } else { "" };

@@ -1,4 +1,4 @@
-//! The queue in its order and its lines, and identical calls as one row. Owns what is identical; selection and drawing are elsewhere.
+//! The order and lines of the queue, with identical calls as one row. Owns what is identical; draws nothing.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,18 +20,17 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// All of it, in the order of the queue.
+    /// All calls of the row, in the order of the queue.
     pub fn members(&self) -> impl Iterator<Item = &'a Held> {
         std::iter::once(self.lead).chain(self.rest.iter().copied())
     }
 
-    /// How many calls it is.
     pub fn count(&self) -> usize {
         1 + self.rest.len()
     }
 }
 
-/// What the place of a call in the queue depends on. It keeps the card, so that no other can be taken for it.
+/// What the place of a call in the queue depends on. Holds its card, so that its address cannot become another card's.
 #[derive(Clone, Debug)]
 struct Mark {
     snapshot: Arc<Snapshot>,
@@ -49,7 +48,7 @@ impl Mark {
     }
 }
 
-/// The queue as it was last worked out: places in the list of calls.
+/// The queue as it was last laid out, as indexes into the list of calls.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     marks: Vec<Mark>,
@@ -59,13 +58,13 @@ pub struct Rows {
     find: String,
     order: Vec<usize>,
     rows: Vec<Vec<usize>>,
-    /// By place in the list of calls; `None` where the filter leaves it out.
+    /// The row of each call, by its index in the list of calls; `None` where the filter leaves it out.
     row_of: Vec<Option<usize>>,
-    /// In the order by server, the rows of each; empty where there is but one.
+    /// When sorted by server, the rows of each server; empty if there is only one.
     servers: Vec<Range<usize>>,
 }
 
-/// What is known of the queue that was last worked out.
+/// Whether the queue as it was last laid out still fits the calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Laid {
     /// Calls may have come, changed or gone since: each is compared.
@@ -80,7 +79,7 @@ impl Rows {
         let wanted = |at: &usize| calls.get(*at).is_some_and(|held| wants(&filter.search, held));
         let mut order: Vec<usize> = (0..calls.len()).filter(wanted).collect();
         match sort {
-            // By when the wrappers held them, whichever of them this console heard first.
+            // By when the wrappers held the calls, not by when this console heard of them.
             Sort::Oldest => order.sort_by_key(|at| (calls[*at].snapshot.arrived, &calls[*at].key.session)),
             Sort::Risk => order.sort_by_cached_key(|at| {
                 let snapshot = &calls[*at].snapshot;
@@ -121,18 +120,16 @@ impl Rows {
         Self { marks, sort, grouping, find, order, rows, row_of, servers }
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether nothing is in the queue.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// The lines of the queue: a row each, or in the order by server a line for each server, with the rows of one below it.
+/// The lines of the queue: a row each or, when sorted by server, a line for each server, with the rows of one below it.
 #[derive(Clone, Debug)]
 pub struct Lines {
     rows: usize,
@@ -154,17 +151,15 @@ impl Lines {
         self.servers.get(self.open).cloned().unwrap_or_default()
     }
 
-    /// Whether servers have lines of their own.
+    /// Whether servers have separate lines.
     pub fn names_servers(&self) -> bool {
         !self.servers.is_empty()
     }
 
-    /// How many lines there are.
     pub fn count(&self) -> usize {
         if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }
     }
 
-    /// What is on this line.
     pub fn get(&self, line: usize) -> Option<QueueLine> {
         if self.servers.is_empty() {
             return (line < self.rows).then_some(QueueLine::Row(line));
@@ -177,7 +172,7 @@ impl Lines {
         }
     }
 
-    /// The line of a row; that of its server, where the row is not shown.
+    /// The line of a row, or of its server if the row is not shown.
     pub fn line_of(&self, row: usize) -> usize {
         let opened = self.opened();
         match self.servers.iter().position(|rows| rows.contains(&row)) {
@@ -188,7 +183,7 @@ impl Lines {
         }
     }
 
-    /// The first row of the server after or before that of the selected call; `None` where the order is another.
+    /// The first row of the server after or before that of the selected call; `None` if not sorted by server.
     pub fn neighbour(&self, ahead: bool) -> Option<usize> {
         let at = if ahead { self.open + 1 } else { self.open.checked_sub(1)? };
         self.servers.get(at).map(|rows| rows.start)
@@ -201,13 +196,13 @@ impl Model {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
-    /// One row of the queue: identical waiting calls are one, where the oldest of them is.
+    /// One row of the queue: identical waiting calls are one row, at the place of the oldest.
     pub fn group(&self, rows: &Rows, row: usize) -> Option<Group<'_>> {
         let mut members = rows.rows.get(row)?.iter().filter_map(|at| self.calls.get(*at));
         Some(Group { lead: members.next()?, rest: members.collect() })
     }
 
-    /// Where everything in the queue is: as it was last worked out, or anew where calls came or went since.
+    /// The rows of the queue: as they were last laid out, or laid out again if calls came or went since.
     pub fn rows(&self) -> Cow<'_, Rows> {
         let laid = &self.laid;
         let filter = &self.browse.queue;
@@ -221,7 +216,7 @@ impl Model {
         }
     }
 
-    /// Keeps what was worked out for the frames to come, and where the selected call is.
+    /// Keeps the rows for the next frames, and the place of the selected call.
     pub(in crate::console) fn keep_rows(&mut self) {
         if let Cow::Owned(rows) = self.rows() {
             self.laid = rows;
@@ -230,13 +225,13 @@ impl Model {
         self.selected_at = self.selected.as_ref().and_then(|key| self.place_of(key)).unwrap_or(0);
     }
 
-    /// Something is about to change: what was worked out is compared with the calls before it is used.
+    /// Something is about to change: the rows are compared with the calls before they are used again.
     pub(in crate::console) fn doubt_rows(&mut self) {
         self.laid_is = Laid::Perhaps;
     }
 
-    /// How many lines the queue has; of many, at least as many as a screen shows. Asked for with each message, so it works
-    /// nothing out for many calls.
+    /// How many lines the queue has; if there are many, at least as many as a screen shows. Called for each message, so
+    /// it lays out nothing for many calls.
     pub(super) fn queue_lines(&self) -> usize {
         const MANY: usize = 16;
         match self.calls.len() {
@@ -273,7 +268,7 @@ impl Model {
         calls.fold((0, i64::MAX), |(count, oldest), held| (count + 1, oldest.min(held.snapshot.arrived)))
     }
 
-    /// The first line on screen where so many fit: as before, unless the selected one would be off it.
+    /// The first line on screen if `page` lines fit: as before, unless the selected line would not be visible.
     pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
         let (page, lines) = (page.max(1), self.lines(rows));
         let at = self.selected_row(rows).map_or(0, |row| lines.line_of(row));
@@ -295,7 +290,7 @@ impl Model {
         Some(Group { lead, rest })
     }
 
-    /// The class for a call that has just come or changed: that of the calls it is identical with, else a new one.
+    /// The class for a call that has just come or changed: that of the calls it is identical with, otherwise a new one.
     pub(in crate::console) fn classify(&mut self, session: &str, snapshot: &Snapshot) -> (u64, u64) {
         let hash = hash(session, snapshot);
         let same =
@@ -329,7 +324,7 @@ fn wants(search: &Search, held: &Held) -> bool {
     })
 }
 
-/// A first sieve only: what is equal by it is compared whole.
+/// Only a first filter: calls with equal hashes are compared in full.
 fn hash(session: &str, snapshot: &Snapshot) -> u64 {
     let mut hasher = DefaultHasher::new();
     (session, &snapshot.tool, &snapshot.arguments).hash(&mut hasher);

@@ -1,21 +1,21 @@
-//! What of a card was on screen: the rows that frames have shown, and what is still to be read. Owns no drawing.
+//! Which rows of a card were on screen, and what is still to be read. Owns no drawing.
 
 use std::ops::Range;
 
-/// What of a card's rows up to the end of the arguments was on screen: the one rule, for keys, lists and words on screen
-/// alike. What was seen stays seen, until the card changes.
+/// How much of a card, up to the end of its arguments, was on screen. Keys, lists and texts on screen all go by this.
+/// What was seen stays seen until the card changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
-    /// Its end was not: before that `a` does not approve it.
+    /// Its end was not on screen: until it is, `a` does not approve the call.
     #[default]
     Partly,
-    /// Its end was, but so many rows before that were skipped: `a` approves it, and the record says so.
+    /// Its end was on screen, but this many rows before were not: `a` approves the call, and the record says so.
     Skipping(usize),
     Whole,
 }
 
 impl Seen {
-    /// What is known once this was seen too.
+    /// What was seen in all, once this was seen too.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole, _) | (_, Self::Whole) => Self::Whole,
@@ -63,7 +63,7 @@ impl Shown {
         }
     }
 
-    /// The rows from this one on are other ones now.
+    /// The rows from this one on have changed.
     pub fn keep_before(&mut self, row: usize) {
         self.spans.retain_mut(|span| {
             span.end = span.end.min(row);

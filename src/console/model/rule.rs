@@ -1,5 +1,5 @@
-//! What an operator makes of a call beyond deciding it, a grant or a rule; and what is read before it counts: a change that
-//! waits, what the written policy would change, a suggested rule. Owns the offers, and how far the operator has come.
+//! The panel that makes a grant or a rule from a call, and the review of a change: one that waits, what the written
+//! policy would change, a suggested rule. Owns the offers, and how far the operator has come.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Choice {
     pub except: Option<Except>,
     /// What the operator should know before it is written.
     pub warnings: Vec<String>,
-    /// What it covers beyond what this call does; told, and not asked about.
+    /// What it covers beyond what this call does: shown, without another question.
     pub also: Option<&'static str>,
     /// How many of the calls that wait now it matches, the one it was made from among them.
     pub waiting: usize,
@@ -43,7 +43,7 @@ pub struct GrantOffer {
     pub terms: GrantTerms,
     /// How many other calls that wait now pass with it.
     pub waiting: usize,
-    /// Whether the next digit begins the number anew.
+    /// Whether the next digit replaces the number.
     pub number: Number,
     pub presses: Presses,
 }
@@ -52,7 +52,7 @@ pub struct GrantOffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presses {
     Once,
-    /// Something speaks against it, which is to be read again.
+    /// A warning speaks against it, which should be read again.
     Twice,
 }
 
@@ -87,7 +87,7 @@ pub struct RuleMaker {
     pub no_grant: Option<&'static str>,
     /// When it was opened.
     pub opened: i64,
-    /// Since when the offer on show is the one on show.
+    /// Since when the current offer has been on show.
     pub shown: i64,
     /// What past calls say of each rule on offer.
     pub past: Attempt<Vec<Matched>>,
@@ -98,12 +98,12 @@ pub struct RuleMaker {
 pub enum RuleStage {
     /// Looking at the offers.
     Choosing,
-    /// Enter was pressed once on this very text, which asks to be read again, at this moment: once more does it.
+    /// Enter was pressed once, at this moment, on this very text, which should be read again: a second Enter does it.
     Sure { since: i64 },
 }
 
 impl RuleStage {
-    /// Since when what is to be answered has been on screen; `opened`: since when what is read has.
+    /// Since when the question to be answered has been on screen; the text to be read has been since `opened`.
     pub fn since(self, opened: i64) -> i64 {
         if let Self::Sure { since } = self { since } else { opened }
     }
@@ -129,7 +129,7 @@ impl RuleMaker {
         self.choice().and(self.past.found.as_ref())?.get(before)
     }
 
-    /// Whether one Enter does it: a rule that only tightens, or one that nothing speaks against.
+    /// Whether one Enter is enough: for a rule that only tightens, or one without a warning.
     pub fn goes_at_once(&self) -> bool {
         if let Some(Offer::Grant(grant)) = self.offer() {
             return grant.presses == Presses::Once;
@@ -138,27 +138,27 @@ impl RuleMaker {
         if choice.decision != Decision::Allow {
             return true;
         }
-        // A call of which it cannot be told may have been denied.
+        // A call whose match is unknown may have been denied.
         let never = |matched: &Matched| matched.denied == 0 && matched.untold == 0;
         let never_denied = self.past.failed.is_none() && !self.past.goes_on() && self.matched().is_some_and(never);
         choice.warnings.is_empty() && never_denied
     }
 
-    /// Puts another offer on show: whatever was asked of the one before is over.
+    /// Puts another offer on show, and drops any question about the one before.
     pub fn show(&mut self, at: usize, now: i64) {
         if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
-            // The next digit begins anew.
+            // The next digit replaces the number.
             grant.number = Number::Ours;
         }
         (self.at, self.top, self.stage, self.shown) = (at, 0, RuleStage::Choosing, now);
     }
 
-    /// The next offer of this letter after the one on show, round again at the end.
+    /// The next offer of this letter after the one on show, from the top again after the last.
     pub fn lettered(&self, letter: char) -> Option<usize> {
         let is = |at: &usize| self.offers.get(*at).is_some_and(|offer| offer.letter().0 == letter);
         let mut after = (self.at + 1..self.offers.len()).chain(0..=self.at).filter(is);
         let first = (0..self.offers.len()).find(is);
-        // From elsewhere to the narrowest one, then on from there.
+        // From an offer of another letter to the narrowest one, then on to the next.
         if is(&self.at) { after.next() } else { first }
     }
 }
@@ -181,7 +181,7 @@ impl GrantOffer {
     /// The most minutes or calls that may be typed.
     const MOST: (u32, u32) = (24 * 60, 999);
 
-    /// Takes a digit; one that would make no number is left out.
+    /// Takes a digit; ignores one that would make the number too large.
     pub fn digit(&mut self, digit: u32) {
         let (now, most) = match self.terms.lasts {
             Lasts::Session => return,
@@ -228,7 +228,7 @@ pub struct Review {
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// A policy file that loosens something, as the wrapper of this session showed it.
+    /// A policy file that loosens something, as the wrapper of this session reported it.
     Policy { session: String, pending: Pending },
     /// A tool's definition is not the trusted one.
     Definition(Box<PinnedTool>),
@@ -241,7 +241,7 @@ pub enum Change {
 }
 
 impl Review {
-    /// Nothing is read yet; `trial` tells what it would change of past rulings, 0 where nothing does.
+    /// A review that was just opened; `trial` finds what the change would do to past rulings, 0 for none.
     pub fn of(change: Change, trial: u64, now: i64) -> Self {
         Self { change, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
     }

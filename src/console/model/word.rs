@@ -16,17 +16,17 @@ pub enum Confirmation {
     Word,
 }
 
-/// Shorter words are typed by mistake, longer ones no one types.
+/// How long a word to type may be: shorter words are typed by mistake, and no one types longer ones.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
 
 impl Model {
-    /// Our line on what a call does, as its card has it where that is laid.
+    /// Our line on what a call does: as its card has it, if that is laid out.
     pub fn effect_of<'a>(&'a self, held: &'a Held) -> &'a str {
         let laid = self.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
         laid.map_or(held.snapshot.effect.as_str(), Card::effect)
     }
 
-    /// The word to type for this call, from the effect line on its card; `None` once it waits no longer as it was shown.
+    /// The word to type for this call, from the effect line on its card; `None` once it no longer waits as shown.
     pub fn word(&self, armed: &Armed) -> Option<String> {
         let held = self.still(armed)?;
         let (effect, call) = (self.effect_of(held), &held.snapshot);
@@ -35,10 +35,10 @@ impl Model {
     }
 }
 
-/// What the call acts on, if the effect line has it in a word that can be typed; else the line's first such word.
+/// What the call acts on, if the effect line has it in a word that can be typed; otherwise the line's first such word.
 ///
-/// The reader of a statement says what it acts on. Else it is a word of what the call is about, as the arguments have
-/// it.
+/// For a statement, its reader says what it acts on; otherwise it is a word of the call's target that the arguments
+/// contain.
 fn word(effect: &str, part: Option<&Part>, about: &str, arguments: &str) -> String {
     let said: Vec<&str> = words(effect).collect();
     let named = |word: &&str| said.iter().skip(1).any(|one| one == word);

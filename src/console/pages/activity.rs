@@ -148,10 +148,10 @@ fn line(passed: &Passed, (columns, servers): (&Columns, NameColumn), model: &Mod
     ends(row.clipped(room), right, width)
 }
 
-/// So much of a target is worth more than who let the call pass.
+/// How many columns of a target go before who let the call pass.
 const LEAST: usize = 30;
 
-/// Whether a latency is worth its columns: of every answer, and of a decision that took somebody's time.
+/// Whether a latency is worth its columns: that of every answer, and that of a decision that took a person's time.
 fn tells(activity: &Activity, latency: u64) -> bool {
     activity.kind != ActivityKind::Call || latency >= 10_000
 }
@@ -160,7 +160,7 @@ fn tone(activity: &Activity) -> Tone {
     match activity.kind {
         ActivityKind::Call | ActivityKind::Outcome => Tone::Strong,
         ActivityKind::Refused => Tone::Danger,
-        // The server asks the host for something: a channel of its own (THREATS A11).
+        // The server asks the host for something: a channel that calls do not cover (THREATS A11).
         ActivityKind::Request if activity.direction == Direction::ToHost => Tone::Warn,
         ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => Tone::Foreign,
     }

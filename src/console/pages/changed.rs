@@ -12,9 +12,9 @@ use crate::home::places::quoted;
 use crate::link::message::PinState;
 use crate::pins::diff::{Argument, Change};
 
-/// A sheet shows as many bytes of what changed.
+/// How many bytes of what changed a sheet shows.
 const GLIMPSE: usize = 16 << 10;
-/// A review shows at most as many: a longer text would not be read.
+/// How many bytes a review shows at most: a longer text would not be read.
 const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
@@ -108,7 +108,7 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     rows.rows
 }
 
-/// The same for a sheet, which is laid out with each frame: what is long is not, and says so.
+/// The same for a sheet, which is laid out for each frame: a long change is left out, with a note.
 pub(super) fn glimpse(tool: &PinnedTool, rows: &mut Entries) {
     let bytes = length(tool);
     if bytes <= GLIMPSE {
@@ -121,7 +121,7 @@ pub(super) fn glimpse(tool: &PinnedTool, rows: &mut Entries) {
     rows.entry("", warn("too long to show here: ").key("Enter").ours(" reads it"));
 }
 
-/// What its server has more of than what was accepted; the signature beside it says what it is now.
+/// What the tool can do beyond what was accepted; the signature beside it says what it is now.
 fn grown(tool: &PinnedTool, rows: &mut Entries) {
     let Some(grown) = &tool.grown else { return };
     let row = match &grown.before {
@@ -186,7 +186,7 @@ fn difference(change: &Change, rows: &mut Entries) {
     }
 }
 
-/// Adds foreign text. The space at which it is parted from what follows is no odd space at the end of something.
+/// Adds foreign text. If the text goes on, the space at its end is an ordinary one and needs no mark.
 fn word_by_word(row: Row, tone: Tone, text: &str, goes_on: bool) -> Row {
     match text.strip_suffix(' ') {
         Some(text) if goes_on => row.and_foreign(tone, text).and(tone, " "),

@@ -116,7 +116,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     shown.iter().zip(&moments).map(row).collect()
 }
 
-/// When a record was made. Where it is narrow, the day says enough of another day.
+/// When a record was made. On a narrow screen, a record of another day shows only the day.
 fn moment(line: &Line, (now, offset): (i64, i32), width: usize) -> String {
     let moment = line.time.map_or_else(String::new, |at| time::moment(at, now, offset));
     if width < NARROW { moment.split(' ').next().unwrap_or_default().to_owned() } else { moment }

@@ -43,8 +43,8 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// The rule that decided. Each session counts its grants from one, so a grant's call is named where it is still live, else
-/// its server.
+/// The rule that decided. Each session counts its grants from one, so a grant's call is named while the grant is live,
+/// otherwise its server.
 fn rule(line: &Line, model: &Model) -> String {
     let rule = line.rule.clone().unwrap_or_default();
     if !rule.starts_with("grant:") {
@@ -57,7 +57,7 @@ fn rule(line: &Line, model: &Model) -> String {
     }
 }
 
-/// The keys from here to what else is known of it.
+/// The keys that lead from the record to what other screens know of it.
 fn steps(line: &Line, width: usize) -> Row {
     let is_call = line.tool.is_some() && line.ticket.is_some();
     let steps = [
@@ -139,7 +139,7 @@ fn fields(body: &str, rows: &mut Entries) {
                 rows.entry(name, Row::default());
                 inner.iter().for_each(|(name, value)| nested(name, value, rows));
             }
-            // A name of ours stays as it is; another one may be anything.
+            // Our own names stay as they are; others may hold any text.
             _ => rows.foreign(&visible(name), &text(value)),
         }
     }

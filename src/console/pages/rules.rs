@@ -71,7 +71,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// What the log suggests so far, where there is nothing to list.
+/// How far the search for suggestions is, if there is none to list.
 fn suggests(model: &Model) -> Row {
     let attempt = &model.browse.suggested;
     match &attempt.found {
@@ -100,7 +100,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
     let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
     let wants = [(0, id, 12), (2, 30, 16), (1, grouped(hits).len().max(4), 4), (1, last, last)];
-    // What a rule is for tells more than when it last decided, and than how often.
+    // What a rule is for matters more than when it last decided, and how often.
     let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
     let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");
     let columns = columns.right(1, last, "").rest(2);
@@ -175,7 +175,7 @@ fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> 
     ])
 }
 
-/// When a rule decided last; what is left of a grant.
+/// When a rule last decided, or what is left of a grant.
 fn last(model: &Model, line: &RuleEntry) -> Row {
     match line {
         RuleEntry::Rule(line) => match line.last {

@@ -38,11 +38,11 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// A line with what is known of its server now.
+/// A line of the list, with what is known of its server now.
 #[derive(Clone, Copy)]
 enum Shown<'a> {
     Running(&'a Connected),
-    /// And when it ended.
+    /// With the time at which it ended.
     Ended(&'a Connected, i64),
     Unwrapped(&'a Unwrapped),
     /// By its session.
@@ -164,7 +164,7 @@ fn mark(one: &Connected) -> Row {
     match one.status.phase {
         Some(Phase::Active) => good(" ● "),
         Some(Phase::Closed) => quiet(" ○ "),
-        // A stateless host opens nothing.
+        // A stateless host has no handshake.
         _ if !one.status.era.is_empty() => good(" ● "),
         _ => warn(" ◌ "),
     }
@@ -179,7 +179,7 @@ pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
     let shown: Vec<u64> = latencies.iter().rev().take(columns).rev().copied().collect();
     let most = shown.iter().copied().max().unwrap_or(1).max(1);
     let bar = |micros: &u64| {
-        // Beside an answer of seconds, one of milliseconds still shows that it is there: steps double.
+        // Each step of a bar doubles the time, so that milliseconds still show beside seconds.
         let step = (most / (*micros).max(1)).max(1).ilog2();
         BARS[7_usize.saturating_sub(step as usize)]
     };
@@ -198,7 +198,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         Shown::Running(one) => wrapper(model, one, &mut rows),
         Shown::Ended(one, when) => {
             rows.ours("ended", date(when));
-            // Its last report may be older than its last call; the log has them all.
+            // The wrapper's last report may be older than its last call; the log has all calls.
             let mut one = one.clone();
             if let Some(session) = logged(model, &one) {
                 let status = &mut one.status;
@@ -209,7 +209,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             }
             wrapper(model, &one, &mut rows);
         }
-        // A server that is no concern of ours yet.
+        // A server that is not wrapped.
         Shown::Unwrapped(one) => {
             let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
             rows.says("not wrapped", Tone::Danger, words);
@@ -256,7 +256,6 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     rows.caption("calls", "since it started");
     let (decided, waiting) = (decided(status), status.waiting);
     let mut calls = format!("{} decided, {} waiting", grouped(decided), grouped(waiting));
-    // Withdrawn, or approved and on their way.
     let others = status.calls.saturating_sub(decided + waiting);
     if others > 0 {
         calls.push_str(&format!(", {} withdrawn or on their way", grouped(others)));

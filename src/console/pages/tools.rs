@@ -27,7 +27,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     shape(model, width).columns.heading()
 }
 
-/// Where the selection is, or why what is remembered is not here.
+/// Where the selection is, or why the pins cannot be read.
 pub(super) fn foot(model: &Model) -> Row {
     match &model.browse.forgotten {
         Some(why) => danger(" ").and_foreign(Tone::Danger, why),
@@ -45,7 +45,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// The columns, and how the two of names cut them.
+/// The columns, and how the two columns of names cut their names.
 struct Shape {
     columns: Columns,
     tool: NameColumn,
@@ -54,7 +54,7 @@ struct Shape {
 }
 
 fn shape(model: &Model, width: usize) -> Shape {
-    // Of a list without end the first ones tell.
+    // For a very long list, the first lines are enough.
     let lines = || model.browse.tool_lines.iter().take(500).filter(|line| !matches!(line.subject, Subject::Program(_)));
     let digits = |name: &str, of: fn(&ToolLine) -> u64| match lines().map(of).max().unwrap_or(0) {
         0 => 0,
@@ -66,11 +66,11 @@ fn shape(model: &Model, width: usize) -> Shape {
         _ => (NameColumn::of(servers(), SERVER.0).width, NameColumn::of(servers(), SERVER.1).width),
     };
     let latency = if lines().any(|line| line.p50.is_some()) { LATENCY.len() } else { 0 };
-    // Nearly all are the first: then it tells nothing.
+    // The column of versions is shown only if some tool has more than its first one.
     let version = if lines().any(|line| line.version.is_some_and(|version| version > 1)) { 2 } else { 0 };
     let words = |room: usize| lines().map(|line| why(line, room).width()).max().unwrap_or(0);
     let whole = words(usize::MAX).min(40);
-    // Beside its sheet, which has the figures, a list is about names.
+    // A list beside a sheet is for finding names: the sheet has the numbers.
     let least_tool = if (NARROW..80).contains(&width) { 20 } else { 13 };
     let wants = [
         (0, widest(lines().map(|line| line.tool.as_str())).clamp(4, 48), least_tool),
@@ -88,7 +88,7 @@ fn shape(model: &Model, width: usize) -> Shape {
     let columns = columns.right(1, version, "v").right(1, calls, CALLS);
     let columns = columns.right(1, denied, "denied").right(1, failed, "failed").right(1, latency, LATENCY);
     let columns = columns.left(2, words, WORDS);
-    // One column is not of two kinds.
+    // The words are shown whole, or not at all.
     let words = if words < whole { 0 } else { words };
     let (tool, server) =
         (NameColumn::within(lines().map(|line| line.tool.as_str()), tool), NameColumn::within(servers(), server));
@@ -97,7 +97,7 @@ fn shape(model: &Model, width: usize) -> Shape {
 
 /// Calls that were decided, as the log counts them.
 const CALLS: &str = "decided";
-/// Half of the server's answers came within it.
+/// The median time in which the server answered.
 const LATENCY: &str = "latency";
 const WORDS: &str = "what it is";
 /// A server's name need not be shown whole beyond this; the second, where there is little room.
@@ -158,7 +158,7 @@ fn badge(line: &ToolLine) -> Row {
     }
 }
 
-/// What needs a look, else what it does and what it gives; the latter where there is room for both.
+/// What needs a look; otherwise what the tool does and, if there is room for both, what it returns.
 fn why(line: &ToolLine, room: usize) -> Row {
     match line.pin {
         Some(PinState::Changed { .. }) => return danger("changed"),

@@ -53,7 +53,7 @@ pub(super) fn glyph(c: char) -> Glyph {
     }
 }
 
-/// The whole block of control pictures: we write in it, so no other process may.
+/// The whole block of control pictures: we use these ourselves, so foreign ones are escaped.
 fn is_picture(c: char) -> bool {
     matches!(c, '\u{2400}'..='\u{243F}')
 }
@@ -96,7 +96,7 @@ pub(super) fn is_double(c: char) -> bool {
     CYRILLIC.contains(c) || GREEK.contains(c) || (is_rival(c) && !matches!(c, '\u{0370}'..='\u{058F}'))
 }
 
-/// Characters drawn like a slash, a dot or a colon, which cut a path or a host where no one sees it.
+/// Characters drawn like a slash, a dot or a colon, which seem to divide a path or a host where nothing does.
 pub(super) fn is_false_separator(c: char) -> bool {
     const FALSE: &str =
         "\u{2044}\u{2215}\u{29F8}\u{FF0F}\u{FF3C}\u{29F5}\u{2216}\u{2024}\u{FF0E}\u{3002}\u{FF1A}\u{A789}\u{2236}";

@@ -2,7 +2,7 @@
 
 use super::glyph::{is_double, is_false_separator, is_rival};
 
-/// The word that the reader is in, and whether its foreign letters could pass for ASCII.
+/// The current word, and whether its foreign letters could pass for ASCII.
 #[derive(Default)]
 pub(super) struct Word {
     end: usize,

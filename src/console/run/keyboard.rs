@@ -36,8 +36,8 @@ impl Keyboard {
         let _ = self.permission.try_send(());
     }
 
-    /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays; gives where the
-    /// operator looks by now, where the terminal said so.
+    /// Throws away keys that are waiting to be read. Messages of wrappers and the screen's size are kept; returns where
+    /// the operator looks now, if the terminal reported it.
     pub(super) fn drain(&self, inbox: &Receiver<Input>, kept: &mut Vec<Msg>) -> Option<Focus> {
         let mut looks = None;
         for heard in inbox.try_iter() {
@@ -65,7 +65,7 @@ impl Keyboard {
     }
 }
 
-/// What an event tells about where the operator looks.
+/// What an event says about where the operator looks.
 pub(super) fn focus(event: &Event) -> Option<Focus> {
     match event {
         Event::FocusGained => Some(Focus::Here),

@@ -1,4 +1,4 @@
-//! The terminal: raw mode, alternate screen, bracketed paste, and its way back whatever happens. Never asks it anything.
+//! The terminal: raw mode, alternate screen, bracketed paste, and the way back whatever happens. Never queries it.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::sync::Once;
@@ -52,13 +52,13 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// Draws one frame and tells its size.
+    /// Draws one frame and returns its size.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<(u16, u16)> {
         let frame = self.terminal.draw(view)?;
         Ok((frame.area.width, frame.area.height))
     }
 
-    /// Rings the bell, and asks the terminal for a notice where that is how it is done.
+    /// Rings the bell, and asks the terminal for a notice if it gives notices.
     pub(super) fn call(&mut self, notice: Notice, words: &str) -> io::Result<()> {
         let mut out = stdout();
         out.write_all(b"\x07")?;
@@ -87,7 +87,7 @@ impl Screen {
         out.flush()
     }
 
-    /// Gives the terminal to someone else for a while, then draws it all anew.
+    /// Gives the terminal to another program for a while, then draws everything again.
     pub(super) fn suspended<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
         leave();
         let done = work();
@@ -107,7 +107,7 @@ impl Drop for Screen {
 
 /// Stops this process as a shell's Ctrl-Z does; goes on when the shell brings it back.
 pub(super) fn stop() {
-    // A shell without jobs ignores it; the console then goes on at once.
+    // A shell without job control ignores it; the console then goes on at once.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
 }
 
@@ -135,7 +135,7 @@ fn enter(pointer: Pointer) -> io::Result<()> {
     entered
 }
 
-/// As much of the way back as the terminal still allows; a failure has no place left to be shown.
+/// Resets the terminal as far as it still allows; a failure could be shown nowhere.
 pub(super) fn leave() {
     let (focus, mouse, title) = (Print(FOCUS_OFF), Print(MOUSE_OFF), Print(OLD_TITLE));
     let _ = execute!(stdout(), focus, mouse, title, DisableBracketedPaste, LeaveAlternateScreen, Show);
@@ -153,7 +153,7 @@ fn restore_after_panics() {
     });
 }
 
-/// Ends the console on SIGTERM and SIGHUP by its own way out, so that the terminal is given back.
+/// Ends the console on SIGTERM and SIGHUP in the usual way, so that the terminal is given back.
 pub(super) fn end_with_signals(inbox: Sender<Input>) {
     use tokio::signal::unix::{SignalKind, signal};
     std::thread::spawn(move || {

@@ -17,7 +17,7 @@ use crate::policy::suggest::{Suggestion, suggest};
 
 /// Rules that are offered.
 const OFFERED: usize = 5;
-/// How long a suggested allow lasts: what is forgotten does not stay open.
+/// How long a suggested allow rule lasts: a forgotten one does not stay in force.
 const LASTS: i64 = 30 * 86_400_000;
 
 impl TrialRunner {
@@ -27,7 +27,7 @@ impl TrialRunner {
             return Ok(ControlFlow::Break(()));
         };
         let now = (self.sources.now)();
-        // Some may turn out to be no policy once written; then there are still enough.
+        // Twice as many, because the parser may refuse some of them once they are written.
         let found = suggest(&policy, &calls, now, 2 * OFFERED);
         let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
         let rules = found.rules.iter().filter_map(|one| written(one, &policy, &mut taken, now));

@@ -126,7 +126,7 @@ pub(super) fn confirm(model: &mut Model) {
     for armed in waiting {
         let verdict = match (&batch.fate, model.still(armed)) {
             (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
-            // What was not shown to its end is approved by the key that says so.
+            // A card that was not shown to its end is approved only by the key for unread calls.
             (Fate::Approve(Reading::Read), Some(held)) if held.seen == Seen::Partly => continue,
             (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
             (Fate::Approve(_), None) => continue,

@@ -32,7 +32,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         return;
     }
-    // The second line is no part of the list, and one row of the last page stays on screen.
+    // The second line is not part of the list, and one row of the last page stays on screen.
     let page = room.saturating_sub(2).max(1);
     let count = pages::count(model);
     let last = count.saturating_sub(1);
@@ -47,7 +47,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     }
 }
 
-/// `Home` and `End` in the log reach its ends, which need not be in memory.
+/// `Home` and `End` in the log go to its ends, even if these are not in memory.
 fn to_an_end(model: &mut Model, action: Action) -> bool {
     let window = &model.browse.window;
     let edge = match action {
@@ -105,7 +105,7 @@ pub(super) fn open(model: &mut Model) {
     }
 }
 
-/// The call that passed, as the log tells it.
+/// Opens the call that passed on the Log screen.
 fn open_passed(model: &mut Model) {
     let passing = model.passing();
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
@@ -137,7 +137,7 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
     let find = about(model, screen);
     model.screen = screen;
     let Some(find) = find else {
-        // Who comes by the key alone wants the whole list, not what a step from elsewhere once led to.
+        // The key alone asks for the whole list, not for the search that an earlier step set.
         if model.browse.list(screen).is_some_and(|list| list.sought == Sought::Led) {
             search(model, screen, "");
         }
@@ -246,12 +246,12 @@ pub(super) fn wants(model: &mut Model) {
         Screen::Rules => {
             tasks.extend(due(model, Task::Rules, Some(3 * AGAIN)));
             let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
-            // Sooner where calls came since: what is said of them counts them.
+            // Sooner if there are new calls, which the suggestions count.
             let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
             let id = model.browse.trials + 1;
             if let Some(task) = due(model, Task::Try(Trial::Suggestions { id }), Some(every)) {
                 (model.browse.trials, model.browse.suggested_upto) = (id, newest);
-                // What was found last stays until something newer is.
+                // The last suggestions stay until there are newer ones.
                 model.browse.suggested.id = id;
                 tasks.push(task);
             }
@@ -268,8 +268,8 @@ pub(super) fn wants(model: &mut Model) {
     model.todo.extend(tasks.into_iter().map(Command::Look));
 }
 
-/// The task, where it is due: it was not asked for yet, or not for so many milliseconds; `None`: it is asked for once. That
-/// it is asked for is noted.
+/// The task, if it is due, which is then noted: it was not asked for yet, or not within `every` milliseconds (`None`:
+/// only once).
 fn due(model: &mut Model, task: Task, every: Option<i64>) -> Option<Task> {
     let (now, asked) = (model.now, &mut model.browse.asked);
     let at = asked.get(&discriminant(&task));
@@ -298,8 +298,8 @@ fn page(model: &mut Model) -> Option<Task> {
     Some(Task::Page(Wanted { id: window.pages, search, rows, from: edge, most: PAGE }))
 }
 
-/// The record of the open sheet, or of the one beside the list. One at a time: who runs through the list does not leave
-/// a queue behind.
+/// The record of the open sheet, or of the one beside the list. One at a time, so that moving fast through the list
+/// queues nothing.
 fn record(model: &mut Model) -> Option<Task> {
     let now = model.now;
     let beside = pages::is_beside(model);

@@ -28,7 +28,7 @@ pub(super) fn approve(model: &mut Model, reading: Reading) {
     }
 }
 
-/// Says what of a card was not read yet, where that keeps `a` from approving it; else `false`. The screen stays as it is.
+/// Says what of a card was not read yet, if that keeps `a` from approving the call; otherwise `false`. Does not scroll.
 pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     let Some(held) = model.still(armed) else {
         return true;
@@ -45,7 +45,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     true
 }
 
-/// The same for what lets more than this call run: none of its rows may have been skipped.
+/// The same for a grant or rule, which lets more than this call run: no row may have been skipped.
 pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
     if tell_unread(model, armed) {
         return true;
@@ -95,7 +95,7 @@ pub(super) fn deny(model: &mut Model) {
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
 
-/// The word's last letter approves, once the question itself was on screen. No Enter does: Enter never approves.
+/// The word's last letter approves, once the question itself was on screen. Enter never approves.
 pub(super) fn approve_by_word(model: &mut Model) {
     let Some(Overlay::Word { armed, reading, text }) = &model.overlay else { return };
     let (armed, reading) = (armed.clone(), *reading);
@@ -132,7 +132,7 @@ pub(super) fn send_denial(model: &mut Model) {
             reason.to_owned()
         }
     };
-    // What is not the card on screen, long enough, is listed before anything is sent: several calls, or a marked one.
+    // Several calls, or one whose card has not been on screen long enough, are listed before anything is sent.
     let is_shown = |armed: &Armed| {
         model.drawn.as_ref().is_some_and(|drawn| drawn.armed == *armed && model.now - drawn.since >= ARMING)
     };
@@ -156,7 +156,7 @@ fn remember(model: &mut Model, reason: &str) {
     model.reasons.truncate(MOST);
 }
 
-/// The armed call; else a note on why no key decides now.
+/// The armed call; otherwise shows a note on why no key decides now.
 pub(super) fn armed(model: &mut Model) -> Option<Armed> {
     match model.armed() {
         Ok(armed) => Some(armed),
@@ -167,17 +167,17 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
     }
 }
 
-/// What was typed with a key that came too soon was meant for the question that does not come, and would take away why.
+/// Keys typed after one that came too soon were meant for a question that does not open, and would hide the note.
 pub(super) fn refused(model: &mut Model) {
     if model.is_arming() {
         model.todo.push(Command::Drain);
     }
 }
 
-/// Says why no key is about the selected call now.
+/// Says why no key acts on the selected call now.
 pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
-    // A call that was over before an operator decided it does not hold the keys: they go to the next one that waits, which nothing decides
-    // until it was on screen. One that another operator decided stays until its card was left: it says who.
+    // If a call ended without an operator's decision, keys go to the next one that waits, and decide nothing until that
+    // was on screen. A call that another operator decided stays selected, because its card says who.
     let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
     let ended = model.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
     let next = ended.and_then(|key| moves::next_waiting(model, &key));
@@ -211,7 +211,7 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {
     }
 }
 
-/// The approval of a call: what was not on screen to the last row is approved unread, whatever the key.
+/// The approval of a call: it counts as unread unless every row was on screen, whatever the key.
 pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
     OperatorVerdict::Approve { unread: reading == Reading::Unread || held.seen != Seen::Whole }
 }
@@ -227,7 +227,7 @@ pub(super) fn on_screen(model: &Model) -> i64 {
     model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since)
 }
 
-/// Sends what decides exactly the bytes that were shown, and goes on to the next call.
+/// Sends a message that decides exactly the bytes that were shown, and goes on to the next call.
 pub(super) fn send_shown(
     model: &mut Model,
     armed: &Armed,
@@ -250,7 +250,7 @@ pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdic
     super::send(model, armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
-/// Takes note that a verdict is sent: it counts in the operator's figures.
+/// Notes that a verdict is sent: it counts in the operator's numbers.
 fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
     let at = model.now;
     let Some(held) = find_mut(model, armed.key()) else { return };

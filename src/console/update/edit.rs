@@ -1,4 +1,4 @@
-//! Editing a held call's arguments: what the editor is given, and what is made of what it leaves.
+//! Editing a held call's arguments: what the editor gets, and what follows from its result.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(super) fn open(model: &mut Model) {
 
 /// `Y`: the arguments for the clipboard, on one line, hidden characters as JSON escapes.
 pub(super) fn copy(model: &mut Model) {
-    /// Terminals take no more at once.
+    /// How many bytes a terminal takes at once.
     const LONGEST: usize = 70_000;
     let Some(held) = model.selection() else {
         return model.warn("Nothing is selected.");
@@ -54,7 +54,7 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) {
         }
         Edit::Text(text) => text,
     };
-    // The edit gets a card of its own.
+    // The edited call gets a new card, so an old one does not matter here.
     let Some(held) = model.waits(&armed) else {
         return model.warn("Too late: the call no longer waits as it was shown. The edit was dropped.");
     };

@@ -1,4 +1,4 @@
-//! Finding words in the card: from where the operator reads on, around its end, whatever their case.
+//! Finds words in the card, whatever their case: from the place on screen on, and past the end from the top again.
 
 use super::fold;
 use crate::console::card::Card;
@@ -61,7 +61,7 @@ fn go(model: &mut Model, action: Action, from: usize) {
         Action::PreviousHit => row >= from,
         _ => row < from,
     };
-    // Near the end the row is on screen although it is not the first one.
+    // Near the end, the row is on screen without being the first.
     model.scroll = row.min(last);
     let place = format!("Found on row {} of {rows}", row + 1);
     model.say(format!("{place}{}", if around { ", around the end." } else { "." }));

@@ -1,4 +1,4 @@
-//! Puts what the log reader found where the screens show it: pages of the log, counts, rules; makes the lists from them.
+//! Stores what the log reader found: pages of the log, counts, rules; and makes the screens' lists from them.
 
 mod rules;
 mod tools;
@@ -83,7 +83,7 @@ fn take_page(model: &mut Model, page: Page) {
     window.newest = window.newest.max(page.newest);
     let ended = page.progress == Progress::AtTheEnd;
     let list = &model.browse.log;
-    // At the top one sees what comes; elsewhere the selection stays on its call.
+    // At the top the selection follows new records; elsewhere it stays on its call.
     let stays = list.at > 0 || list.sheet.is_some() || page.from == Edge::Oldest;
     let selected = window.lines.get(list.at).filter(|_| stays).map(|line| (line.seq, line.of_call().map(of)));
     match page.from {
@@ -123,7 +123,7 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
-    // Somebody went to this row from elsewhere.
+    // The operator came to this row from another screen.
     let window = &mut model.browse.window;
     if window.opens == Opens::TheFirst && !window.lines.is_empty() {
         window.opens = Opens::Nothing;
@@ -132,7 +132,7 @@ fn take_page(model: &mut Model, page: Page) {
     trim(model);
 }
 
-/// Puts what past calls say where it is shown. What comes late for a panel that is closed is let go.
+/// Stores what past calls say where it is shown. Results for a closed panel are dropped.
 fn take_tried(model: &mut Model, tried: Tried) {
     let now = model.now;
     let suggested = &mut model.browse.suggested;
@@ -140,11 +140,11 @@ fn take_tried(model: &mut Model, tried: Tried) {
         (Tried::Rules { id, matched, reach }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
             let (denied, at_once) = (rule.matched().map(|matched| matched.denied), rule.goes_at_once());
             put(&mut rule.past, matched, reach);
-            // Enter was pressed once on less than is known now.
+            // The first Enter was pressed when less was known.
             if rule.matched().map(|matched| matched.denied) != denied {
                 rule.stage = RuleStage::Choosing;
             }
-            // An Enter that was to ask does not write.
+            // An Enter pressed when it would only ask must not write.
             if rule.goes_at_once() != at_once {
                 rule.shown = now;
             }
@@ -189,7 +189,7 @@ fn one_row_a_call(window: &mut Window) {
     window.lines = rows;
 }
 
-/// Lets go of what is farthest from the selection.
+/// Drops the records farthest from the selection.
 fn trim(model: &mut Model) {
     let (window, list) = (&mut model.browse.window, &mut model.browse.log);
     while window.lines.len() > MOST {
@@ -263,7 +263,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
 
 /// Makes the lists of Tools, Rules and Servers anew. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {
-    // Who has not moved yet sees what comes first.
+    // Until the operator moves, the selection stays on the first line.
     let moved = |list: &ListState| list.at > 0 || list.sheet.is_some();
     let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
     let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));

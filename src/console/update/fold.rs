@@ -1,4 +1,4 @@
-//! The keys of the tree of arguments: folding and unfolding, and where among its folds the operator is.
+//! The keys of the tree of arguments: folding, unfolding, and moving between its folds.
 
 use super::moves;
 use crate::console::card::{Anchor, Card, Fold, Folds, counted};
@@ -54,7 +54,7 @@ pub(super) fn next(model: &mut Model) {
     model.fold_at = Some(anchor.at);
     let page = model.card_rows();
     if !(model.scroll..model.scroll + page).contains(&anchor.row) {
-        // A little of what is above it stays in sight.
+        // Some rows above it stay visible.
         model.scroll = anchor.row.saturating_sub(page / 4);
     }
 }

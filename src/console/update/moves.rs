@@ -114,7 +114,7 @@ pub(super) fn extend(model: &mut Model) {
     }
 }
 
-/// To the next or previous call; leaving a settled one lets it go.
+/// To the next or previous call; a settled one leaves the queue when the selection leaves it.
 fn step(model: &mut Model, action: Action) {
     let goal = match (model.selected_row(&model.rows()), action) {
         (None, _) => Some(0),
@@ -261,14 +261,14 @@ fn lay_card(model: &mut Model) {
     let old_rows = laid.map_or(0, |card| card.rows).max(1);
     let card = Card::lay(&snapshot, width, model.settings.offset, folds, model.details);
     if !(same_call && same_width) {
-        // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
+        // After a resize the place in the text stays about the same. The rows are new, so none counts as shown.
         model.scroll = model.scroll * card.rows / old_rows;
         model.shown = Shown::default();
     }
     model.card = Some(card);
 }
 
-/// A card that says the same of a call whose deadline has changed: what was read of it stays read.
+/// Replaces a card after a change such as of the deadline: what was read of it stays read.
 pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>) {
     let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.call(key) else { return };
@@ -281,7 +281,7 @@ const REFRESH: i64 = 2_000;
 /// The same, where it changes every time.
 const REFRESH_BUSY: i64 = 30_000;
 
-/// Asks whether what the call on screen would touch is still as its card shows it.
+/// Asks the wrapper to look again at what the call on screen would touch.
 pub(super) fn refresh(model: &mut Model) {
     let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return };
     let Some(held) = model.still(&armed) else { return };
@@ -294,8 +294,8 @@ pub(super) fn refresh(model: &mut Model) {
     super::send(model, &armed, |ticket, digest| FromConsole::Look { ticket, digest });
 }
 
-/// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view
-/// draws from the same place.
+/// Keeps the selected call within the rows of the queue. Reads the whole queue, so it is not called for every call that
+/// arrives: the view draws from the same place.
 pub(super) fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1));
     let top = model.first_line(&model.rows(), page);
@@ -305,8 +305,8 @@ pub(super) fn show_selection(model: &mut Model) {
 /// Calls that went past their deadline and are still listed.
 const MOST_EXPIRED: usize = 100;
 
-/// Marks a call as over: it stays while it is selected, and one that no operator answered in time until it was; else
-/// it goes.
+/// Marks a call as over: it stays while it is selected, and one that no operator answered in time stays until it was
+/// selected; any other goes.
 pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     let is_expired = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Expiry);
     let stays = match &state {

@@ -1,5 +1,5 @@
-//! What the operator says of the tool of a held call: that it reads, that it changes something, that a parameter of it is
-//! plain text. Each is about the card that was drawn and armed, and about what that card offers.
+//! What the operator says of the tool of a held call: that it reads, that it changes something, that a parameter of it
+//! is plain text. Each word is about the card that was drawn and armed, and about what that card offers.
 
 use super::{Command, decide};
 use crate::audit::record::VerdictWord;
@@ -22,7 +22,7 @@ pub(super) fn say(model: &mut Model, word: ToolWord) {
         (ToolWord::PlainText, Some((PinOffer::PlainText { .. }, tool))) => {
             ("Sent: those parameters are plain text from now on. This call is judged again.", tool)
         }
-        // What the key is for, unless something was said already.
+        // Says what the key is for, unless there is another note already.
         _ if model.note.is_some() => return,
         (ToolWord::Reads, _) => {
             return model.say("p is for a call that waits only because its tool is shown as PURE?.");

@@ -39,7 +39,7 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
     let (count, area) = (pages::count(model), pages::sides(model).list);
     let screen = model.screen;
     let Some(list) = model.browse.list_mut(screen).filter(|list| list.sheet.is_none()) else { return };
-    // Below the title and the second line; the last row is not of the list.
+    // Below the title and the second line; the last row is not part of the list.
     let area = Rect { height: areas.body.height.saturating_sub(1), ..area };
     if let Some(line) = line(area, x, y, 2)
         && list.top + line < count

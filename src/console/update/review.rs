@@ -1,5 +1,5 @@
-//! The keys on what is read before it counts: a change that waits, read to its end, takes Enter twice; a suggested rule
-//! takes one. And the keys of Rules: replay, edit, end, remove, on and off.
+//! The keys of a review: a change that waits is read to its end and takes Enter twice, a suggested rule once. And the
+//! keys of Rules: replay, edit, end, remove, on and off.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub(super) fn enter(model: &mut Model) {
         Change::Written => {
             model.say("There is nothing to accept here: what is written applies already, or waits above.");
         }
-        // Of a change the first Enter only asks.
+        // For a change, the first Enter only asks.
         ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
             model.warn_briefly("This has just come up: no key answers it yet.");
         }
@@ -110,7 +110,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         Change::Policy { .. } | Change::Definition(_) | Change::Program(_) | Change::Suggested(_) => {
             review.stage = RuleStage::Sure { since: now };
-            // What was typed ahead is not for this question.
+            // Keys typed ahead are not meant for this question.
             model.todo.push(Command::Drain);
         }
     }
@@ -121,7 +121,7 @@ pub(super) fn edit(model: &mut Model) {
     of_selected(model, |rule, file| Command::EditRule { id: rule.id.clone(), file });
 }
 
-/// What is made of the selected rule and its file; else why nothing is.
+/// Sends the command for the selected rule and its file; otherwise says why there is none.
 fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) {
     let browse = &model.browse;
     let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
@@ -134,7 +134,7 @@ fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Comma
     }
 }
 
-/// What the editor left of a rule: it is put in its place. What loosens waits to be accepted, like any change by hand.
+/// Puts a rule in place as the editor left it. What loosens waits to be accepted, like any change by hand.
 pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) {
     match outcome {
         Edit::Unchanged => model.say("Nothing was changed."),
@@ -189,7 +189,7 @@ pub(super) fn switch(model: &mut Model) {
     });
 }
 
-/// What became of a removal or an undo: what was done, or why it was not.
+/// The result of a removal or an undo: what was done, or why nothing was.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) {
     model.browse.ask_again();
     model.note = Some(match outcome {

@@ -1,7 +1,7 @@
-//! The keys of the panel that makes more of a call: choose a grant or a rule, read what it means, Enter.
+//! The keys of the panel that makes a grant or a rule from a call: choose one, read what it means, Enter.
 //!
-//! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
-//! comes with a warning takes Enter twice.
+//! A grant approves the call, and a written allow rule lets it pass, so both need the card read as `a` does. An offer
+//! with a warning takes Enter twice.
 
 use super::{Command, decide, moves};
 use crate::audit::record::VerdictWord;
@@ -19,8 +19,8 @@ use crate::policy::past::PastCall;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 
-/// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just come up; it
-/// begins at the narrowest rule.
+/// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just appeared;
+/// it begins at the narrowest rule.
 pub(super) fn open(model: &mut Model) {
     let armed = match model.chosen() {
         Ok(armed) => armed,
@@ -59,9 +59,9 @@ pub(super) fn of_record(model: &mut Model) {
     }
 }
 
-/// The call came: the rules it could become.
+/// The call of a record was found: shows the rules that it could become.
 pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, String>) {
-    // Who has gone on meanwhile is not called back.
+    // An operator who has gone elsewhere meanwhile is not brought back.
     let here = model.screen == Screen::Log && model.overlay.is_none();
     if model.browse.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
         return;
@@ -77,7 +77,7 @@ pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, Str
     }
 }
 
-/// Says why the call becomes no rule.
+/// Says why no rule can be made from the call.
 pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
 }
@@ -134,7 +134,7 @@ pub(super) fn scope(model: &mut Model, key: Key) {
     }
 }
 
-/// A digit: so many minutes or calls.
+/// A digit of the number of minutes or calls.
 pub(super) fn number(model: &mut Model, key: Key) {
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let digit = if let Key::Char(c) = key { c.to_digit(10) } else { None };
@@ -200,7 +200,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
     }
 }
 
-/// What became of a rule.
+/// The result of writing a rule.
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
     model.browse.ask_again();
     model.note = Some(match outcome {

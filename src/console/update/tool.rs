@@ -1,5 +1,5 @@
 //! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
-//! taking back. What is on show is what is settled.
+//! undoing. What is on show is what is settled.
 
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
@@ -37,7 +37,7 @@ pub(super) fn accepted(change: Change) -> Option<Settling> {
     }
 }
 
-/// `x` on a definition: its calls are denied. It only tightens, so one press does it, once the review was there to see.
+/// `x` on a definition: its calls are denied. It only tightens, so one press is enough, once the review was on screen.
 pub(super) fn refuse(model: &mut Model) {
     let now = model.now;
     let Some(Overlay::Review(review)) = &model.overlay else { return };
@@ -75,14 +75,14 @@ pub(super) fn mark(model: &mut Model) {
 }
 
 /// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
-/// list may move between a look and a key, a mark stays with its tool.
+/// list may move before a key is pressed, but a mark stays with its tool.
 pub(super) fn say(model: &mut Model, mutability: Mutability) {
     let Some(book) = model.browse.pins.clone() else { return };
     let is_marked = |tool: &&PinnedTool| model.browse.marked.contains(&tool.shown());
     let mut tools: Vec<&PinnedTool> = book.tools.iter().filter(is_marked).collect();
     tools.retain(|tool| tool.wants_word());
     if mutability == Mutability::Pure {
-        // What looks like a change is no read by one key: `tools pin` says so for those who have looked.
+        // One key cannot call a tool a read that looks like a change: that takes `tools pin`.
         tools.retain(|tool| tool.known.identity.mutability == Mutability::Pure);
     }
     let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), Word::Is(mutability))).collect();
@@ -102,7 +102,7 @@ fn selected(model: &Model) -> Option<&PinnedTool> {
     model.browse.pinned(model.browse.tool_lines.get(model.browse.tools.at)?)
 }
 
-/// `u` on Tools: the last review made here is taken back.
+/// `u` on Tools: undoes the last review made here.
 pub(super) fn take_back(model: &mut Model) {
     match model.browse.undo.clone() {
         Some(undo) => model.todo.push(Command::Settle(undo)),
@@ -110,9 +110,9 @@ pub(super) fn take_back(model: &mut Model) {
     }
 }
 
-/// What became of it.
+/// The result of settling.
 pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) {
-    // What is remembered is read again at once.
+    // The pins are read again at once.
     model.browse.ask_again();
     model.note = Some(match outcome {
         Ok(Settled { says, undo }) => {

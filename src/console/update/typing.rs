@@ -13,7 +13,7 @@ pub(super) fn find(model: &mut Model) {
         list.sheet = None;
         let (before, sought) = (list.find.clone(), list.sought);
         let text = if sought == Sought::Led { String::new() } else { before.clone() };
-        // What is typed is a word of its own, and is beside a search that is there already.
+        // What is typed adds a word to the search that is there already.
         let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
         model.overlay = Some(Overlay::Search { before, sought, text });
         if sought == Sought::Led {
@@ -65,7 +65,7 @@ pub(super) fn run(model: &mut Model) {
             Some(entry) => obey(model, entry.order),
             None => model.warn("No matches."),
         },
-        // One that cannot be meant stays open, with what is wrong with it: the list would not be what its title says.
+        // An invalid search stays open with its problem: otherwise the list would not match its title.
         Some(open @ Overlay::Search { .. }) => {
             let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_ref());
             model.overlay = problem.map(|_| open);
@@ -94,7 +94,7 @@ fn obey(model: &mut Model, order: Order) {
             model.say(words);
         }
         Order::Theme(palette) => {
-            // `NO_COLOR` was the operator's word too; this one is newer.
+            // This overrides `NO_COLOR`: the operator chose both, and this one later.
             model.settings.palette = palette;
             let words = match palette {
                 Palette::Monochrome => "No colours, for this console.",

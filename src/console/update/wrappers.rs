@@ -50,7 +50,7 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
 fn gone(model: &mut Model, session: &str) {
     let now = model.now;
     for mut one in model.wrappers.extract_if(.., |one| one.wrapper.session == session) {
-        // Its last report may be from before its end.
+        // The last report may be from before the wrapper's end.
         one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
         model.browse.ended.push((one, now));
@@ -60,7 +60,7 @@ fn gone(model: &mut Model, session: &str) {
     model.browse.known.remove(session);
     model.browse.latencies.remove(session);
     findings::rebuild(model);
-    // One we could not talk to has no session; the link tells its name.
+    // A wrapper that we could not talk to has no session; the link gives its name instead.
     model.incompatible.retain(|other| other.name != session);
     let of_it = model.calls.iter().filter(|held| held.key.session == session && !held.is_over());
     for key in of_it.map(|held| held.key.clone()).collect::<Vec<_>>() {
@@ -91,13 +91,13 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
             model.browse.known.insert(session, tools);
             findings::rebuild(model);
         }
-        // It answers a question that no console asks.
+        // This answers a question that consoles do not ask.
         FromWrapper::Waiting { .. } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
 }
 
-/// Says what became of the call that this console decided last, unless something else is being said.
+/// Says what became of the call that this console decided last, unless another note is shown.
 fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
     if model.confirming.as_ref() != Some(key) {
         return;
@@ -128,7 +128,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
         let first = !model.calls.iter().any(|held| held.waits());
-        // Its like was read already, so there is nothing new to read in it.
+        // An identical card was read already, so this one has nothing new.
         let alike = |held: &&Held| held.class == class && held.waits();
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
@@ -136,7 +136,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
             && model.armed().is_err()
             && model.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
         model.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness });
-        // Whichever wrapper answers first: the oldest call is on screen, until that one is armed.
+        // Whichever wrapper answers first, the oldest call is selected until one is armed.
         if older {
             moves::select(model, Some(key));
         }
@@ -147,12 +147,12 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
         return;
     };
     if *known.snapshot == snapshot {
-        // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
+        // The wrapper repeats the card after the link came back. What this console sent may be lost.
         known.state = CallState::Waiting;
         return;
     }
     if known.class == class && known.snapshot.digest == snapshot.digest {
-        // Nothing that decides has changed: it is the deadline, or who asks.
+        // Nothing that matters for the decision has changed, only the deadline or who asks.
         let old = std::mem::replace(&mut known.snapshot, Arc::new(snapshot));
         known.state = CallState::Waiting;
         moves::replace_card(model, &key, &old);
@@ -165,7 +165,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
     if model.selected.as_ref() != Some(&key) {
         return;
     }
-    // On other screens the card is not to be seen, and what was answered there stays.
+    // Other screens do not show the card, and keep their own note.
     if matches!(model.screen, Screen::Queue | Screen::Detail) {
         let row = warn("The card changed, and waits for a decision of its own");
         model.note = Some(match changed {
@@ -188,7 +188,7 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     if let CallState::Sent(word) = was {
         model.decisions.take_back(word, &server, &tool);
     }
-    // Nothing else was decided since, and no question is open: the operator is led back to it.
+    // Nothing else was decided since, and no question is open, so the selection goes back to this call.
     if model.confirming.as_ref() == Some(&key) && model.overlay.is_none() {
         model.confirming = None;
         super::moves::select(model, Some(key));

@@ -9,10 +9,10 @@ use crate::console::tried::{Attempt, Coverage, Matched, PastLine, Reach, Replaye
 use crate::policy::past::Ended;
 use crate::policy::rule::Decision;
 
-/// Below this width a line keeps to when, how it ended and what it was about.
+/// Below this width a line shows only when, how the call ended, and what it was about.
 const NARROW: usize = 64;
 
-/// What is known of the past calls that a rule would have matched: what must be read before it is written.
+/// What is known of the past calls that a rule would have matched, which must be read before the rule is written.
 pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>, decision: Decision) -> Vec<Row> {
     if let Some(why) = &attempt.failed {
         return vec![warn(" ▲ past calls cannot be counted: ").and_foreign(Tone::Warn, why)];

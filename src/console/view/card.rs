@@ -111,7 +111,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         (Ok(_), Seen::Partly) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
         (Ok(_), Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
     };
-    // What is to be done matters more than a size that is above the arguments too.
+    // What to do next matters more than the size, which is above the arguments too.
     let sized = left.clone().quiet(format!(" · arguments {bytes}"));
     let brief = if below > 0 { warn(format!(" … {below} below")) } else { left.clone() };
     let fits = |row: &Row| row.width() + right.width() < width;
@@ -123,5 +123,5 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     ends(left, right, width)
 }
 
-/// Below this width words are few.
+/// Below this width texts are short.
 const NARROW: usize = 60;

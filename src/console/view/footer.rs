@@ -10,7 +10,7 @@ use crate::console::pages;
 use crate::console::row::{Row, Tone, warn};
 use crate::link::message::PinOffer;
 
-/// The note, else the keys.
+/// The note, otherwise the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
     match &model.note {
         Some(_) => model.note_rows(),
@@ -37,7 +37,7 @@ fn keys(model: &Model, width: u16) -> Row {
             Some(hint(key_of(model, action), &name, tone(action)))
         }
     });
-    // The way to what is still below, and help, are named whatever else has no room.
+    // The keys to the rest of the card and to help are shown even if others have no room.
     let knows_help = BINDINGS.iter().filter(at_place).any(|binding| binding.action == Action::Help);
     let mut last = rest_of_card(model, place).unwrap_or_default();
     if knows_help && place != Place::Help {
@@ -54,7 +54,7 @@ fn keys(model: &Model, width: u16) -> Row {
     row.joined(last)
 }
 
-/// What an action is called here and now; `None` where it does nothing, or need not be said. `marked` calls wait.
+/// What an action is called here and now; `None` if it does nothing, or needs no mention. `marked` calls wait.
 fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option<Cow<'static, str>> {
     let (action, browse) = (binding.action, &model.browse);
     let usual = |is_named: bool| is_named.then_some(Cow::Borrowed(binding.name));
@@ -67,7 +67,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
     }
     let list = browse.list(model.screen).filter(|_| LISTS.contains(&place));
     let name = match (action, place) {
-        // Something of the calls that `a` is about was not shown: else `A` is no other key than `a`.
+        // If all of these calls were shown whole, `A` does the same as `a`, and is not named.
         (Action::ApproveUnread, _) if model.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
         (Action::Approve | Action::ApproveUnread | Action::Deny, _) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
@@ -103,7 +103,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         }
         (Action::Undo, _) => return usual(place == Place::Rules || place == Place::Tools && browse.undo.is_some()),
         (Action::Open, Place::Queue) => "full card",
-        // What is open closes with Esc, which is named beside it.
+        // The open card closes with Esc, which is named beside it.
         (Action::Open, Place::Detail) => return None,
         (Action::Open | Action::Rule | Action::Edit | Action::End | Action::Switch, _)
             if list.is_some() && pages::count(model) == 0 =>
@@ -133,7 +133,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
                 (_, line) => return usual(action == Action::Open || matches!(line, RuleEntry::Rule(_))),
             }
         }
-        // Help comes last in any case; what every list does need not be said on every screen.
+        // Help is named last in any case, and keys that work in every list need no mention on each screen.
         (Action::Help, _) => return usual(place == Place::Help),
         (Action::Bottom, _) => return usual(list.is_none() && rest_of_card(model, place).is_none()),
         (Action::Down | Action::PageDown, _) => return usual(list.is_none()),
@@ -153,7 +153,7 @@ fn is_to_review(model: &Model) -> bool {
     list.sheet.is_some() && line.is_some_and(|line| line.wants_review() && line.subject != Subject::Tool)
 }
 
-/// The key to the end of a card of which more is below.
+/// The key to the end of a card, if more of it is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     let card = model.card.as_ref().filter(|_| CARD.contains(&place))?;
     let below = card.arguments_end > model.scroll + model.card_rows();

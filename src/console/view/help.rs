@@ -47,7 +47,7 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
         groups.push((name, here));
     }
     groups.push(("Questions and panels", left));
-    // What decides comes first; what moves is much the same everywhere.
+    // Keys that decide come first; those that move are much the same everywhere.
     let every = groups.remove(0);
     groups.insert(2, every);
     rows.extend(groups.iter().flat_map(|(name, bindings)| group(name, bindings, keys, width)));

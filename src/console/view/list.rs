@@ -66,7 +66,7 @@ fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize,
 const NARROW: usize = 60;
 /// The most columns of a ticket, and of a tool.
 const WIDEST: usize = 24;
-/// What a call is about gets at least so much.
+/// The least width for what a call is about.
 const LEAST: usize = 12;
 
 fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {

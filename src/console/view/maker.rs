@@ -1,4 +1,4 @@
-//! The panel that makes more of a call: the offers, what the one on show means, and what should be known before it is done.
+//! The panel that makes a grant or a rule from a call: the offers, what the one on show means, and its warnings.
 
 use ratatui::layout::Rect;
 
@@ -38,7 +38,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     if unread > 0 {
         return warn(format!(" … {} below · PgDn", counted(unread, "more line")));
     }
-    // What keeps Enter from doing it is said before it is pressed.
+    // Shows, before Enter is pressed, what would keep it from working.
     let waits = maker.armed.as_ref().and_then(|armed| model.still(armed));
     let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
     if lets_run
@@ -93,7 +93,7 @@ pub fn all_rows(model: &Model) -> usize {
 
 struct Rows {
     rows: Vec<Row>,
-    /// So many of them must be on screen before anything is done; the past calls below may be read.
+    /// How many of them must be on screen before anything is done; the past calls below are optional.
     must: usize,
 }
 
@@ -104,7 +104,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
         Some(Offer::Grant(offer)) => match maker.armed.as_ref().and_then(|armed| model.call(armed.key())) {
             None => vec![warn(" The call no longer waits.")],
             Some(held) => {
-                // The moment it ends is counted from when it would begin.
+                // A grant would begin now, so its end is counted from now.
                 let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
                 words.into_iter().flat_map(|row| barred(row, width)).collect()
             }
@@ -134,7 +134,7 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
     if whole.iter().map(Vec::len).sum::<usize>() <= room {
         return whole.into_iter().flatten().collect();
     }
-    // A row names the others by their letters.
+    // One row names the offers without room by their letters.
     let room = room.saturating_sub(1);
     let (mut first, mut last) = (maker.at, maker.at);
     let mut used = whole.get(maker.at).map_or(1, Vec::len);
@@ -197,7 +197,7 @@ fn barred(row: Row, width: usize) -> Vec<Row> {
 /// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let line = |line: &str| {
-        // The indent is ours.
+        // The indent is ours, so it is not marked as odd space.
         let bare = line.trim_start_matches(' ');
         let line = ours(&line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
         barred(line, width)

@@ -28,7 +28,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
     sheet(paint, model, sides.sheet, title, state.sheet.unwrap_or(0));
 }
 
-/// What the list is and, at the right end, what was searched for: one must know that to read it.
+/// What the list is and, at the right end, the search, without which the list could be misread.
 fn title(model: &Model, width: usize) -> Row {
     let (left, right) = pages::title(model);
     let right = right.clipped(width.saturating_sub(10));

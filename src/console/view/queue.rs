@@ -94,7 +94,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         false => Row::default(),
     };
     let figures = model.decisions.figures(model.now).map(|figures| figures.words().quiet(" "));
-    // The operator's own figures, where there is room for them.
+    // The numbers on the operator's own decisions, if there is room for them.
     match figures {
         Some(figures) if left.width() + figures.width() + place.width() + 2 <= width => {
             ends(left, figures.joined(place), width)
@@ -121,24 +121,24 @@ enum Origin {
 
 /// Marker, risk and the gap behind it.
 const LEADING: usize = 2 + risk::WIDEST + 1;
-/// A bar and what is left; where something would be cut for it, only the latter.
+/// A bar and the time left; if something else would be cut for the bar, only the time.
 const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
 /// Below this width a list is narrow.
 const NARROW: usize = 64;
-/// A tool gives way to the target, down to so much; further, where a server is to be named, too.
+/// The least width of a tool, which shrinks for the target; the second if a server must be named, too.
 const LEAST: (usize, usize) = (12, 10);
-/// A longer target need not be shown whole while a tool is cut for it; less of it, where a server is.
+/// Beyond this width, a target is not shown whole while a tool is cut for it; the second while a server is.
 const MOST: (usize, usize) = (48, 28);
 /// From this width on there is room for more of a target.
 const WIDE: (usize, usize) = (90, 40);
-/// Less of a target tells nothing: then the other columns go.
+/// The least width of a target: below it, the other columns are left out.
 const TARGET: usize = 14;
 /// A server's name need not be shown whole beyond this.
 const SERVER: usize = 12;
 
 impl Widths {
-    /// Of several servers a call's own is named, unless a line above names it; of one, its ticket where that fits.
+    /// With several servers, each row names its server unless a line above does; with one, its ticket if that fits.
     fn of(model: &Model, shown: &[Group<'_>], width: usize, names_servers: bool) -> Self {
         let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
         let servers = if names_servers { 0 } else { model.wrappers.len() };
@@ -172,7 +172,7 @@ impl Widths {
             Origin::Server(_) => (first, least),
         };
         let wants = [(0, about.clamp(1, most), about.min(TARGET)), (2, first, least), (2, tool, tool.min(least_tool))];
-        // What is done is said before them: a tool's name tells less than whose it is.
+        // The risk already says what the call does: a tool's name matters less than its server.
         let [_, first, tool] = fitted(room, wants, &[2, 1]);
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
         Self { first, origin, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
@@ -195,7 +195,7 @@ impl Widths {
         };
         let times = times(group, self.about);
         let room = self.about.saturating_sub(times.width());
-        // Where there is no room for both, the tool's name takes the place of a target that is unknown.
+        // If there is no room for both, the tool's name takes the place of an unknown target.
         let about = match snapshot.target {
             None if self.tool.width == 0 => foreign(Tone::Strong, &snapshot.tool),
             Some(_) if self.tool.width == 0 => beside_tool(&snapshot.tool, telling(held, room), room),
@@ -237,12 +237,12 @@ fn beside_tool(tool: &str, target: Row, room: usize) -> Row {
     name.clipped(left).ours(" ".repeat(GAP)).joined(target)
 }
 
-/// What a call is about, else what it does.
+/// What a call is about, otherwise what it does.
 fn about(held: &Held) -> &str {
     held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)
 }
 
-/// Cut to its room where it tells least: a path in its folders, anything else behind its beginning.
+/// Cut where it says least: a path in its folders, anything else after its beginning.
 pub(super) fn telling(held: &Held, room: usize) -> Row {
     match &held.snapshot.target {
         Some(text) => target(Tone::Ours, text, room),
@@ -251,7 +251,7 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
     }
 }
 
-/// What is left as a bar and in figures, or its state.
+/// The time left as a bar and as a number, or the call's state.
 fn state(held: &Held, now: i64, width: usize) -> Row {
     if let Some(word) = word(held) {
         return quiet(format!("{word:>0$} ", width - 1));

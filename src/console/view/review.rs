@@ -1,5 +1,5 @@
-//! What is read before it counts: what a change loosens, what it would change of past rulings, the change itself; or a rule
-//! that the log suggests.
+//! The review of a change: what it loosens, what it would change of past rulings, the change itself; or a rule that the
+//! log suggests.
 
 use ratatui::layout::Rect;
 

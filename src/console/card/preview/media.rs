@@ -1,4 +1,4 @@
-//! Images and other bytes that come as base64 or data URLs: named by what they begin with, and by their size.
+//! Images and other bytes that come as base64 or data URLs: shown by kind, which their first bytes tell, and by size.
 
 use super::bordered;
 use crate::console::caption::caption;
@@ -8,7 +8,7 @@ use crate::console::row::{Row, Tone, foreign, strong};
 /// A shorter text is more likely a word than bytes.
 const SHORTEST: usize = 64;
 
-/// What the bytes begin with, and what they are then.
+/// The first bytes of each kind, and its name.
 const KINDS: [(&[u8], &str); 9] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -21,7 +21,7 @@ const KINDS: [(&[u8], &str); 9] = [
     (b"BM", "a BMP image"),
 ];
 
-/// The rows for one text; nothing where it is no bytes that we can name.
+/// The rows for one text; none if it holds no bytes of a kind that we know.
 pub(super) fn rows(name: &str, text: &str, width: usize) -> Vec<Row> {
     let (declared, data) = match text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((kind, data)) => (Some(kind), data),

@@ -40,7 +40,7 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
     rows
 }
 
-/// A text that could not be cut: nothing is said of its insides.
+/// A text that could not be split into statements: nothing is said of its parts.
 fn unread(reading: &Reading, name: &str, width: usize) -> Vec<Row> {
     let shown =
         if reading.text.is_empty() { "the arguments below show all of it" } else { "it is shown as it was sent" };
@@ -71,7 +71,7 @@ fn statement(text: &str, part: &Part) -> Row {
     })
 }
 
-/// A command behind what joins it to the one before. One space is only the gap between two words; more could hide something.
+/// A command, after what joins it to the one before. One space is only a gap between words; more could hide something.
 fn command(text: &str, part: &Part) -> Row {
     let joint = warn(format!("{:<2} ", part.joint));
     words(text, part, joint, |row, between| match between {

@@ -59,7 +59,7 @@ fn written(model: &Model) -> Vec<RuleHits> {
     for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
         lines.push(hits(&rule.id, Some(at)));
     }
-    // What decided once, and is in no file any more. Grants are in none, and their names begin anew each session.
+    // Rules that decided once and are in no file now. Grants never are, and each session reuses their names.
     let gone = tally.iter().flat_map(|tally| tally.rules.keys());
     let gone: Vec<_> = gone
         .filter(|id| !id.starts_with("grant:") && !lines.iter().any(|line| line.id == **id))

@@ -1,5 +1,5 @@
-//! The lines of Tools: what the log counts, what is remembered of definitions and programs, and what running servers say,
-//! each over the one before.
+//! The lines of Tools: what the log counts, what is remembered of definitions and programs, and what running servers
+//! say, each overriding the one before.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
             Subject::Pinned(at) => book.tools.get(at),
             Subject::Tool | Subject::Program(_) => None,
         };
-        // The same name under several command lines: what waits is shown, then what was seen last.
+        // Of one name under several command lines, one that waits for review is shown, otherwise the one seen last.
         let rank = |one: &PinnedTool| (one.waits(), one.last_seen);
         if stands.is_none_or(|stands| rank(stands) < rank(pinned)) {
             described(line, &pinned.server, &pinned.known);
@@ -121,7 +121,7 @@ fn logged(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolLine 
     }
 }
 
-/// Where what is remembered of a tool is, and what only it says.
+/// Adds the place of a tool's pin, and what only the pin says.
 fn remembered(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.subject = Subject::Pinned(at);
     line.version = Some(pinned.version);
