@@ -1,9 +1,8 @@
 //! Reaps the processes that the server's own processes left behind: they become the wrapper's children. Ends none.
 //!
-//! A server that forks, starts a session and forks again would escape every look at parents and groups, and could
-//! then pose as a console. Where the wrapper becomes the parent of its orphans, instead of the first process of the
-//! system, their descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of
-//! the user's.
+//! A server that forks, starts a session and forks again would escape every check of parents and groups, and could then
+//! pose as a console. If its orphans become children of the wrapper, instead of the system's first process, their
+//! descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of the user's.
 #![allow(unsafe_code)] // waitid(2) tells which child has ended without taking its status from whoever waits for it.
 
 use std::io;
@@ -17,11 +16,10 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// Makes this process the parent of all orphans among its descendants. To be called after the guardian was forked, which
-    /// must not become our child, and before the server is.
+    /// Makes this process the parent of all orphans among its descendants. Call it after the guardian was forked, which
+    /// must not become our child, and before the server is started.
     ///
-    /// # Errors
-    /// The system's; then descent is seen as far as parents and groups show it.
+    /// # Errors The system's; then only parents and groups show descent.
     pub fn start() -> io::Result<Self> {
         let ended = signal(SignalKind::child())?;
         #[cfg(target_os = "linux")]
@@ -35,7 +33,7 @@ impl Adopted {
         while self.ended.recv().await.is_some() {
             while let Some(pid) = ended_child() {
                 if Some(pid) == server || is_of_our_own(pid) {
-                    // The next signal finds what is behind it.
+                    // The next signal finds the children behind this one.
                     break;
                 }
                 // SAFETY: takes the status of a child that has ended and that no other process waits for.
@@ -45,7 +43,7 @@ impl Adopted {
     }
 }
 
-/// A child that has ended and was not reaped yet; it stays so.
+/// A child that has ended and was not reaped yet; this does not reap it.
 fn ended_child() -> Option<libc::pid_t> {
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: all zeros is a valid siginfo_t; waitid(2) fills it and leaves the child as it is.
@@ -73,8 +71,8 @@ unsafe fn pid_of(info: &libc::siginfo_t) -> libc::pid_t {
     info.si_pid
 }
 
-/// Whether the wrapper itself started it and waits for it (the inline console's editor): such a child shares our
-/// group, as no process of the server does.
+/// Whether the wrapper itself started a child and waits for it (the inline console's editor): such a child is in our
+/// process group, and no process of the server is.
 fn is_of_our_own(pid: libc::pid_t) -> bool {
     // SAFETY: both only ask for a number.
     unsafe { libc::getpgid(pid) == libc::getpgrp() }

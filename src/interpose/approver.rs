@@ -15,7 +15,7 @@ use crate::gate::data::opinion::Opinion;
 use crate::home::config::approver::{Callback, PATH};
 use crate::policy::rule::Decision;
 
-/// A longer answer is none.
+/// How long an answer may be, in bytes; a longer one is an error.
 const ANSWER: u64 = 64 << 10;
 /// How much of its reason is kept, in bytes.
 const REASON: usize = 2 << 10;
@@ -28,7 +28,7 @@ struct Answer {
     reason: String,
 }
 
-/// Asks all approvers of these names at once; what they say goes to the loop. Must be called within a runtime.
+/// Asks all approvers of these names at once; what they say goes to the loop. Call it within a runtime.
 pub fn consult(
     callbacks: &[Callback],
     names: &[String],
@@ -90,13 +90,13 @@ async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("it cannot be run: {error}"))?;
-    // One that takes too long, or fails, ends with all that it has started.
+    // An approver that takes too long, or fails, is ended with everything that it has started.
     let mut group = Group(child.id());
     let (mut to, from) = (child.stdin.take(), child.stdout.take());
     let call = format!("{call}\n");
     let write = async {
         if let Some(to) = &mut to {
-            // One that decides without reading closes the pipe: its answer counts all the same.
+            // An approver may decide without reading, and close the pipe: its answer counts all the same.
             let _ = to.write_all(call.as_bytes()).await;
         }
         drop(to.take());
@@ -129,7 +129,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
         if let Some(leader) = leader {
-            // Mostly there is nothing left, and that is well.
+            // An error is fine: usually there is nothing left.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }

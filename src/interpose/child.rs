@@ -87,13 +87,13 @@ impl Child {
         self.child.id()
     }
 
-    /// The end to write to the server; once.
+    /// The pipe to write to the server; can be taken once.
     pub fn input(&mut self) -> io::Result<AsyncOut> {
         let pipe = self.child.stdin.take().ok_or_else(|| io::Error::other("the server's stdin is taken"))?;
         AsyncOut::new(pipe.into_owned_fd()?)
     }
 
-    /// The end to read the server from; once.
+    /// The pipe to read from the server; can be taken once.
     pub fn output(&mut self) -> io::Result<AsyncIn> {
         let pipe = self.child.stdout.take().ok_or_else(|| io::Error::other("the server's stdout is taken"))?;
         let pipe = pipe.into_owned_fd()?;
@@ -118,13 +118,13 @@ impl Child {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // A group without a process left is what we want.
+            // An error is fine: the group has no process left.
             let _ = kill_process_group(group, signal);
         }
     }
 }
 
-/// The beginning of the program's file, where there is one: then it is not the program that was not found.
+/// The beginning of the program's file. If there is one, something other than the program was not found.
 fn unread_script(program: &OsStr) -> Option<Vec<u8>> {
     // The longest first line that systems read (execve(2)), and more.
     const FIRST_LINE: u64 = 4096;

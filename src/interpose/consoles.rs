@@ -1,4 +1,4 @@
-//! Who is asked: becomes visible to consoles, keeps who is attached, tells them what the gate shows. Decides nothing.
+//! The consoles of this wrapper: makes it visible, keeps who is attached, sends what the gate shows. Decides nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::link::server::{FromConsoles, Server};
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
 
-/// What consoles are told of this wrapper, from the first message on that is no host's probe.
+/// What consoles learn about this wrapper, from the first message on that is not a host's probe.
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,
@@ -52,8 +52,8 @@ pub struct Consoles {
 /// One attached console.
 struct Guest {
     who: Arc<str>,
-    /// Calls that waited when it came and that it was not shown yet: it is shown one at a time, as fast as it reads,
-    /// so that much that waits neither keeps it out nor fills the memory.
+    /// Calls that waited when it attached and that it was not shown yet. They are sent one at a time, as fast as it
+    /// reads, so that many waiting calls neither keep it out nor fill the memory.
     unseen: VecDeque<Snapshot>,
 }
 
@@ -89,7 +89,7 @@ impl Consoles {
         self.visible == Visible::Tried
     }
 
-    /// Becomes visible, the first time: a name, a socket, and the event that starts the record. Trouble here costs
+    /// Becomes visible, the first time: a name, a socket, and the event that starts the record. A failure here costs
     /// visibility, never a verdict. `child` is the wrapped server's process: nothing it starts may decide.
     pub fn register(&mut self, child: Option<u32>) -> Option<Event> {
         if self.visible == Visible::Tried {
@@ -217,8 +217,8 @@ impl Consoles {
         }
     }
 
-    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
-    /// shown what waits when we do, and would hear of the same call twice.
+    /// Tells every console that we know of. A console that attached, but whose arrival we have not read yet, is left
+    /// out: it is shown what waits once we do, and would otherwise get the same call twice.
     pub fn broadcast(&mut self, message: &FromWrapper) {
         if let FromWrapper::Settled(settled) = message {
             for guest in self.consoles.values_mut() {
@@ -257,7 +257,7 @@ impl Consoles {
         }
     }
 
-    /// When it is time.
+    /// When the next status report is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.status_at
     }

@@ -1,6 +1,6 @@
 //! Looks at what a call would touch, on a thread of its own and within a budget: the loop never waits for a disk.
 //!
-//! Links are followed word by word (`follow`), so that a link to nowhere leads where a server that writes through it would write.
+//! Links are followed name by name (`follow`), so that a link to nowhere leads to where a write through it would go.
 
 mod follow;
 
@@ -27,7 +27,7 @@ const BUDGET: u64 = 500_000;
 const READ: u64 = 16 << 20;
 /// How many entries of a folder are counted.
 const ENTRIES: u64 = 10_000;
-/// How many threads may hang on a disk that does not answer before no more are started.
+/// How many threads may hang on a disk that does not answer; beyond that none is started.
 const STUCK: usize = 4;
 
 type Job = (u64, Look, Instant);
@@ -37,7 +37,7 @@ pub struct FactReader {
     ground: Ground,
     jobs: Option<Sender<Job>>,
     to_loop: ToLoop,
-    /// Looks without an answer, with the time at which the loop waits no longer (monotonic microseconds).
+    /// Looks without an answer, with the time until which the loop waits (monotonic microseconds).
     pending: BTreeMap<u64, (u64, String, Look)>,
     stuck: usize,
 }
@@ -48,12 +48,12 @@ impl FactReader {
         Self { ground: Ground::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
     }
 
-    /// Has a look taken. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
+    /// Starts a look. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
     pub fn look(&mut self, now: u64, ticket: String, look: u64, wanted: Look) {
         let until = Instant::now() + Duration::from_micros(BUDGET * 4 / 5);
         let job = (look, wanted.clone(), until);
         let sent = self.worker().is_some_and(|jobs| jobs.send(job).is_ok());
-        // Without a thread that looks, the answer is due at once: nothing was seen.
+        // Without a thread, the answer is due at once: nothing was seen.
         let due = if sent { now + BUDGET } else { now };
         self.pending.insert(look, (due, ticket, wanted));
     }
@@ -61,18 +61,18 @@ impl FactReader {
     /// An answer came; `None` when it was given up already.
     pub fn came(&mut self, look: u64, found: Findings) -> Option<Event> {
         let Some((_, ticket, _)) = self.pending.remove(&look) else {
-            // A thread that hung has come back.
+            // A thread that hung has gone on.
             self.stuck = self.stuck.saturating_sub(1);
             return None;
         };
         Some(Event::Facts { ticket, look, found })
     }
 
-    /// Looks that took too long: answered with what is true of them, that nothing was seen.
+    /// Answers looks that took too long: nothing was seen.
     pub fn overdue(&mut self, now: u64) -> Vec<Event> {
         let late: Vec<u64> = self.pending.iter().filter(|(_, (due, ..))| *due <= now).map(|(look, _)| *look).collect();
         if !late.is_empty() && self.jobs.take().is_some() {
-            // Its thread hangs on the disk; the next look gets another, for a while.
+            // The thread hangs on the disk; the next look gets another, up to [`STUCK`].
             self.stuck += 1;
         }
         let answers = late.into_iter().filter_map(|look| {
@@ -160,12 +160,12 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
     facts
 }
 
-/// The digest of a file's content, and the text where it is one to be shown.
+/// The digest of a file's content, and its text if that is to be shown.
 fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<(Digest, Option<String>)> {
     if seen.len() > rest.read {
         return Err(io::Error::other("it is too large to be compared whole"));
     }
-    // Not blocking: what was a file a moment ago may be a pipe by now.
+    // Without blocking: what was a file a moment ago may be a pipe now.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
     let mut file = File::options().read(true).custom_flags(flags).open(path)?;
     let found = file.metadata()?;

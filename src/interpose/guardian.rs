@@ -1,10 +1,10 @@
 //! A tiny process that outlives the wrapper by a second, to end the server's process group when nothing else can.
 //!
-//! `kill -9` leaves a wrapper no last word, and servers have children of their own (`npx`). So before any thread
-//! exists the wrapper forks a process that holds nothing but one end of a pipe. When that pipe ends without a goodbye,
-//! the wrapper is dead, and the group it last named is ended: SIGTERM, a second at most, SIGKILL.
+//! After `kill -9` a wrapper cannot end anything, and servers have children of their own (`npx`). So before it has any
+//! thread, the wrapper forks a process that holds only one end of a pipe. When that pipe ends without a goodbye, the
+//! wrapper is dead, and the group it last named is ended: SIGTERM, a second at most, SIGKILL.
 //!
-//! It is forked twice, so it is a descendant of no process here: hosts that end a wrapper with all its children miss it.
+//! It is forked twice, so it is no descendant of the wrapper: hosts that end a wrapper with all its children miss it.
 #![allow(unsafe_code)] // fork, and the few calls that are allowed after it.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -29,7 +29,7 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Forks the guardian. To be called before any thread is started.
+    /// Forks the guardian. Call it before any thread is started.
     ///
     /// # Errors
     /// The system gives no pipe or no process.
@@ -69,7 +69,7 @@ impl Guardian {
         }
     }
 
-    /// Ends the guardian; the group is left alone.
+    /// Ends the guardian without ending the group.
     ///
     /// # Errors
     /// The guardian is gone already.
@@ -110,14 +110,14 @@ fn guard(mut reader: &PipeReader) -> ! {
             named => group = named,
         }
     }
-    // Group 1 would be everybody: kill(-1).
+    // Group 1 would mean every process: kill(-1).
     if group > 1 {
         end(group);
     }
     leave(0)
 }
 
-/// Leaves everything behind that is the wrapper's: session, terminal, folder, name, descriptors, signals.
+/// Gives up everything of the wrapper's: session, terminal, folder, name, descriptors, signals.
 fn settle(keep: RawFd) {
     // SAFETY: plain calls on our own process, all async-signal-safe; a failure of any leaves us no worse.
     unsafe {
@@ -129,7 +129,7 @@ fn settle(keep: RawFd) {
     }
     close_but(keep);
     #[cfg(target_os = "linux")]
-    // SAFETY: names this process, for whoever looks at a list of processes.
+    // SAFETY: names this process, for lists of processes.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"mcp-guardian".as_ptr());
     }

@@ -8,12 +8,12 @@ use crate::wire::line::Line;
 #[derive(Debug)]
 pub struct Host {
     outbox: Outbox,
-    /// A long line of the server is on its way through; whole lines wait for its end.
+    /// Whether a long line of the server is being streamed; whole lines wait for its end.
     streaming: bool,
-    /// Bytes of it so far.
+    /// Bytes of that line so far.
     streamed: u64,
     waiting: Vec<Line>,
-    /// Bytes of them.
+    /// Bytes of the waiting lines.
     waiting_bytes: usize,
 }
 
@@ -33,7 +33,7 @@ impl Host {
         }
     }
 
-    /// Writes a piece of a long line; `last` ends it, and lets go what waited for its end.
+    /// Writes a piece of a long line; `last` ends it, and then the waiting lines are written.
     pub fn stream(&mut self, bytes: &[u8], last: bool) {
         self.streaming = true;
         self.streamed += bytes.len() as u64;
@@ -48,7 +48,7 @@ impl Host {
         }
     }
 
-    /// Writes what a dead server left of its last line. Lines of our own still follow, each on a line of its own.
+    /// Writes what a dead server left of its last line. Our own lines may follow, each on a separate line.
     pub fn write_open(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.stream(bytes, false);
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// The long line of the server that is on its way, and whether lines of our own wait behind it.
+    /// The long line of the server that is being streamed, and whether our own lines wait for its end.
     pub fn open_line(&self) -> OpenLine {
         OpenLine {
             streamed: self.streamed,

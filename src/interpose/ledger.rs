@@ -1,4 +1,4 @@
-//! Entries on their way to the scribe: an entry that something waits for goes at once, the others with it or soon after.
+//! Entries on their way to the scribe: one that something waits for is passed on at once, the others soon after.
 
 use crate::audit::record::{Entry, Kind};
 
@@ -7,7 +7,7 @@ const PATIENCE: u64 = 10_000;
 /// How many such entries may wait together.
 const MOST: usize = 256;
 
-/// The entries not handed over yet, in order.
+/// The entries not passed on yet, in order.
 #[derive(Debug, Default)]
 pub struct Ledger {
     entries: Vec<(u64, Box<Entry>)>,
@@ -23,7 +23,7 @@ impl Ledger {
         self.entries.push((id, entry));
     }
 
-    /// The batch to hand over now; `None` while it may wait.
+    /// The batch to pass on now; `None` while it may wait.
     pub fn due(&mut self, now: u64) -> Option<Vec<(u64, Box<Entry>)>> {
         let late = self.since.is_some_and(|since| now >= since + PATIENCE);
         if self.urgent || late || self.entries.len() >= MOST { self.all() } else { None }
@@ -36,12 +36,12 @@ impl Ledger {
         if self.entries.is_empty() {
             return None;
         }
-        // As many come together next as came now, so that the list need not grow one by one.
+        // The next batch is probably as large, so its list need not grow entry by entry.
         let next = Vec::with_capacity(self.entries.len());
         Some(std::mem::replace(&mut self.entries, next))
     }
 
-    /// When the oldest entry must go.
+    /// When the oldest entry must be passed on.
     pub fn wake_at(&self) -> Option<u64> {
         self.since.map(|since| since + PATIENCE)
     }

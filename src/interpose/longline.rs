@@ -1,4 +1,4 @@
-//! A line of the server that is too long to buffer: held whole while somebody must read it whole, streamed otherwise.
+//! A line of the server that is too long to buffer: held whole if it must be read whole, streamed otherwise.
 
 use super::host::Host;
 use crate::gate::Gate;
@@ -27,7 +27,7 @@ struct Streamed {
     way: Way,
     /// The end of the piece before, where a key may have been cut.
     before: Vec<u8>,
-    /// Whether something that could be a second id came while a call was held and no more was read.
+    /// Whether, while a call was held and only the head was read, something came that could be a second id.
     may_repeat: bool,
 }
 
@@ -35,7 +35,7 @@ struct Streamed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     All,
-    /// Not what follows once id and kind are known: no call was held by then, and reading on halves the throughput.
+    /// Only until id and kind are known: no call was held then, and reading on would halve the throughput.
     Head,
 }
 
@@ -54,9 +54,9 @@ pub fn way(gate: &Gate) -> impl Fn(&Gist) -> Way + '_ {
 
 /// What became of a long line.
 pub enum Passed {
-    /// It was held whole; it goes on as any other line.
+    /// It was held whole, and is handled like any other line.
     Whole(Line),
-    /// It has passed.
+    /// It was streamed.
     Streamed { gist: Gist, bytes: u64, digest: StreamDigest },
 }
 
@@ -66,8 +66,8 @@ impl LongLine {
         Self { state: State::Held { line: Vec::new(), limit }, bytes: 0 }
     }
 
-    /// Takes the next piece, passing on what need not be held.
-    /// `judge` says where it goes, by its envelope: once it is too long to hold, and at its end.
+    /// Takes the next piece, passing on what need not be held. `judge` decides by the envelope where the line goes:
+    /// once it is too long to hold, and at its end.
     pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Gist) -> Way) {
         self.bytes += piece.len() as u64;
         match &mut self.state {
@@ -98,7 +98,7 @@ impl LongLine {
         }
     }
 
-    /// What the host is still to see of a line that never came to its end.
+    /// What the host must still get of a line that never ended.
     pub fn tail(self, judge: impl Fn(&Gist) -> Way) -> Vec<u8> {
         match self.state {
             State::Held { line, .. } if judge(&message::peek(&line)) == Way::ToHost => line,
@@ -148,9 +148,9 @@ impl Streamed {
         }
     }
 
-    /// While a call is held, whatever could be a second id in what is not read any more counts as one.
+    /// While a call is held, anything that could be a second id in the part that is not read counts as one.
     fn look_for_an_id(&mut self, piece: &[u8], judge: impl Fn(&Gist) -> Way) {
-        /// As long as `\u0069`, less one.
+        /// The length of `\u0069`, less one.
         const CUT: usize = 5;
         if !self.may_repeat && judge(&Gist::Unreadable) == Way::Nowhere {
             let head = piece.get(..CUT.min(piece.len())).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Streamed {
         self.before = piece.get(piece.len().saturating_sub(CUT)..).unwrap_or_default().to_vec();
     }
 
-    /// What makes the line no message, where its end shows that the host must not read it: by then it has the rest.
+    /// What makes the line invalid, if its end shows that the host must not read it: the host already has the rest.
     fn spoiler(&self, judge: impl Fn(&Gist) -> Way) -> &'static [u8] {
         let gist = if self.may_repeat { Gist::Unreadable } else { self.gist() };
         let spoils = self.way == Way::ToHost && judge(&gist) == Way::Nowhere;
@@ -167,8 +167,8 @@ impl Streamed {
     }
 }
 
-/// Whether some bytes hold a key `id`, in any case and however it is escaped. Keys that are nested deeper count too; one in a
-/// text has a backslash before its last quote, and does not.
+/// Whether some bytes hold a key `id`, in any case and however it is escaped. Nested keys count too; one inside a
+/// string has a backslash before its last quote, and does not.
 fn names_an_id(bytes: &[u8]) -> bool {
     bytes.windows(4).any(|four| four.first() == Some(&b'"') && four.eq_ignore_ascii_case(b"\"id\""))
         || bytes.windows(6).any(|six| {
@@ -183,7 +183,7 @@ fn names_an_id(bytes: &[u8]) -> bool {
 mod tests {
     use super::{EnvelopeScanner, Gist, Reads, StreamHasher, Streamed, Way, names_an_id};
 
-    /// A line of which no more than its head was read.
+    /// A line of which only the head was read.
     fn begun() -> Streamed {
         let mut scanner = EnvelopeScanner::default();
         scanner.feed(br#"{"id":5,"result":{"rows":["#);
@@ -191,7 +191,7 @@ mod tests {
         Streamed { scanner, reads: Reads::Head, hasher, way: Way::ToHost, before, may_repeat: false }
     }
 
-    /// While a call is held: only what is owed passes.
+    /// While a call is held: only answers that are owed pass.
     fn held(gist: &Gist) -> Way {
         if matches!(gist, Gist::Response { .. }) { Way::ToHost } else { Way::Nowhere }
     }
@@ -202,7 +202,7 @@ mod tests {
         line.look_for_an_id(br#"{"name":"Ada","text":"{\"id\":7}"},"#, |_: &Gist| Way::ToHost);
         line.look_for_an_id(br#"{"name":"Bob"}]}}"#, held);
         assert_eq!(line.spoiler(held), b"");
-        // A second id, cut between two pieces, and one that no one looked for because nothing was held.
+        // A second id that is cut between two pieces, and one that was not looked for because nothing was held.
         let mut line = begun();
         line.look_for_an_id(br#"1]},"i"#, held);
         line.look_for_an_id(br#"d":7}"#, held);

@@ -1,12 +1,12 @@
-//! Keeps an idle wrapper small: there is one beside every server. glibc holds on to what was freed; other allocators are left alone.
+//! Keeps an idle wrapper small: there is one beside every server. Only glibc is told to give freed memory back.
 #![allow(unsafe_code)] // mallopt(3) and malloc_trim(3) take numbers only; madvise(2) takes the program's own read-only part.
 
 use std::time::Duration;
 
-/// By then a server has started and was asked for its tools; what that took is free again: soon most of it, at last all.
+/// When to give memory back: once most of what the start took is free again, and once all of it is.
 const SETTLED: [Duration; 2] = [Duration::from_millis(60), Duration::from_secs(3)];
 
-/// Has all threads share one heap. Each would get its own, of which little is used: the threads rarely work at once.
+/// Makes all threads share one heap. Otherwise each gets its own, mostly unused: the threads rarely work at once.
 pub fn share_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: changes a setting of the allocator, which any thread may do at any time.
@@ -15,7 +15,7 @@ pub fn share_heap() {
     }
 }
 
-/// Gives back what the start took, once it is over. Later growth stays: whoever needed it will need it again.
+/// Gives back what the start took, once it is over. Later growth stays: what was needed once will be needed again.
 pub async fn give_back() {
     for after in SETTLED {
         tokio::time::sleep(after).await;
@@ -28,10 +28,10 @@ pub async fn give_back() {
     }
 }
 
-/// Takes the program's own pages out of this process. Those that run on are mapped again at their next use, from the system's
-/// cache. To be called at the end of each part of the start, whose code is not needed again: the command line is read, the log
-/// is open, a first call is recorded. A quarter of the pages is only there for that, and on a busy machine calls may come
-/// before any timer.
+/// Unmaps the program's own pages. Those that are still used are mapped again at their next use, from the system's
+/// cache. Call it at the end of each part of the start whose code is not needed again: the command line is read, the
+/// log is open, a first call is recorded. A quarter of the pages is only there for that, and on a busy machine calls
+/// may come before any timer.
 pub fn unmap_program() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

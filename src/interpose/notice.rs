@@ -1,5 +1,5 @@
-//! Rare one-line notices: on stderr, which hosts keep as the server's log and show to no person, and on the desktop. We say
-//! little there, and never twice a minute.
+//! Rare one-line notices: on stderr, which hosts keep as the server's log and show to no person, and on the desktop. At
+//! most one a minute that a call waits.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "mcp-approve: {text}");
 }
 
-/// As much of an effect is on the desktop, in characters: it is cut anywhere there.
+/// How many characters of an effect a desktop notice has: desktops cut longer ones anywhere.
 const EFFECT: usize = 120;
 
 /// Notices that calls wait while no console is open.
@@ -29,7 +29,6 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing was said yet.
     pub fn new(console: String, desktop: Option<Desktop>) -> Self {
         Self { console, desktop, last: None }
     }

@@ -13,7 +13,7 @@ const SHARED: usize = 64 << 10;
 pub struct Outbox {
     pipe: Option<AsyncOut>,
     queue: VecDeque<Vec<u8>>,
-    /// One that was written, for its memory: small lines are gathered in it.
+    /// A written buffer, kept for its memory: small lines are gathered in it.
     spare: Vec<u8>,
     /// How much of the first buffer is written already.
     written: usize,
@@ -64,7 +64,7 @@ impl Outbox {
         }
     }
 
-    /// Writes bytes at once as far as the pipe takes them, and queues the rest: for pieces of a long line.
+    /// Writes as many bytes as the pipe takes at once, and queues the rest: for pieces of a long line.
     pub fn pass(&mut self, mut bytes: &[u8]) {
         self.flush();
         if self.queue.is_empty() {

@@ -1,5 +1,5 @@
-//! What is remembered between sessions, beside the loop: read once at the start, kept on a thread, and read again when
-//! an operator has reviewed it elsewhere. Owns no judgement.
+//! Reads and writes the pins on a thread beside the loop: at the start, when something must be kept, and after an
+//! operator's review elsewhere. Owns no judgement.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -17,11 +17,11 @@ use crate::gate::data::pinning::Pinning;
 use crate::pins::review::Settled;
 use crate::pins::{Launch, Memory, PinsError, Program};
 
-/// How long to go on asking while others write: many wrappers that start at once get by each other.
+/// How long to retry while others write, so that many wrappers can start at once.
 const BUSY: Duration = Duration::from_secs(15);
-/// How soon it is asked again then.
+/// How long to wait before each retry.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How often others' changes are looked at: each of a hundred wrappers that start at once changes something.
+/// How long to wait between two reads of others' changes: a hundred wrappers that start at once all change something.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -34,17 +34,17 @@ enum Order {
     Look,
 }
 
-/// The loop's side. Dropped, it has everything kept first.
+/// The loop's side. Dropping it waits, within [`PATIENCE`], until everything is kept.
 pub struct PinWriter {
     orders: Option<Sender<Order>>,
     ended: Receiver<()>,
 }
 
 impl PinWriter {
-    /// Starts the thread, which reads what is remembered of a server: starting costs nothing. The loop gets the
-    /// pins once they are read and, when it has the thread look, after an operator has reviewed them.
+    /// Starts the thread, which reads the pins of a server, so starting costs the loop nothing. The loop gets the pins
+    /// once they are read, and again after a review that [`Self::look`] finds.
     ///
-    /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
+    /// Returns the pins that the gate begins with. If none can be read, nothing is trusted, and every call asks.
     pub fn start(path: PathBuf, launch: Launch, trust: Trust, watcher: Watcher, to_loop: ToLoop) -> (Pins, Self) {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
@@ -58,7 +58,7 @@ impl PinWriter {
                         let writer = Writer { path, memory, generation, launch, program, trust, watcher, to_loop };
                         break writer.work(&inbox);
                     }
-                    // Until the others are done every call asks; then what is remembered counts after all.
+                    // Until the others are done, every call asks; then the pins count after all.
                     Err(PinsError::Busy { .. }) if is_said => {}
                     Err(error) => {
                         to_loop.tell(remembered(untrusted(&error.to_string(), &error.hint())));
@@ -69,7 +69,7 @@ impl PinWriter {
                     }
                 }
             }
-            // The wrapper no longer listens once it gave up waiting.
+            // The wrapper no longer listens if it gave up waiting.
             let _ = end.send(());
         };
         let pins = match Builder::new().name("pins".to_owned()).spawn(work) {
@@ -81,24 +81,24 @@ impl PinWriter {
 
     /// Keeps how the server was started, now that it has answered. Never waits.
     pub fn note_server(&self) {
-        // A thread that is gone has said why.
+        // A thread that has ended has said why.
         let _ = self.send(Order::NoteServer);
     }
 
     /// Keeps a definition. Never waits.
     pub fn keep(&self, sighting: Sighting) {
-        // A thread that is gone has said why.
+        // A thread that has ended has said why.
         let _ = self.send(Order::Keep(Box::new(sighting)));
     }
 
-    /// Keeps what an operator says of a definition, and gives what is remembered then; `false` where nothing can be kept.
+    /// Keeps what an operator says of a definition; the pins follow as an event. `false` if nothing can be kept.
     pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
         self.send(Order::Pin(pinning, console))
     }
 
-    /// Has it looked whether an operator has reviewed what is remembered.
+    /// Has the thread check whether an operator has reviewed the pins.
     pub fn look(&self) {
-        // A thread that is gone has said why.
+        // A thread that has ended has said why.
         let _ = self.send(Order::Look);
     }
 
@@ -122,12 +122,12 @@ fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsErr
     Ok((memory, pins, program))
 }
 
-/// That this is remembered now.
+/// The event with the current pins.
 fn remembered(pins: Pins) -> FromThreads {
     FromThreads::Event(Event::Reviewed(Box::new(pins)))
 }
 
-/// Does it again while others write, within a bound.
+/// Retries while others write, for [`BUSY`] at most.
 fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, PinsError> {
     let until = Instant::now() + BUSY;
     loop {
@@ -138,7 +138,7 @@ fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, Pins
     }
 }
 
-/// The pins where nothing could be read: none is trusted.
+/// The pins if nothing could be read: none is trusted.
 fn untrusted(why: &str, hint: &str) -> Pins {
     let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
     notice::say(&why);
@@ -149,7 +149,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 struct Writer {
     path: PathBuf,
     memory: Memory,
-    /// How often others had written when it was read last.
+    /// The database's generation when the pins were last read.
     generation: Option<i64>,
     launch: Launch,
     program: Program,
@@ -205,7 +205,7 @@ impl Writer {
     fn look(&mut self) {
         let mut journal = self.path.clone().into_os_string();
         journal.push("-wal");
-        // What others write lands in the journal first. Watched before it is read: a change in between is reported.
+        // Others' writes go to the write-ahead log first. Watched before it is read: a change in between is reported.
         let added = self.watcher.add(&[self.path.clone(), journal.into()]);
         let now = self.memory.generation().ok();
         if now != self.generation

@@ -1,4 +1,4 @@
-//! Reads the policy files again, when they may have changed, on a thread of its own: a disk that hangs costs the reload,
+//! Reads the policy files again, when they may have changed, on a separate thread: a disk that hangs delays the reload,
 //! never the loop. The thread starts with the first change.
 
 use std::path::Path;
@@ -45,12 +45,12 @@ impl Reload {
         Self { reader: Some(Reader { layers, watcher, to_loop }), jobs: None }
     }
 
-    /// Has the files looked at; `false` where the thread cannot be started now.
+    /// Has the thread look at the files; `false` if it cannot be started now.
     pub fn look(&mut self) -> bool {
         self.send(Job::Look)
     }
 
-    /// Has a text accepted; `false` where the thread cannot be started now.
+    /// Has the thread accept a text; `false` if it cannot be started now.
     pub fn accept(&mut self, what: Accept) -> bool {
         self.send(Job::Accept(what))
     }
@@ -59,7 +59,7 @@ impl Reload {
         if self.reader.is_some() {
             let ((jobs, inbox), (hand, handed)) = (mpsc::channel(), mpsc::channel::<Reader>());
             let work = move || {
-                // Handed over once the thread runs: where it cannot be started, the next try still has it.
+                // Passed on once the thread runs: if it cannot be started, the next try still has the reader.
                 let Ok(mut reader) = handed.recv() else { return };
                 for job in inbox {
                     reader.work(job);
@@ -70,7 +70,7 @@ impl Reload {
                 return false;
             }
             if let Some(reader) = self.reader.take() {
-                // It waits for exactly this.
+                // The thread waits for exactly this.
                 let _ = hand.send(reader);
             }
             self.jobs = Some(jobs);

@@ -1,5 +1,5 @@
-//! Entries into the wrapper's journal without making the loop wait for a disk or for another wrapper, each acknowledged
-//! once it is recorded or failed.
+//! Writes entries into the wrapper's journal without making the loop wait for a disk or another wrapper. Each entry is
+//! acknowledged once it is recorded or has failed.
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
 //! other, started with its first job, seals large entries and syncs what must be on the disk before anything follows from it.
@@ -25,19 +25,19 @@ use crate::audit::store::{Commit, Journal, Large, Part, StoreError};
 use folding::{Fold, Folder};
 use syncing::Sync;
 
-/// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
+/// Microseconds after which what was committed is folded: together with the fold, within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
-/// So many bytes are folded earlier.
+/// From how many bytes on it is folded earlier.
 const FOLD_FROM: usize = 128 << 10;
-/// So many bytes may wait to be folded; beyond it new entries wait.
+/// How many bytes may wait to be folded; beyond that new entries wait.
 const UNFOLDED: usize = 1 << 20;
-/// Microseconds after which an entry that waits for that is tried again.
+/// Microseconds after which an entry that waits for folds is tried again.
 const RETRY: u64 = 2_000;
-/// At most this many entries share a commit: the first of them waits for the last.
+/// How many entries may share a commit: the first of them waits for the last.
 const BATCH: usize = 128;
-/// And so many bytes of arguments: a commit is one row, of which SQLite makes two copies in memory.
+/// And how many bytes of arguments: a commit is one row, of which SQLite makes two copies in memory.
 const BATCH_ARGUMENTS: usize = 128 << 10;
-/// So many bytes of arguments may wait with their entries before more calls are taken.
+/// How many bytes of arguments may wait with their entries; beyond that no more calls are taken.
 const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -56,11 +56,11 @@ pub enum Ack {
 pub struct Done(What);
 
 enum What {
-    /// A journal, empty.
+    /// A new, empty journal.
     Journal(Box<Journal>, Redactor),
     /// There can be no journal now.
     NoJournal { why: String },
-    /// The log did not take what was recorded: no call may go on before it does.
+    /// The log did not take what was recorded: no call may go on until it does.
     NotFolded,
     /// An entry was sealed.
     Sealed(Box<Large>),
@@ -70,7 +70,7 @@ enum What {
 
 /// Where the journal is.
 enum Place {
-    /// There is none, and none was asked for.
+    /// There is no journal, and none was asked for.
     Nowhere,
     /// The folding thread makes one.
     Coming,
@@ -87,31 +87,31 @@ struct Open {
 /// The loop's side.
 pub struct Scribe {
     folds: Sender<Fold>,
-    /// Until its first job there is no thread that syncs.
+    /// `None` until the first job: then the syncing thread is started.
     syncs: Option<Sender<Sync>>,
     to_loop: UnboundedSender<Done>,
-    /// Parts that are folded, for their memory.
+    /// Folded parts, whose memory is reused.
     folded: Receiver<Part>,
     /// Each thread says here that it has ended.
     end: Sender<()>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
-    /// Entries in order that are not committed: for want of a journal, because one before them is being sealed, or because
-    /// the log is behind.
+    /// Entries that are not committed, in order: there is no journal, an earlier entry is being sealed, or the log is
+    /// behind.
     waiting: VecDeque<(u64, Box<Entry>)>,
     /// The entry that is being sealed, before those that wait.
     sealing: Option<Arc<(u64, Box<Entry>)>>,
-    /// Bytes with the folding thread.
+    /// Bytes that the folding thread has not folded yet.
     folding: Arc<AtomicUsize>,
     fold_at: Option<u64>,
     retry_at: Option<u64>,
 }
 
 impl Scribe {
-    /// Starts the thread that opens the log: starting costs nothing. `path` is the log, or why there can be none, and
-    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). What the threads
-    /// have done goes to the loop.
+    /// Starts the thread that opens the log, so starting costs the loop nothing. `path` is the log, or why there can be
+    /// none, and then every entry fails for that reason; `key_path` is the key of redaction (made when missing). What
+    /// the threads have done goes to the loop.
     pub fn start(path: Result<PathBuf, String>, key_path: PathBuf, to_loop: UnboundedSender<Done>) -> Self {
         let (folds, fold_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
@@ -143,15 +143,15 @@ impl Scribe {
         }
     }
 
-    /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or when a
-    /// thread has done its part, and then they come with [`Self::done`]. Never waits.
+    /// Records a batch at `now` (monotonic microseconds). What is recorded at once is acknowledged in the result; what
+    /// needs a thread is acknowledged by [`Self::done`]. Never waits.
     #[must_use]
     pub fn record(&mut self, now: u64, batch: Vec<(u64, impl Into<Box<Entry>>)>) -> Vec<Ack> {
         self.waiting.extend(batch.into_iter().map(|(id, entry)| (id, entry.into())));
         self.go_on(now)
     }
 
-    /// Takes what a thread has done; the acknowledgements that follow from it.
+    /// Takes what a thread has done; returns the acknowledgements that follow.
     #[must_use]
     pub fn done(&mut self, now: u64, done: Done) -> Vec<Ack> {
         let mut acks = Vec::new();
@@ -169,14 +169,14 @@ impl Scribe {
             }
             What::NoJournal { why } => {
                 if let Place::Here(open) = &mut self.place {
-                    // One that has grown serves on.
+                    // The grown journal stays in use.
                     open.replaced = false;
                 } else {
                     self.place = Place::Nowhere;
                     return self.fail_all(&why);
                 }
             }
-            // What is in the journal is folded before the next one is made.
+            // The journal is folded before the next one is made.
             What::NotFolded => self.retire(),
             What::Sealed(large) => {
                 acks.extend(self.sealed(*large));
@@ -285,12 +285,12 @@ impl Scribe {
         }
     }
 
-    /// Takes up the entry that was sealed; those behind it are next.
+    /// Takes the sealed entry; the entries behind it are next.
     fn sealed(&mut self, large: Large) -> Vec<Ack> {
-        // What failed meanwhile is not wanted any more.
+        // An entry that failed meanwhile is no longer wanted.
         let Some(entry) = self.sealing.take_if(|entry| entry.0 == large.entry()) else { return Vec::new() };
         let Place::Here(open) = &mut self.place else {
-            // The journal it was sealed for is gone: it is sealed again for the next one.
+            // The journal that it was sealed for is gone: the entry is sealed again for the next one.
             self.waiting.push_front(Arc::unwrap_or_clone(entry));
             return Vec::new();
         };
@@ -313,7 +313,7 @@ impl Scribe {
             && open.journal.has_grown()
             && !std::mem::replace(&mut open.replaced, true)
         {
-            // Where that thread is gone, nothing is folded either, and entries wait before this one has grown much more.
+            // If that thread is gone, nothing is folded either, so entries soon wait.
             let _ = self.folds.send(Fold::Journal);
         }
         match commit {
@@ -341,7 +341,7 @@ impl Scribe {
         self.syncs.insert(syncs).send(job).map_err(|_| GONE.to_owned())
     }
 
-    /// Hands what is committed to the folding thread.
+    /// Passes what is committed to the folding thread.
     fn fold(&mut self) {
         self.fold_at = None;
         if let Place::Here(open) = &mut self.place
@@ -349,7 +349,7 @@ impl Scribe {
         {
             let part = open.journal.take(self.folded.try_iter().last());
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
-            // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
+            // If the thread is gone, nothing is folded: the next process that opens the log folds the journal.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));
         }
     }
@@ -359,7 +359,7 @@ impl Scribe {
         self.fold();
         match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Here(open) => drop(self.folds.send(Fold::Retired(Box::new(open.journal)))),
-            // One that was asked for still comes.
+            // A journal that was asked for still comes.
             none => self.place = none,
         }
     }
@@ -376,7 +376,7 @@ fn arguments((_, entry): &(u64, Box<Entry>)) -> usize {
 }
 
 fn tell(to_loop: &UnboundedSender<Done>, what: What) {
-    // The loop outlives the threads; without it no receipt is awaited.
+    // The loop outlives the threads; without the loop nothing waits for a receipt.
     let _ = to_loop.send(Done(what));
 }
 
@@ -384,12 +384,12 @@ fn tell(to_loop: &UnboundedSender<Done>, what: What) {
 fn start(name: &str, end: Sender<()>, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     Builder::new().name(name.to_owned()).spawn(move || {
         work();
-        // No one listens any more when the wrapper gave up waiting.
+        // No one listens if the wrapper gave up waiting.
         let _ = end.send(());
     })
 }
 
-/// The audit's threads did not end well.
+/// The audit's threads did not end in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the audit log was not closed in time; its last records may be missing")]
 pub struct Unfinished;

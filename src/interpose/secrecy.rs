@@ -2,17 +2,17 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// A limit on core files: the one that we were given is what the wrapped server is to have.
+/// A limit on core files: the wrapped server gets the one that we were given.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreLimit(Rlimit);
 
 impl CoreLimit {
-    /// The one that holds for this process.
+    /// This process's current limit.
     pub fn now() -> Self {
         Self(getrlimit(Resource::Core))
     }
 
-    /// Sets it again, for what is about to be run. Only a system call: it may be between fork and exec.
+    /// Sets the limit again, for a program about to be run. Only a system call, so it may run between fork and exec.
     ///
     /// A system that refuses leaves the server without core files, which is no reason not to run it.
     pub fn restore(self) {
@@ -24,8 +24,8 @@ impl CoreLimit {
 /// Returns the limit on core files as it was.
 ///
 /// On Linux by the "dumpable" mark, which ends with the next exec, so that the wrapped server is left as it would be
-/// without us, and everywhere by a limit of zero on core files, which lasts: whoever runs a server restores it. Only the
-/// limit that can be raised again is set. A system that refuses costs this protection and nothing else: it is no part of
+/// without us, and everywhere by a limit of zero on core files, which lasts: it is restored for a server. Only the soft
+/// limit is set, which can be raised again. If the system refuses, only this protection is lost: it is not part of
 /// assurance level 0, which an agent with a shell defeats anyway.
 pub fn keep_memory_private() -> CoreLimit {
     #[cfg(target_os = "linux")]

@@ -13,7 +13,7 @@ use crate::wire::message::Plain;
 #[derive(Debug)]
 pub struct Server {
     outbox: Outbox,
-    /// The wrapper its tokens must come from.
+    /// The wrapper that tokens must come from.
     wrapper: Arc<str>,
 }
 
@@ -41,7 +41,7 @@ impl Server {
         token.redeem(&self.wrapper, call).map(Line::new)
     }
 
-    /// Passes a message that is no call.
+    /// Passes a message other than a call.
     pub fn relay(&mut self, plain: Plain) {
         self.outbox.push(plain.into_line().into_bytes());
     }

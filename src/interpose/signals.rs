@@ -1,4 +1,4 @@
-//! The signals that end a wrapper: caught in time, told by name. Decides nothing about what follows.
+//! The signals that end a wrapper: catches them and reports their names. Decides nothing about what follows.
 
 use std::future;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 pub struct Signals(mpsc::UnboundedReceiver<&'static str>);
 
 impl Signals {
-    /// Catches them. To be called before the server starts, so that no signal ends the wrapper without its last words.
+    /// Catches them. Call it before the server starts, so that no signal ends the wrapper without its cleanup.
     pub fn catch() -> io::Result<Self> {
         let (tell, told) = mpsc::unbounded_channel();
         let signals = [
@@ -21,7 +21,7 @@ impl Signals {
         ];
         for (kind, name) in signals {
             let (mut signal, tell) = (signal(kind)?, tell.clone());
-            // Each on a task of its own: the loop asks one queue, several times a call, and not three signals.
+            // Each on a separate task: the loop polls one queue, several times per call, and not three signals.
             tokio::spawn(async move { while signal.recv().await.is_some() && tell.send(name).is_ok() {} });
         }
         Ok(Self(told))

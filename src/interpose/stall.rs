@@ -1,8 +1,8 @@
-//! A line of the server that does not come to its end, while lines of our own wait behind it. Owns the two limits.
+//! A line of the server that does not end, while our own lines wait for its end. Owns the two limits.
 //!
-//! A line on its way to the host cannot be cut: whatever we wrote would be read as a part of it. So our answers wait; and
-//! when the server falls silent in the middle, or never ends, it is faulty and is ended. Then its open line gets a line
-//! end, by which the host sees a broken message of the server's, and our answers follow whole.
+//! A line that the host gets in pieces cannot be interrupted: whatever we wrote would be read as part of it. So our
+//! answers wait; and if the server stops in the middle of the line, or never ends it, the server is ended. Then its
+//! open line gets a line end, so that the host sees one broken message, and our answers follow whole.
 
 /// Microseconds without a byte of the open line.
 const SILENCE: u64 = 30_000_000;
@@ -18,7 +18,7 @@ pub struct OpenLine {
     pub streamed: u64,
     /// Whether lines of our own wait for its end.
     pub withholds: bool,
-    /// Whether everything was written: else it is the host that does not read.
+    /// Whether everything was written: if not, it is the host that does not read.
     pub written: bool,
 }
 
@@ -89,7 +89,7 @@ mod tests {
         assert!(stall.fault(35 * SECOND, line).unwrap().contains("30 s"));
         stall.look(34 * SECOND, open(11, true, true));
         assert_eq!(stall.fault(35 * SECOND, open(11, true, true)), None);
-        // The line has ended: the next one starts anew.
+        // The line has ended: the next one has its own time.
         stall.look(36 * SECOND, open(0, false, true));
         stall.look(90 * SECOND, open(1, true, true));
         assert_eq!(stall.fault(91 * SECOND, open(1, true, true)), None);

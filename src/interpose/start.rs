@@ -49,16 +49,16 @@ use crate::policy::scope::{Limit, Scope};
 pub struct Setup {
     /// The server's command line; not empty.
     pub command: Vec<OsString>,
-    /// What it finds in its environment besides ours.
+    /// What is added to our environment for it.
     pub environment: Vec<(OsString, OsString)>,
-    /// The limit on core files that it is to have.
+    /// Its limit on core files.
     pub core: CoreLimit,
     pub settings: WrapSettings,
     pub places: Places,
     /// Why nothing may be written to the state folder: then nothing is, and every call is refused for that reason.
     pub state: Result<(), String>,
     pub policy: Policy,
-    /// Where it was read, and is read again when it has changed.
+    /// Where the policy was read, and is read again when it has changed.
     pub layers: Layers,
 }
 
@@ -68,7 +68,7 @@ pub enum StartError {
     /// The server's program cannot be run.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// The system gives us no process, pipe, signal or chance.
+    /// The system gives us no process, pipe, signal or random bytes.
     #[error("the wrapper cannot start: {0}")]
     System(#[from] io::Error),
 }
@@ -76,7 +76,7 @@ pub enum StartError {
 /// How many descriptors a wrapper takes with its server, its log and a console or two.
 const NEEDED: usize = 32;
 
-/// Wraps a server until it or the host ends; gives the exit code. `beside` runs on a thread of its own: the console of
+/// Wraps a server until it or the host ends; returns the exit code. `beside` runs on a separate thread: the console of
 /// `--inline`.
 ///
 /// # Errors
@@ -86,9 +86,9 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     memory::share_heap();
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
-    // Before anything here writes a file: the log, pins and diagnostics are written on threads of their own.
+    // Before anything here writes a file: the log, pins and diagnostics are written on other threads.
     place::survive_size_limit();
-    // Failing to write diagnostics stops nothing; `doctor` tells of it.
+    // Failing to write diagnostics stops nothing; `doctor` reports it.
     if setup.state.is_ok() {
         trace::start(&setup.places.log_dir());
     }
@@ -97,8 +97,8 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(wrap(setup, pipe, &guardian));
-    // A server that could not be run has named its group already, and that number may be another's by now. Whatever else
-    // failed, failed beside a running server, which the guardian ends.
+    // A server that could not be run has named its group to the guardian already, and another process may have that
+    // number now. With any other failure there is a running server, which the guardian ends.
     if matches!(ended, Ok(_) | Err(StartError::Spawn(_))) {
         // A guardian that is gone needs no goodbye.
         let _ = guardian.dismiss();
@@ -106,8 +106,8 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     ended
 }
 
-/// Fails where the wrapper would run out of descriptors half-way: the runtime answers that with a panic, and a server
-/// that had been started by then with confusion.
+/// Fails if the wrapper would run out of descriptors half-way: the runtime would panic, beside a server that was
+/// started already.
 fn there_is_room() -> io::Result<()> {
     let probe = std::fs::File::open("/dev/null")?;
     let mut probes = Vec::with_capacity(NEEDED);
@@ -120,7 +120,7 @@ fn there_is_room() -> io::Result<()> {
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let Setup { command, environment, core, settings, places, state, policy, mut layers } = setup;
     let clock = Clock::start();
-    // Before the server: from its first moment on no signal ends us without an end for it.
+    // Before the server starts: from then on no signal ends us without ending the server.
     let signals = Signals::catch()?;
     let session: Arc<str> = chance()?.into();
     let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
@@ -136,7 +136,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
     watch.begin(watcher.add(&layers.paths()));
-    // It was read before it was watched.
+    // The policy was read before its files were watched.
     let policy = layers.changed().unwrap_or(policy);
     if let Some(banner) = &policy.banner {
         notice::say(banner);
@@ -222,8 +222,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     Ok(wrapper.run(incoming).await)
 }
 
-/// What may be used: the wrapper's own scope and that of every wrapper above it, which are named; and the record of it, for
-/// those that the server may start underneath. Comes before the server, which finds the record from its first moment on.
+/// What may be used: the wrapper's own scope and that of every wrapper above it, with their names; and the record of
+/// it, for wrappers that the server may start underneath. The record is served before the server starts.
 async fn delegated(
     own: Scope,
     name: &str,
@@ -251,13 +251,13 @@ async fn delegated(
             tracing::warn!(%error, "wrappers that are started underneath this one get nothing");
             None
         }
-        // Nor can this one do anything.
+        // Without a state folder this wrapper runs no call either.
         Err(_) => None,
     };
     (scope, above, handed)
 }
 
-/// The desktop, where the operator wants to be told there. One with another home (a test, the demo) asks for it.
+/// The desktop, if the operator wants notices there. With another home (a test, the demo) they must be asked for.
 fn desktop(wanted: Notices, places: &Places) -> Option<Desktop> {
     let is_here = || places.root().is_none() && std::env::var_os("SSH_CONNECTION").is_none();
     let shows = match wanted {

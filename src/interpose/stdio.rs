@@ -1,6 +1,6 @@
 //! Pipes and sockets as non-blocking ends for the loop: our own stdin and stdout, and the server's.
 //!
-//! Not tokio's stdin: that is a blocking thread. What epoll refuses (files, /dev/null) never blocks, and is used as it is.
+//! Not tokio's stdin, which is a blocking thread. Files, which epoll refuses, never block and are used as they are.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The two ends of the host's pipe: our own stdin and stdout, moved out of everybody's reach.
+/// The two ends of the host's pipe: our own stdin and stdout, moved where nothing else here uses them.
 #[derive(Debug)]
 pub struct HostPipe {
     pub input: OwnedFd,
@@ -21,8 +21,8 @@ pub struct HostPipe {
 }
 
 impl HostPipe {
-    /// Takes copies of descriptors 0 and 1; where the system can, ones that share no mode with the originals, which may
-    /// be somebody else's as well (`2>&1` makes our stdout the server's stderr).
+    /// Takes copies of descriptors 0 and 1; if the system can, ones that share no mode with the originals, which other
+    /// processes may use too (`2>&1` makes our stdout the server's stderr).
     ///
     /// # Errors
     /// The system's, when one is closed or there are no descriptors left.
@@ -34,12 +34,12 @@ impl HostPipe {
     }
 }
 
-/// The same pipe, opened anew; anything else is copied.
+/// The same pipe, opened again; anything else is duplicated.
 fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     if rustix::fs::fstat(fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo) {
         let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
-        // Not opened to wait for another end; another user's pipe may not be opened at all.
+        // Opened without waiting for the other end; another user's pipe may not be opened at all.
         let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
         if let Ok(opened) = rustix::fs::open(path, flags, rustix::fs::Mode::empty()) {
             return Ok(opened);
@@ -49,8 +49,8 @@ fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, 3)?)
 }
 
-/// Lets a pipe that carries results hold more: fewer turns between its two ends. A comfort: what is no pipe, or may not
-/// grow, stays as it is.
+/// Lets a pipe that carries results hold more: fewer turns between its two ends. Optional: anything that is not a pipe,
+/// or may not grow, stays as it is.
 #[cfg(target_os = "linux")]
 pub fn widen(pipe: &OwnedFd) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -98,7 +98,7 @@ impl AsyncIn {
             match guard.try_io(|fd| fd.get_ref().read(buffer)) {
                 Ok(Ok(read)) => {
                     if (1..buffer.len()).contains(&read) && guard.get_inner().short == Short::Drained {
-                        // What comes from now on is a new edge, so there is no need to ask for more.
+                        // Whatever comes from now on is a new edge, so there is no need to read again.
                         guard.clear_ready();
                     }
                     return Ok(read);
@@ -109,7 +109,7 @@ impl AsyncIn {
         }
     }
 
-    /// Reads what is there already; `None` when nothing is, at the end, and of what never makes anyone wait.
+    /// Reads what is there already; `None` if nothing is, at the end, and for files, which are always ready.
     pub fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
         match &self.0 {
             End::Polled(fd) => fd.get_ref().read(buffer).ok().filter(|read| *read > 0),
@@ -139,7 +139,7 @@ impl AsyncOut {
     pub async fn writable(&self) -> io::Result<()> {
         let End::Polled(fd) = &self.0 else { return Ok(()) };
         loop {
-            // What epoll remembers may be an old story: it is forgotten until the next edge when nothing fits now.
+            // What epoll reported may be outdated: if nothing fits now, it is cleared until the next edge.
             let mut guard = fd.writable().await?;
             if is_writable_now(fd.get_ref().fd.as_fd()) {
                 return Ok(());
@@ -178,12 +178,12 @@ enum Short {
     Unknown,
 }
 
-/// By what it never blocks.
+/// What keeps it from blocking.
 #[derive(Clone, Copy, Debug)]
 enum How {
     /// Each call says so: a socket's mode, which others may share, is left alone.
     Each,
-    /// Its mode, put back as it was at the end.
+    /// Its mode, which is restored at the end.
     Mode { before: OFlags },
 }
 

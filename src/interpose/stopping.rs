@@ -25,7 +25,7 @@ enum Step {
     Terminated,
     /// SIGKILL was sent to its group.
     Killed,
-    /// Nothing more is waited for: whoever still holds its pipes left its group long ago.
+    /// Nothing more is waited for: a process that still holds its pipes has left its group.
     Over,
 }
 
@@ -53,12 +53,12 @@ impl Stopping {
         Self { step: Step::Terminated, next: now + grace }
     }
 
-    /// When to look again; never once everything was done.
+    /// When the next step is due; `None` once everything was done.
     pub fn next(&self) -> Option<u64> {
         (self.step != Step::Over).then_some(self.next)
     }
 
-    /// Whether nothing more is waited for, be the server's pipe open or not.
+    /// Whether nothing more is waited for, even if the server's pipe is still open.
     pub fn is_over(&self) -> bool {
         self.step == Step::Over
     }

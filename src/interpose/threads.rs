@@ -1,4 +1,4 @@
-//! What the threads and tasks beside the loop bring it, all through one channel. Owns no thread.
+//! What the threads and tasks beside the loop send to it, all through one channel. Owns no thread.
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -7,10 +7,10 @@ use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::facts::Findings;
 use crate::policy::rule::Policy;
 
-/// What one of them brings.
+/// What one of them sends.
 #[derive(Debug)]
 pub enum FromThreads {
-    /// For the gate as it is: what approvers said, or what is remembered now.
+    /// An event for the gate: what approvers said, or the current pins.
     Event(Event),
     /// What a look found, by its number.
     Looked { look: u64, found: Findings },
@@ -27,9 +27,9 @@ pub enum FromThreads {
 pub struct ToLoop(pub UnboundedSender<FromThreads>);
 
 impl ToLoop {
-    /// Brings it something.
+    /// Sends something to the loop.
     pub fn tell(&self, what: FromThreads) {
-        // The loop outlives the threads, and whatever a task finds out after it is of no use.
+        // The loop outlives the threads, and what a task finds out later is of no use.
         let _ = self.0.send(what);
     }
 }

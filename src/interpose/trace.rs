@@ -1,4 +1,4 @@
-//! Our own diagnostics: a file per day in the state folder, never a standard stream. Owns no words of the diagnostics.
+//! Our own diagnostics: a file per day in the state folder, never a standard stream. Owns no texts.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use tracing_subscriber::fmt::MakeWriter;
 /// How many days are kept.
 const DAYS: usize = 5;
 
-/// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper that
-/// has nothing to tell pays nothing. A process that has diagnostics already keeps those.
+/// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper without
+/// diagnostics pays nothing. A process that has a subscriber already keeps it.
 pub fn start(folder: &Path) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::INFO)
         .with_ansi(false)
         .with_writer(File { folder: folder.to_owned(), opened: OnceLock::new() })
         .finish();
-    // An error says that there are some.
+    // An error means that there is a subscriber already.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
@@ -50,7 +50,7 @@ impl<'a> MakeWriter<'a> for File {
     fn make_writer(&'a self) -> Self::Writer {
         match self.opened.get_or_init(|| self.open()) {
             Ok(file) => Box::new(file.make_writer()),
-            // There is no other place to complain to.
+            // There is no other place to report this.
             Err(_) => Box::new(io::sink()),
         }
     }

@@ -1,5 +1,5 @@
-//! Notices that files may have changed: at once where the system reports it, else by time. Reads no file; the threads that
-//! own the files add them here, and look again when the loop tells them to.
+//! Notices that files may have changed: at once if the system reports it, otherwise by polling. Reads no file; the
+//! threads that read the files add them here, and look again when the loop asks them to.
 //!
 //! Linux reports changes of files on its own disks, and not what another machine writes: files on anything but a file
 //! system known to report are looked at twice a second, as on every other system.
@@ -18,11 +18,11 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 use elsewhere::Reporter;
 
-/// Microseconds between the first sign of a change and the look: what is written in pieces is read once.
+/// Microseconds between the first sign of a change and the look, so that a file written in pieces is read once.
 const SETTLE: u64 = 150_000;
 /// Microseconds between two looks where changes are not reported.
 const POLL: u64 = 500_000;
-/// The same where they are, for what no report covers (another disk mounted over the folder).
+/// The same where they are reported, for changes that no report covers (another disk mounted over the folder).
 const REPORTED: u64 = 600_000_000;
 /// How many links one path may have, as in the system's own limit.
 const LINKS: usize = 40;
@@ -45,15 +45,15 @@ pub struct Watch {
     pins: Next,
 }
 
-/// By what a report is known: the name of an entry of a folder, or the number of a file.
+/// What identifies the file of a report: the name of an entry of a folder, or the number of a watched file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Mark {
     Name(OsString),
     Number(i32),
 }
 
-/// When to look next (monotonic microseconds), and how long to wait then; by what reports of these files are known. A link
-/// may be on the way to files of both kinds.
+/// When to look at files of one kind next (monotonic microseconds), how long to wait after that, and the marks of their
+/// reports. A link may be on the way to files of both kinds.
 #[derive(Debug)]
 struct Next {
     marks: HashSet<Mark>,
@@ -99,7 +99,7 @@ impl Watch {
         Watcher { reporter: self.reporter.clone(), files }
     }
 
-    /// Files are watched before anything was reported.
+    /// Starts to watch these files, at the beginning.
     pub fn begin(&mut self, added: Added) {
         let pause = self.pause(added.is_reported);
         let next = self.next(added.files);
@@ -107,8 +107,8 @@ impl Watch {
         (next.at, next.pause) = (pause, pause);
     }
 
-    /// A thread added files, and looked at them after that. What is new is looked at once more: its first report may have
-    /// come before this.
+    /// A thread added files, and then looked at them. New ones are looked at again: their first report may have come
+    /// before this.
     pub fn added(&mut self, now: u64, added: Added) {
         let pause = self.pause(added.is_reported);
         let next = self.next(added.files);
@@ -139,7 +139,7 @@ impl Watch {
                 let marks = &mut self.next(files).marks;
                 mark.as_ref().is_some_and(|mark| if is_last { marks.remove(mark) } else { marks.contains(mark) })
             });
-            // A folder that moved, or reports that were lost, concern all; another name in the same folder none.
+            // A moved folder, or lost reports, concern all files; another name in the same folder concerns none.
             let is_all = concerned == [false; 2] && !matches!(mark, Some(Mark::Name(_)));
             for (files, is_concerned) in ALL.into_iter().zip(concerned) {
                 if is_concerned || is_all {
@@ -172,7 +172,7 @@ impl Watch {
         is_due
     }
 
-    /// When it will be time for any.
+    /// When the next look at any files is due.
     pub fn wake_at(&self) -> Option<u64> {
         Some(self.policy.at.min(self.pins.at)).filter(|at| *at < u64::MAX)
     }
@@ -206,8 +206,8 @@ impl Watcher {
     }
 }
 
-/// Adds every name on the path that can come to mean another file (links, the first that is missing, the last), and the
-/// file itself. Whether all changes of it are reported.
+/// Adds every name on the path that could lead to another file (links, the first missing name, the last), and the file
+/// itself. Returns whether all its changes are reported.
 fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) -> bool {
     let mut at = PathBuf::new();
     let mut is_reported = true;
@@ -276,12 +276,12 @@ mod tests {
         let watcher = Watch::new().watcher(Files::Policy);
         let is_local = watcher.add(from_ref(&file)).is_reported;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
-        // Root may read it nevertheless.
+        // Root may read it all the same.
         let may_read = fs::File::open(&file).is_ok();
         assert_eq!(watcher.add(&[file]).is_reported, is_local && may_read);
     }
 
-    /// Only in a mount namespace of its own, which not every system gives to every user.
+    /// Only in a separate mount namespace, which not every system gives to every user.
     #[tokio::test]
     async fn a_file_mounted_over_another_is_judged_by_its_own_disk() {
         const MOUNTED: &str = "MCP_APPROVE_TEST_MOUNTED";

@@ -40,17 +40,17 @@ use crate::wire::message::{self, Gist};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;
-/// Beyond this a server's line streams through.
+/// Beyond this many bytes a server's line is streamed.
 const STREAM: usize = 64 << 10;
 /// How much is read of the server at once.
 const FROM_SERVER: usize = 256 << 10;
-/// How much is read of the host at once: what comes together is judged and recorded together, and takes many times its size.
+/// How much is read of the host at once: it is judged and recorded together, which takes many times its size in memory.
 const FROM_HOST: usize = 16 << 10;
 /// How much may wait for one end before the other end is not read for a while.
 const BACKLOG: usize = 1 << 20;
-/// How much may wait for a server that does not read: above it the host is not read, and so not heard either.
+/// How much may wait for a server that does not read: above it the host is not read.
 const TO_SERVER: usize = 64 << 20;
-/// How long the last lines may take to leave after the server has ended.
+/// How long writing the last lines may take after the server has ended.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// Microseconds for what is left in the group of a server that has ended.
 const LEFTOVERS: u64 = 200_000;
@@ -78,7 +78,7 @@ pub struct Wrapper {
     pub stall: Stall,
 }
 
-/// What comes to the loop beside the time.
+/// What the loop waits for, besides the time.
 pub struct Incoming {
     pub host_input: AsyncIn,
     pub server_output: AsyncIn,
@@ -89,7 +89,7 @@ pub struct Incoming {
 }
 
 impl Wrapper {
-    /// Runs until the server is gone or the host is; gives the exit code.
+    /// Runs until the server or the host is gone; returns the exit code.
     pub async fn run(mut self, mut from: Incoming) -> u8 {
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
@@ -97,8 +97,8 @@ impl Wrapper {
         let (mut from_host, mut from_server) = (vec![0; FROM_HOST], vec![0; FROM_SERVER]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        // A daemon of the server's may hold its pipe for ever: that keeps no one here once its end is over.
-        // Left as it is while it is early enough: to set it to an earlier time is a system call.
+        // A daemon that the server left may hold its pipe for ever: the loop does not wait for that once stopping is
+        // over. Kept while it is early enough: setting an earlier time is a system call.
         let alarm = sleep_until(far());
         tokio::pin!(alarm);
         while (server_open || ended.is_none()) && !self.stopping.as_ref().is_some_and(Stopping::is_over) {
@@ -125,7 +125,7 @@ impl Wrapper {
                 () = self.host.writable() => {}
                 status = self.child.wait(), if ended.is_none() => {
                     ended = Some(status);
-                    // What it wrote last is read before its group is ended and the pipe closes.
+                    // Its last bytes are read before its group is ended and the pipe closes.
                     self.server_ended(&status);
                 }
                 () = &mut alarm => self.time_passed(),
@@ -133,11 +133,11 @@ impl Wrapper {
             }
             self.flush();
             if !server_open && ended.is_none() && self.stopping.is_none() {
-                // A server without stdout can answer nothing: it is asked to end.
+                // A server that closed its stdout can answer nothing: it is asked to end.
                 self.close_server();
             }
         }
-        // What the host had sent by then is answered as well; none of it ran. No more than its pipe can hold.
+        // What the host has sent by now is answered too, without being run: at most as much as its pipe holds.
         for _ in 0..8 {
             let Some(n) = from.host_input.read_now(&mut from_host) else { break };
             self.host_bytes(&mut host_cutter, &from_host[..n]);
@@ -253,7 +253,7 @@ impl Wrapper {
                     Origin::Server | Origin::Answer => self.server.release(token, *call).map(|it| self.host.write(it)),
                 };
                 if let Err(err) = forwarded {
-                    // A defect of ours; the call is lost, not run, and the host's own timeout ends it.
+                    // A defect of ours: the call is lost without being run, and the host's own timeout ends it.
                     tracing::error!(%err, "a call was not forwarded");
                 }
             }
@@ -289,7 +289,7 @@ impl Wrapper {
         }
     }
 
-    /// Hands entries to the scribe and bytes to the pipes.
+    /// Passes entries to the scribe and bytes to the pipes.
     fn flush(&mut self) {
         let now = self.clock.now();
         if let Some(batch) = self.ledger.due(now.mono) {
@@ -300,12 +300,12 @@ impl Wrapper {
         self.host.flush();
         self.stall.look(now.mono, self.host.open_line());
         if self.server.is_gone() && self.stopping.is_none() {
-            // It closed its stdin: nothing can reach it any more, so it is brought to its end.
+            // The server closed its stdin: nothing can reach it any more, so it is ended.
             self.step(now, Event::Deaf { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
         if self.goes_on() {
-            // A piece at a time: what comes in meanwhile does not wait for all of them.
+            // One piece at a time, so that new input does not wait for all of them.
             self.step(now, Event::GoOn);
             self.server.flush();
             self.host.flush();
@@ -340,7 +340,7 @@ impl Wrapper {
     }
 }
 
-/// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.
+/// Whether a message is only a probe: hosts start extra, short-lived servers for it, which need not be shown anywhere.
 fn is_probe(content: &[u8]) -> bool {
     matches!(message::peek(content), Gist::Request { method, .. } if method == "server/discover")
 }

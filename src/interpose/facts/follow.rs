@@ -1,4 +1,4 @@
-//! Follows every link of a path as opening it would, also where the end does not exist yet. Opens nothing.
+//! Follows every link of a path as opening it would, even if the end does not exist yet. Opens nothing.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -26,7 +26,7 @@ impl Ground {
 /// Where a path ends.
 pub(super) struct End {
     pub real: PathBuf,
-    /// What the path's own last word, being a link, says.
+    /// If the path's own last name is a link: its target as written.
     pub link: Option<PathBuf>,
     /// `None` where there is nothing.
     pub found: Option<Metadata>,
@@ -49,7 +49,7 @@ pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
     };
     let words = words(&start);
     let last = words.len();
-    // What is still to walk, the next word last; with each word that is the path's own its number.
+    // The names still to walk, the next one last; each name of the path itself has its number, from 1.
     let mut todo: Vec<(Word, usize)> = words.into_iter().enumerate().map(|(at, word)| (word, at + 1)).rev().collect();
     let mut end = End { real: PathBuf::from("/"), link: None, found: Some(fs::symlink_metadata("/")?) };
     let mut links = 0;
@@ -90,7 +90,7 @@ pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
         }
     }
     if end.found.is_some() {
-        // After `..` the last thing seen is another.
+        // After `..`, `found` is not about this place.
         end.found = Some(fs::symlink_metadata(&end.real)?);
     }
     Ok(end)

@@ -16,16 +16,16 @@ use crate::audit::redact::Redactor;
 use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
 use crate::interpose::memory::unmap_program;
 
-/// How long the log may hold what the disk may not have: with the time to the fold well within the promised 100 ms.
+/// How long the log may hold what is not synced: together with the time to the fold, well within the promised 100 ms.
 const SYNC_AFTER: Duration = Duration::from_millis(40);
-/// After so long without work there is time for a checkpoint.
+/// After how long without work there is a checkpoint.
 const IDLE: Duration = Duration::from_secs(1);
-/// So much of a write-ahead log is worth a checkpoint when idle. Below it the next fold would pay for a log begun anew.
+/// From how many bytes on a write-ahead log is worth a checkpoint when idle: beginning it again costs the next fold.
 const IDLE_BACKLOG: u64 = 4 << 20;
-/// So much is worth one in the middle of the work.
+/// The same in the middle of the work.
 const BUSY_BACKLOG: u64 = 16 << 20;
 
-/// What the loop asks of it.
+/// What the loop asks of the thread.
 pub(super) enum Fold {
     /// Entries of the journal in this file.
     Part(Part, Arc<JournalFile>),
@@ -33,7 +33,7 @@ pub(super) enum Fold {
     Journal,
     /// A journal that gets no more entries; all of it was sent before.
     Retired(Box<Journal>),
-    /// The last entries, which found no journal.
+    /// The last entries, for which there was no journal.
     Last(Vec<(u64, Box<Entry>)>),
 }
 
@@ -43,16 +43,16 @@ pub(super) struct Folder {
     jobs: Receiver<Fold>,
     /// Bytes that were sent and are not folded.
     folding: Arc<AtomicUsize>,
-    /// Where a part goes that is folded.
+    /// Where folded parts go, to be reused.
     folded: Sender<Part>,
     to_loop: UnboundedSender<Done>,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
-    /// Whether the log took something already.
+    /// Whether anything was folded yet.
     has_folded: bool,
     parts: Vec<(Part, Arc<JournalFile>)>,
     retired: Vec<Journal>,
-    /// When the log is to be synced.
+    /// When to sync the log.
     sync_at: Option<Instant>,
     /// A journal that was emptied, for the next time one is wanted.
     spare: Option<Journal>,
@@ -86,7 +86,7 @@ impl Folder {
     }
 
     pub(super) fn work(mut self) {
-        // Made ahead of the first entry, which then need not wait.
+        // The journal is made before the first entry, which then need not wait.
         let mut wanted = true;
         loop {
             if let Err(why) = self.fold() {
@@ -114,7 +114,7 @@ impl Folder {
         self.note_head();
     }
 
-    /// The next job; `None` when the loop is gone. What there is time for until it comes is done.
+    /// The next job; `None` when the loop is gone. Until it comes, does what there is time for.
     fn next(&mut self) -> Option<Fold> {
         if let Some(at) = self.sync_at {
             let left = at.saturating_duration_since(Instant::now());
@@ -134,7 +134,7 @@ impl Folder {
 
     /// Does what no caller waits for.
     fn rest(&mut self) {
-        // Only what the disk has is noted.
+        // Synced first: only a head that the disk has is noted.
         self.sync();
         self.checkpoint(IDLE_BACKLOG);
         self.note_head();
@@ -152,7 +152,7 @@ impl Folder {
         self.synced(Store::sync);
     }
 
-    /// As [`Self::sync`], while folds go on: entries wait before there is much to be folded.
+    /// As [`Self::sync`], but folds go on meanwhile, so that not so much piles up that entries must wait.
     fn sync_behind(&mut self) {
         self.sync_at = None;
         self.synced(Store::sync_behind);
@@ -162,7 +162,7 @@ impl Folder {
         if let Some(log) = &mut self.log
             && let Err(error) = sync(&mut log.store)
         {
-            // The journals still have it; whoever opens the log next syncs it.
+            // The journals still have it; the next process that opens the log syncs it.
             tracing::error!(%error, "records of the last moment may not survive a loss of power");
             self.log = None;
         }
@@ -181,11 +181,11 @@ impl Folder {
             return Err(why);
         }
         if !std::mem::replace(&mut self.has_folded, true) {
-            // The first call is through: no later one has a tool described, its schema compiled and the log begun.
+            // The first call is recorded: later ones describe no tool, compile no schema and begin no log.
             unmap_program();
         }
         self.forget(&parts);
-        // Asked before those that are retired are removed: only another's removal is a fault.
+        // Checked before the retired journals are removed: only a removal by someone else is a fault.
         let in_place = parts.iter().all(|(_, file)| file.is_in_place());
         for mut journal in std::mem::take(&mut self.retired) {
             if self.last.is_none() && journal.empty().is_ok() {
@@ -202,8 +202,8 @@ impl Folder {
         if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }
     }
 
-    /// Closes the journals that get no more entries: from here on whoever opens the log folds them from their files, and
-    /// no one from memory.
+    /// Closes the journals that get no more entries: from now on they are folded from their files by the next process
+    /// that opens the log, and no longer from memory.
     fn close(&mut self) {
         let closed: Vec<_> = self.retired.extract_if(.., |journal| journal.file().is_in_place()).collect();
         let is_closed = |part: &Part| closed.iter().any(|journal| journal.writer() == part.writer());
@@ -221,15 +221,15 @@ impl Folder {
         let all: Vec<&Part> = parts.iter().map(|(part, _)| part).collect();
         let mut folded = if all.is_empty() { Ok(()) } else { store.fold(&all) };
         if must_sync {
-            // Before a journal is emptied the disk must have what it was promised to have.
+            // Before a journal is emptied, everything durable in it must be on the disk.
             folded = folded.and_then(|()| store.sync());
         }
         self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
         folded.map_err(|error| format!("{error}; {}", error.hint()))
     }
 
-    /// Makes a journal for the loop. What the disk must have of it before a sync is worth anything is synced here, where no
-    /// caller waits for it.
+    /// Makes a journal for the loop. Its database and name, without which no later sync is worth anything, are synced
+    /// here, where no caller waits.
     fn hand_out(&mut self) {
         let opens = self.log.is_none();
         match self.journal() {

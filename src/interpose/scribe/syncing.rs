@@ -20,7 +20,7 @@ pub(super) enum Sync {
 pub(super) fn work(jobs: &Receiver<Sync>, to_loop: &UnboundedSender<Done>) {
     while let Ok(job) = jobs.recv() {
         let (mut unsynced, mut seals): (Vec<Unsynced>, _) = (Vec::new(), Vec::new());
-        // What waits together is synced together, and before anything is sealed: that has its own sync still to come.
+        // All waiting syncs are joined, and done before anything is sealed, because a sealed entry is synced later.
         for job in std::iter::once(job).chain(jobs.try_iter()) {
             match job {
                 Sync::Sync(batch) => join(&mut unsynced, batch),

@@ -1,4 +1,4 @@
-//! No reports of changed files: on systems other than Linux files are looked at by time.
+//! No reports of changed files: on systems other than Linux, files are polled.
 
 use std::io;
 use std::path::Path;

@@ -30,24 +30,24 @@ impl Reporter {
         Ok(Self(Arc::new(AsyncFd::with_interest(queue, Interest::READABLE)?)))
     }
 
-    /// Adds a folder on the way to a file: only that it is moved or removed counts. Whether that is reported.
+    /// Adds a folder on the way to a file, of which only a move or removal counts. Returns whether that is reported.
     pub(super) fn add_way(&self, folder: &Path) -> bool {
-        // A folder that we may not read is somebody else's, who does not move it about.
+        // A folder that we may not read belongs to another user, who does not move it.
         self.watch(folder, WatchFlags::ONLYDIR)
             .map_or_else(|error| error.kind() == io::ErrorKind::PermissionDenied, |_| true)
     }
 
-    /// Adds the names in a folder. Whether every change of them is reported.
+    /// Adds the names in a folder. Returns whether every change of them is reported.
     pub(super) fn add_folder(&self, folder: &Path) -> bool {
         let names = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE | WatchFlags::ONLYDIR;
         self.watch(folder, names).is_ok() && is_local(folder)
     }
 
-    /// Adds the content and the rights of a file: its number, and whether every change of it is reported.
+    /// Adds the content and the permissions of a file. Returns its number, and whether every change of it is reported.
     pub(super) fn add_file(&self, file: &Path) -> (Option<i32>, bool) {
         let content = WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB;
         let number = self.watch(file, content | WatchFlags::DONT_FOLLOW).ok();
-        // It may be mounted over one of its folder.
+        // The file may be a mount on another disk than its folder.
         (number, number.is_some() && is_local(file))
     }
 
@@ -57,11 +57,11 @@ impl Reporter {
     }
 
     pub(super) async fn readable(&self) {
-        // An error is one of the queue itself; the next read finds it.
+        // An error concerns the queue itself; the next read finds it.
         let _ = self.0.readable().await;
     }
 
-    /// Hands out what was reported: by what the file is known (`None`: it may be any), and whether it is the last of it.
+    /// Passes each report to `take`: the mark of its file (`None`: any file), and whether its watch has ended.
     ///
     /// # Errors
     /// The queue is broken.
@@ -83,7 +83,7 @@ impl Reporter {
     }
 }
 
-/// Whether only this system's kernel writes what lies there.
+/// Whether only this system's kernel writes to the path's file system.
 fn is_local(path: &Path) -> bool {
     rustix::fs::statfs(path).is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| LOCAL.contains(&kind)))
 }

@@ -1,4 +1,4 @@
-//! How the loop ends: the server's last bytes, its death, and goodbyes to host, log and consoles. Decides nothing.
+//! How the loop ends: the server's last bytes and its end, then host, log and consoles are closed. Decides nothing.
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
@@ -39,7 +39,7 @@ impl Wrapper {
         self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
     }
 
-    /// Says goodbye to host, log and consoles, each within its time.
+    /// Closes host, log and consoles, each within its time.
     pub(super) async fn finish(mut self, ended: &Ended, done: &mut UnboundedReceiver<Done>) {
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
@@ -58,7 +58,7 @@ impl Wrapper {
         }
         self.child.kill();
         if let Some(batch) = self.ledger.all() {
-            // The last facts; nothing waits for their receipts.
+            // These are the last entries; nothing waits for their receipts.
             let _ = self.scribe.record(self.clock.now().mono, batch);
         }
         if let Err(err) = self.scribe.finish() {

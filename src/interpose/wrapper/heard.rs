@@ -27,7 +27,7 @@ impl Wrapper {
         }
     }
 
-    /// Takes what a thread or a task brings.
+    /// Takes what a thread or a task sends.
     pub(super) fn hear(&mut self, what: FromThreads) {
         let now = self.clock.now();
         match what {
@@ -48,7 +48,7 @@ impl Wrapper {
         }
     }
 
-    /// Has the files looked at that may have changed.
+    /// Has the threads look at files that may have changed.
     pub(super) fn look_at_files(&mut self, now: Now) {
         if self.watch.is_due(now.mono, Files::Policy) && !self.reload.look() {
             self.watch.again(now.mono, Files::Policy);
