@@ -29,7 +29,7 @@ impl NotKept {
 #[derive(Clone, Debug)]
 pub struct Accepted {
     dir: PathBuf,
-    /// What a wrapper leaves in the state folder: by then it has kept its copies.
+    /// Files that a wrapper leaves in the state folder: once they exist, it has kept its copies.
     traces: [PathBuf; 2],
 }
 
@@ -39,7 +39,7 @@ impl Accepted {
         Self { dir: places.accepted_dir(), traces: [places.audit_db(), places.pins_db()] }
     }
 
-    /// Whether a wrapper has run here: then a copy that is missing was removed, and no text is the first one.
+    /// Whether a wrapper has run here: then a missing copy was removed, and no text counts as the first one.
     pub fn is_expected(&self) -> bool {
         self.traces.iter().any(|trace| trace.exists())
     }
@@ -52,20 +52,18 @@ impl Accepted {
 
     /// The text that was accepted; `None` where none was.
     ///
-    /// # Errors
-    /// There is one, and it is not to be read or not to be trusted.
+    /// # Errors There is a copy that cannot be read or trusted.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
         text_if_any(&self.copy(policy))
     }
 
-    /// Changes a policy for the operator, and accepts the result where the text before it was accepted. Else all of it waits
-    /// for `rules accept`.
+    /// Changes a policy for the operator, and accepts the result if the text before it was accepted. Otherwise all of
+    /// it waits for `rules accept`.
     ///
-    /// What is accepted is the text that was written, made from the text that was read: what somebody else writes at the
-    /// same time is not accepted with it.
+    /// Only the text that was written is accepted, which was made from the text that was read: what another program
+    /// writes at the same time is not.
     ///
-    /// # Errors
-    /// What the change itself gives, or [`NotKept`].
+    /// # Errors The error of the change itself, or [`NotKept`].
     pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;
@@ -82,7 +80,7 @@ impl Accepted {
 
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
-    /// A copy is never removed, only emptied: else the next text would be the first one found, and taken as it is.
+    /// A copy is never removed, only emptied: otherwise the next text would count as the first one, and be trusted.
     ///
     /// # Errors
     /// The state folder cannot be written.

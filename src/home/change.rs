@@ -1,5 +1,5 @@
-//! Changes the policy file: one at a time, whole or not at all, recorded with its author, and so that it can be taken back.
-//! Owns no edit.
+//! Changes the policy file: one change at a time, whole or not at all, recorded with its author, with a note for the
+//! undo. Owns no edit.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -24,7 +24,7 @@ use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
-/// So many changes can be taken back.
+/// How many changes can be undone.
 const KEPT: usize = 100;
 
 /// Why a policy file was not changed.
@@ -88,7 +88,7 @@ impl ChangeError {
 pub struct RuleFile<'p> {
     pub place: &'p PolicyPlace,
     pub places: &'p Places,
-    /// Where the operator changes it, as its record says.
+    /// Where the operator changes it, for the record.
     pub by: By,
 }
 
@@ -108,7 +108,7 @@ impl By {
     }
 }
 
-/// A change that was worked out, and not written yet.
+/// A change that is ready, but not written yet.
 #[derive(Debug)]
 pub struct Draft<'p> {
     pub before: Option<String>,
@@ -119,11 +119,11 @@ pub struct Draft<'p> {
     _lock: File,
 }
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Debug)]
 pub enum Drafted<'p> {
     Sound(Box<Draft<'p>>),
-    /// The policy would have these problems; the text that has them.
+    /// The policy would have these problems; `text` is that policy.
     Broken {
         text: String,
         problems: Vec<Problem>,
@@ -131,7 +131,7 @@ pub enum Drafted<'p> {
 }
 
 impl<'p> RuleFile<'p> {
-    /// The text that is edited; `None` where there is no file yet, so that the built-in default's is.
+    /// The text to edit; `None` if there is no file yet, and the built-in default is edited instead.
     ///
     /// # Errors
     /// The file cannot be read or trusted.
@@ -139,7 +139,7 @@ impl<'p> RuleFile<'p> {
         policy_file::text_at(self.place)
     }
 
-    /// Works out an edit of the policy, holding the lock from now on.
+    /// Prepares an edit of the policy, holding the lock from now on.
     ///
     /// # Errors
     /// The file cannot be read or trusted, is being changed by another process, or has no such rule.
@@ -176,7 +176,7 @@ impl<'p> RuleFile<'p> {
         }
     }
 
-    /// Takes back the last change of this file; returns what that was. `now` is milliseconds since 1970, UTC.
+    /// Undoes the last change of this file; returns what it was. `now` is milliseconds since 1970, UTC.
     ///
     /// # Errors
     /// There is none, it cannot be recorded, or the file was changed since by other means.
@@ -201,7 +201,7 @@ impl<'p> RuleFile<'p> {
         Ok(note.what)
     }
 
-    /// Records who changes what, before it is done: whatever is in the file has an author in the log.
+    /// Records who changes what, before it is done, so that every change of the file has an author in the log.
     fn record(self, what: &str, before: &str, after: &str, now: i64) -> Result<(), RecordError> {
         let changed = layers::diff(before, after);
         let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules".into());
@@ -218,7 +218,7 @@ impl<'p> RuleFile<'p> {
 }
 
 impl Draft<'_> {
-    /// Writes the change, after noting how to take it back, and recording it. `what` names the change for `rules undo`.
+    /// Writes the change, after noting how to undo it, and recording it. `what` names the change for `rules undo`.
     ///
     /// # Errors
     /// The file was changed meanwhile, or the change cannot be recorded or written.
@@ -241,7 +241,7 @@ impl Draft<'_> {
     }
 }
 
-/// How to take one change back.
+/// How to undo one change.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     file: String,
@@ -253,14 +253,14 @@ struct Note {
 }
 
 impl Note {
-    /// Writes it as the newest; returns where.
+    /// Writes the note as the newest; returns its path.
     fn keep(&self, places: &Places) -> Result<PathBuf, ChangeError> {
         let folder = folder(places);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|cause| unwritable(&folder, cause))?;
         let all = notes(places)?;
         for old in all.iter().take((all.len() + 1).saturating_sub(KEPT)) {
-            // One too many does no harm.
+            // If this fails, one note too many does no harm.
             let _ = fs::remove_file(old);
         }
         let number = |path: &PathBuf| path.file_stem()?.to_str()?.parse::<u64>().ok();
@@ -293,7 +293,7 @@ fn notes(places: &Places) -> Result<Vec<PathBuf>, ChangeError> {
     Ok(notes)
 }
 
-/// How often a lock that another has is tried again, and how long it is left alone between.
+/// How often to try a lock that another process holds, and how long to wait between tries.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -304,7 +304,7 @@ fn lock(places: &Places) -> Result<File, ChangeError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let file = options.open(&path).map_err(|cause| unwritable(&path, cause))?;
-    // Two commands of one script follow each other closely; who edits for minutes holds no lock meanwhile.
+    // Commands of one script follow each other closely; an editor that is open for minutes holds no lock.
     for _ in 0..TRIES {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             return Ok(file);

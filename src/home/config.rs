@@ -1,4 +1,4 @@
-//! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
+//! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
 pub mod notices;
@@ -40,7 +40,7 @@ const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrapSettings {
-    /// In rules and tickets, before it is numbered among wrappers of the same name.
+    /// The server's name in rules and tickets, without the number that tells wrappers of one name apart.
     pub name: String,
     pub policy: PolicyPlace,
     /// What the wrapper may use, by its scope file and its role.
@@ -138,7 +138,7 @@ fn listed(path: &Path, problems: &[Problem]) -> String {
 }
 
 impl Level {
-    /// This level, and the next one where it is silent.
+    /// This level, and the next one for what this one leaves open.
     #[must_use]
     fn or(self, next: Self) -> Self {
         Self {
@@ -208,7 +208,7 @@ pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
     Ok(std::iter::once(policy_place(top.policy, places)).chain(own).collect())
 }
 
-/// The log that wrappers write where no option names another.
+/// The log that wrappers write, unless an option names another.
 ///
 /// # Errors
 /// As [`settle`].
@@ -216,7 +216,7 @@ pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
     Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
-/// The role of this name: one of the given, or of `config.toml`.
+/// The role of this name: a built-in one, or one of `config.toml`.
 ///
 /// # Errors
 /// As [`settle`], and where there is none.
@@ -228,7 +228,7 @@ fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
     named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
 }
 
-/// All of `config.toml`; of `[console]`, which the console reads and complains of, only whether notices are wanted.
+/// All of `config.toml`; of `[console]`, which the console reads and checks, only whether notices are wanted.
 #[derive(Debug)]
 struct Config {
     top: Level,
@@ -244,7 +244,7 @@ fn load(places: &Places) -> Result<Config, ConfigError> {
     match policy_file::text(&path) {
         Ok(text) => parse(&text, places.config_dir()).map_err(|problems| ConfigError::Problems { path, problems }),
         Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            // An empty file says the same, and always can be read.
+            // The same as an empty file, which can always be parsed.
             parse("", places.config_dir()).map_err(|problems| ConfigError::Problems { path, problems })
         }
         Err(Why::Untrusted(error)) => Err(error.into()),

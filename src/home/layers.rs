@@ -1,8 +1,8 @@
 //! Which policy files apply to one wrapped server, whether each is accepted, and what is new in them. Rules on no call.
 //!
-//! System, user, project (in the server's folder) and run (`--policy`). The text that the first wrapper finds in a file is
-//! taken as it is, a project's excepted; that there is no file is an accepted empty policy. What tightens is taken at once;
-//! the rest waits until it is accepted.
+//! System, user, project (in the server's folder) and run (`--policy`). The first text that a wrapper finds in a file
+//! is taken as it is, except a project's; a missing file is an accepted empty policy. What tightens counts at once; the
+//! rest waits until it is accepted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,7 +28,7 @@ const DIFF: usize = 16 << 10;
 /// How long texts are compared: a server must not wait for its policy because someone filled the file.
 const COMPARING: Duration = Duration::from_millis(200);
 
-/// All files of one wrapper, as they were last read.
+/// All policy files of one wrapper, as they were last read.
 #[derive(Debug)]
 pub struct Layers {
     /// What `--home` named.
@@ -38,7 +38,7 @@ pub struct Layers {
     roots: Roots,
     /// The last sound text of each file in this process: its asks and denies outlive a broken one.
     last: BTreeMap<PathBuf, Policy>,
-    /// The copies seen in this process: who removes one makes no text the first.
+    /// The copies seen in this process, so that removing one makes no text the first.
     kept: BTreeMap<PathBuf, String>,
     /// What each file and its copy looked like when it was read; `None` where there was none.
     stamps: Vec<Option<String>>,
@@ -104,14 +104,14 @@ impl Layers {
 
     /// Reads all files and pools them. The policy's banner says what is broken; that allows nothing.
     pub fn load(&mut self, keeps: Keeps) -> Policy {
-        // Looked at before they are read: a change in between is found the next time.
+        // The stamps are taken before the files are read: a change in between is found the next time.
         self.stamps = self.look();
         let mut policy = pool(&self.contributions(keeps), &self.roots);
         policy.banner = policy.banner.map(|banner| under(self.home.as_deref(), &banner));
         policy
     }
 
-    /// Pools the files as they are written, as if all of it were accepted: to try what is meant.
+    /// Pools the files as they are written, as if all of it were accepted, to try them.
     ///
     /// # Errors
     /// The first file that cannot be used.
@@ -123,10 +123,9 @@ impl Layers {
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
     }
 
-    /// Pools the files as they are, and this one as if its text with this digest were accepted: to try what that means.
+    /// Pools the files as they are, and this one as if its text with this digest were accepted, to try it.
     ///
-    /// # Errors
-    /// That text does not wait to be accepted any more.
+    /// # Errors That text no longer waits to be accepted.
     pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
         let mut found = self.contributions(Keeps::Nothing);
@@ -159,7 +158,7 @@ impl Layers {
         paths.collect()
     }
 
-    /// The policy anew, when a file or its accepted copy is another than it was.
+    /// Reads the policy again, if a file or its accepted copy has changed.
     pub fn changed(&mut self) -> Option<Policy> {
         (self.look() != self.stamps).then(|| self.load(Keeps::Copies))
     }
@@ -216,7 +215,7 @@ impl Layers {
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
-            // A copy that is gone was removed: the text found now is not the first.
+            // A missing copy was removed: the text found now is not the first.
             (None, Layer::User) if self.accepted.is_expected() => Some(nothing(&self.roots)),
             (None, _) => None,
         };
@@ -233,7 +232,7 @@ impl Layers {
         if !loosens {
             if keeps == Keeps::Copies && kept != text {
                 self.kept.insert(path.into(), text.clone().unwrap_or_default());
-                // Where it cannot be kept, the next change is compared with an older text: stricter, never looser.
+                // If it cannot be kept, the next change is compared with an older text: stricter, never looser.
                 if let Err(error) = self.accepted.accept(path, text.as_deref()) {
                     tracing::warn!(%error, "a policy's text was not kept");
                 }
@@ -245,10 +244,10 @@ impl Layers {
         Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
     }
 
-    /// Keeps that there was no file: one that appears later loosens nothing before it is accepted.
+    /// Remembers that there was no file: one that appears later loosens nothing until it is accepted.
     fn accept_absence(&mut self, file: &LayerFile, keeps: Keeps) {
         let path = file.place.path();
-        // The machine's files are taken as they are, and a project's never without acceptance.
+        // The machine's files are always taken as they are, and a project's never without acceptance.
         if matches!(file.layer, Layer::System | Layer::Project) || self.kept.contains_key(path) {
             return;
         }
@@ -266,7 +265,7 @@ impl Layers {
     }
 }
 
-/// A unified diff, cut where it is long; a coarse one where a fine one takes too long.
+/// A unified diff, cut if it is long, and coarse if a fine one takes too long.
 pub fn diff(old: &str, new: &str) -> String {
     let compared = TextDiff::configure().timeout(COMPARING).diff_lines(old, new);
     let mut text = compared.unified_diff().context_radius(2).to_string();

@@ -1,4 +1,4 @@
-//! The operator's own files: where they lie, what they say, what of them was accepted, and changes of rules in them.
+//! The operator's own files: where they are, what they say, what of them was accepted, and changes of their rules.
 
 pub mod accepted;
 pub mod change;

@@ -12,10 +12,10 @@ use std::ffi::OsString;
 use super::remote;
 use crate::pins::Launch;
 
-/// A name longer than this says nothing more.
+/// How long a name may be.
 const LONGEST: usize = 64;
 
-/// Words that name no server when they are alone, so the folder above is asked.
+/// Words that name no server by themselves: then the folder above gives the name.
 const GENERIC: &[&str] = &[
     "index", "main", "cli", "app", "run", "start", "__main__", "dist", "build", "src", "bin", "lib", "out", "target",
     "debug", "release",
@@ -35,11 +35,11 @@ pub fn of_command(command: &[OsString]) -> String {
     remote.unwrap_or_else(|| plain_name(target))
 }
 
-/// How a command line starts a server of this name: what is fingerprinted of it.
+/// How a command line starts a server of this name, with its fingerprint.
 pub fn launch(name: &str, command: &[OsString]) -> Launch {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    // What `sh -c` runs is in the command line; the words behind it are its arguments.
+    // What `sh -c` runs is a text in the command line; the words after it are its arguments.
     let target = (!words.contains(&"-c")).then(|| runner::target(&words).to_owned());
     Launch::new(name, command, target, package::package(&words))
 }
@@ -54,7 +54,7 @@ fn plain_name(target: &str) -> String {
     let address = target.split(['?', '#']).next().unwrap_or_default();
     let mut parts = address.split(['/', '\\']).rev().filter(|part| !part.is_empty() && *part != "." && *part != "..");
     let mut first = None;
-    // `github/dist/index.js` is `github`: a folder up for each word that names nothing.
+    // `github/dist/index.js` is `github`: each word that names nothing leads one folder up.
     for part in parts.by_ref().take(4) {
         let stem = without_version_and_extension(part);
         if stem.is_empty() {
@@ -92,7 +92,7 @@ fn without_version_and_extension(part: &str) -> String {
     kept(stem)
 }
 
-/// Plain characters only, as many as a name may have.
+/// Only plain characters, cut to the length of a name.
 fn kept(text: &str) -> String {
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(LONGEST).collect();
     plain.trim_matches(['-', '_', '.']).to_owned()

@@ -1,6 +1,6 @@
-//! Where everything lies, and whether only its owner can change it. Owns no file's content.
+//! Where all files are, and whether only their owner can change them. Owns no file's content.
 //!
-//! The user database or `--home` say where; no environment variable does, because hosts scrub it and agents set it.
+//! The user database or `--home` decides; no environment variable does, because hosts clear them and agents set them.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
@@ -33,7 +33,7 @@ pub enum PlaceError {
     Io { path: PathBuf, cause: io::Error },
 }
 
-/// A hint of ours, with `--home` in every command line that it names.
+/// A hint of ours, with `--home` in every command line in it.
 pub fn under(home: Option<&Path>, hint: &str) -> String {
     const OURS: &str = "mcp-approve ";
     let Some(home) = home else { return hint.to_owned() };
@@ -93,7 +93,7 @@ impl Places {
         Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })
     }
 
-    /// The folder that `--home` named, to be handed on to processes of our own.
+    /// The folder that `--home` named, to be passed on to our own processes.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
@@ -139,8 +139,7 @@ impl Places {
 
     /// Checks owner and mode of the configuration folder, where there is one.
     ///
-    /// # Errors
-    /// [`PlaceError`] when somebody else could change it.
+    /// # Errors [`PlaceError`] when another user could change it.
     pub fn check_config(&self) -> Result<(), PlaceError> {
         for dir in self.root.iter().chain([&self.config]) {
             check_folder(dir, fs::metadata(dir))?;
@@ -170,7 +169,7 @@ impl Places {
         if let Some(root) = &self.root {
             check_folder(root, fs::metadata(root))?;
         }
-        // Each is checked before the next is made: what is made below a link is made in somebody else's folder.
+        // Each is checked before the next is made: below a link, a folder would be made in another place.
         for dir in self.state_dirs() {
             DirBuilder::new()
                 .recursive(true)

@@ -11,7 +11,7 @@ use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
 
-/// A policy is text that people write: a larger file is none.
+/// How many bytes a policy may have: it is text that people write.
 const CAP: u64 = 4 << 20;
 
 /// Which file holds the policy.
@@ -95,8 +95,7 @@ fn counted(problems: &[Problem]) -> String {
 
 /// Reads the policy; the built-in default where the usual place has no file.
 ///
-/// # Errors
-/// [`Broken`] when the file is not to be read, not to be trusted, or no policy.
+/// # Errors [`Broken`] when the file cannot be read or trusted, or is no policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
     read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
@@ -104,8 +103,7 @@ pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
 
 /// The text of the policy; `None` where the usual place has no file.
 ///
-/// # Errors
-/// The file is not to be read or trusted.
+/// # Errors The file cannot be read or trusted.
 pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
         // A link to nowhere is a policy that got lost, not one that never was.
@@ -143,7 +141,7 @@ pub fn read(text: &str) -> Result<Policy, Vec<Problem>> {
 /// # Errors
 /// [`Why`] it cannot be used.
 pub fn text(path: &Path) -> Result<String, Why> {
-    // Looked at before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
         return Err(Why::NoText);
     }

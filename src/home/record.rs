@@ -1,4 +1,4 @@
-//! One entry in the operator's log, of what an operator decided outside of a wrapper. Nothing is settled without it.
+//! Writes one entry into the operator's log, on a decision made outside of a wrapper. Nothing is settled without it.
 
 use super::config::{self, ConfigError};
 use super::places::Places;
@@ -26,8 +26,7 @@ impl RecordError {
 
 /// Writes an entry to the log that `config.toml` names.
 ///
-/// # Errors
-/// The log could not take it; then what it says must not be done.
+/// # Errors The log could not take the entry; then what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
     places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;

@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The bridge, at the version that was tried. npx fetches it where it is not there yet.
+/// The bridge, at the version that was tested. npx fetches it if it is not there yet.
 const BRIDGE: &str = "mcp-remote@0.15.1";
 
 /// How a server behind a URL is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bridge {
-    /// Without any header's value.
+    /// The command line, without any header's value.
     pub command: Vec<OsString>,
     /// The headers' values, for the bridge alone.
     pub environment: Vec<(OsString, OsString)>,
@@ -23,13 +23,13 @@ pub struct Unreachable {
     pub hint: String,
 }
 
-/// Whether a word is meant as the URL of a server.
+/// Whether a word is the URL of a server.
 pub fn is_url(word: &str) -> bool {
     split(word).is_some()
 }
 
 impl Bridge {
-    /// The bridge to `url`. `headers` are written `Name: value`; `variable` gives what `${NAME}` in a value stands for.
+    /// The bridge to `url`. `headers` are written `Name: value`; `variable` gives the value of `${NAME}`.
     ///
     /// # Errors
     /// [`Unreachable`]: the URL or a header cannot be used.
@@ -115,7 +115,7 @@ fn host(authority: &str) -> &str {
     }
 }
 
-/// Whether nothing leaves this machine. Other spellings of these addresses are not known to.
+/// Whether nothing leaves this machine. Other spellings of loopback addresses do not count.
 fn is_loopback(host: &str) -> bool {
     let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     host == "localhost"

@@ -1,4 +1,4 @@
-//! Puts a text in the place of a file, whole or not at all: a reader sees the old text or the new one. A link stays a link.
+//! Replaces the text of a file, whole or not at all: a reader sees the old text or the new one. A link stays a link.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -19,7 +19,7 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_if(path, text, prepare, || Ok(true)).map(drop)
 }
 
-/// Replaces a file if it `may` be at the last moment; whether it was. `prepare` gives the new one its mode and owner.
+/// Replaces a file if `may` agrees at the last moment; returns whether it did. `prepare` sets the new mode and owner.
 ///
 /// # Errors
 /// As [`replace`].
@@ -33,7 +33,7 @@ pub fn replace_if(
     let folder = target.parent().unwrap_or(Path::new("/")).to_path_buf();
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    // Of its own even among threads: the console of --inline writes beside the wrapper's reload.
+    // Unique even among threads: the console of `--inline` writes beside the wrapper's reload.
     let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
     let draft = folder.join(format!(".{name}.mcp-approve-{}-{number}", std::process::id()));
     let write = || {

@@ -28,7 +28,7 @@ pub struct Unknown(pub u32);
 /// [`Unknown`] when there is no entry, or no absolute home in it.
 pub fn current() -> Result<User, Unknown> {
     let id = rustix::process::geteuid().as_raw();
-    // Entries are short; one of a directory service may not be.
+    // Entries are short, except perhaps those of a directory service.
     [1 << 12, 1 << 16, 1 << 20]
         .into_iter()
         .find_map(|size| entry(id, size))

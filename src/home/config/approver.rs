@@ -17,8 +17,8 @@ use crate::policy::reading::Reading;
 use crate::policy::rule::ToolGlob;
 
 const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];
-/// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an
-/// agent's to fill.
+/// Where programs are found: an approver's own, and those it starts. The host chooses its own PATH, and an agent can
+/// put programs in it.
 pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /// How long an approver may take, unless its table says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ pub struct Callback {
     pub name: String,
     /// Program, as a whole path, and arguments; not empty. No shell reads it.
     pub command: Vec<OsString>,
-    /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
+    /// The folder it runs in, which is the operator's: in the host's, an agent may have put files of the same names.
     pub folder: PathBuf,
     /// How long it may take.
     pub timeout: Duration,

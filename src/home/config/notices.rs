@@ -6,14 +6,14 @@ use toml::de::DeTable;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notices {
     Off,
-    /// Where the operator sits at this desktop.
+    /// If the operator sits at this desktop.
     #[default]
     Auto,
     Desktop,
 }
 
 impl Notices {
-    /// What `[console]` says. Where the operator has chosen another kind of notice, this one is off.
+    /// What `[console]` says. If the operator has chosen another kind of notice, this one is off.
     pub(super) fn of(document: &DeTable<'_>) -> Self {
         let console = document.get("console").and_then(|value| value.get_ref().as_table());
         let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());

@@ -1,4 +1,5 @@
-//! `[roles.NAME]` and `[tools.NAME]` in `config.toml`: what roles may use, beside those that are given, and what tools require.
+//! `[roles.NAME]` and `[tools.NAME]` in `config.toml`: what roles beside the built-in ones may use, and what tools
+//! require.
 
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ struct Written {
     inherits: Vec<(String, Range<usize>)>,
 }
 
-/// Reads all of them; the given ones come first, with what the configuration adds to them.
+/// Reads all roles; the built-in ones come first, with what the configuration adds to them.
 pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<Role> {
     let requires = document.get("tools").map(|value| requirements(reading, value)).unwrap_or_default();
     let mut written = Vec::new();
@@ -52,7 +53,7 @@ fn read<'t>(reading: &mut Reading<'t>, name: String, at: Range<usize>, table: &D
         }
     }
     if role.servers.is_empty() && table.get("servers").is_some() {
-        // Without the key it may use any: a list that was emptied does not mean that.
+        // Without the key the role may use any server; an emptied list does not mean that.
         let what = format!("`servers` of the role {} names none", role.name);
         reading.problem(at, what, "name its servers, or take the key away: then it may use any");
     }
@@ -64,8 +65,8 @@ fn read<'t>(reading: &mut Reading<'t>, name: String, at: Range<usize>, table: &D
     Written { role, inherits }
 }
 
-/// Gives each role what it inherits. A table of a given role's name adds to it, and to those that have all that it has: where
-/// it names servers, on those alone.
+/// Gives each role what it inherits. A table with a built-in role's name adds to that role, and to those that can do
+/// all that it can; if it names servers, only on those.
 fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
     let mut roles = Role::given();
     let (given, mut left): (Vec<_>, Vec<_>) =

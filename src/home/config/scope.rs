@@ -8,7 +8,7 @@ use crate::home::policy_file;
 use crate::policy::role::Role;
 use crate::policy::scope::{Limit, Scope};
 
-/// What lies within both; the whole where neither is given.
+/// What lies within both; everything if neither is given.
 pub(super) fn of(file: Option<PathBuf>, name: Option<String>, roles: Vec<Role>) -> Result<Scope, ConfigError> {
     let listed = file.map_or(Ok(Scope::default()), listed)?;
     match name {

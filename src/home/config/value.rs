@@ -1,4 +1,4 @@
-//! Values that several tables of `config.toml` hold: texts of a form of their own, names, paths.
+//! Values that several tables of `config.toml` hold: texts with their own form, names, paths.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(super) fn parsed<T, E: Display>(
     }
 }
 
-/// A name that goes into rules, records and tickets as it is; `what` says what is wrong where it cannot.
+/// Checks a name that goes into rules, records and tickets as it is; `what` is the problem to report.
 pub(super) fn check_name(reading: &mut Reading<'_>, at: Range<usize>, text: &str, what: impl FnOnce() -> String) {
     if !name::is_name(text) {
         reading.problem(at, what(), "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");

@@ -1,7 +1,7 @@
-//! The images that are built from packages with reviewed identities, and the options of `docker run` that leave an image
-//! what it is. Owns no registry: a name without a host is the default registry's.
+//! The images that are built from packages with reviewed identities, and the options of `docker run` that do not change
+//! what an image runs. Owns no registry: a name without a host is the default registry's.
 
-/// Images of the publisher that builds well-known servers from their sources, and the packages that those are.
+/// Images of the publisher that builds well-known servers from source, and the packages that they are built from.
 const IMAGES: &[(&str, &str)] = &[
     ("mcp/brave-search", "npm:@modelcontextprotocol/server-brave-search"),
     ("mcp/everart", "npm:@modelcontextprotocol/server-everart"),
@@ -21,7 +21,7 @@ const IMAGES: &[(&str, &str)] = &[
 /// Folders of an image that hold data and no program.
 const DATA: &[&str] = &["/projects", "/workspace", "/workspaces", "/data", "/mnt", "/repo", "/repos", "/mcp"];
 
-/// The package that the words behind `docker run` run.
+/// The package that the words after `docker run` run.
 pub(super) fn package(words: &[&str]) -> Option<&'static str> {
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
@@ -50,7 +50,7 @@ pub(super) fn package(words: &[&str]) -> Option<&'static str> {
     None
 }
 
-/// Whether a variable is for the server: those of loaders and interpreters bring code of their own.
+/// Whether a variable is only a setting of the server: those of loaders and interpreters can load other code.
 fn is_setting(variable: &str) -> bool {
     let name = variable.split('=').next().unwrap_or_default().to_ascii_uppercase();
     !name.is_empty()
@@ -64,12 +64,12 @@ fn volume(volume: &str) -> Option<&str> {
     volume.split(':').nth(1)
 }
 
-/// The same of `type=bind,src=HERE,dst=THERE`.
+/// The same for `type=bind,src=HERE,dst=THERE`.
 fn mount(mount: &str) -> Option<&str> {
     let mut pairs = mount.split(',').filter_map(|pair| pair.split_once('='));
     let mut places = pairs.by_ref().filter(|(key, _)| matches!(*key, "dst" | "target" | "destination"));
     let (_, place) = places.next()?;
-    // Named twice, it is unclear which counts.
+    // If the place is named twice, it is unclear which counts.
     if places.next().is_some() { None } else { Some(place) }
 }
 

@@ -1,10 +1,10 @@
 //! Which well-known package a command line runs, where that is certain enough to look up its reviewed identities.
 //!
-//! Those hold for exactly the reviewed definitions, so a forged name gives nothing beyond the digest: whoever could put
-//! other code under this name, in `node_modules`, on Python's path or in an image, and repeat a reviewed definition word
-//! for word, runs code on this machine at every start and needs no call for it. What must not happen is that a package
-//! borrows the list of another that the command line does not run: so any option that is not known to be harmless means
-//! not certain.
+//! Reviewed identities hold for exactly the reviewed definitions, so a forged name gives an attacker little: whoever
+//! can put other code under this name (in `node_modules`, on Python's path or in an image) and repeat a reviewed
+//! definition word for word already runs code here at every start, without any call. But a package must not borrow the
+//! list of another that the command line does not run: so with any option that is not known to be harmless, the package
+//! is not certain.
 
 use super::{images, is_plain};
 
@@ -27,7 +27,7 @@ pub(super) fn package(words: &[&str]) -> Option<String> {
     package(rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?)
 }
 
-/// `deno run -A npm:@scope/name@version`: what it may do is no matter of what it is.
+/// `deno run -A npm:@scope/name@version`: permissions do not change what is run.
 fn deno(words: &[&str]) -> Option<String> {
     let harmless = |word: &str| {
         matches!(word, "-A" | "-q" | "--quiet" | "--no-prompt")
@@ -49,7 +49,7 @@ fn installed(path: &str) -> Option<String> {
     npm(&name).filter(|_| whole)
 }
 
-/// `python -m mcp_server_git`: by custom a server's module has its package's name.
+/// `python -m mcp_server_git`: by convention a server's module has its package's name.
 fn module(words: &[&str]) -> Option<String> {
     let rest = words.iter().position(|word| !matches!(*word, "-u" | "-I" | "-E" | "-s" | "-P" | "-B" | "-O"))?;
     match &words[rest..] {

@@ -1,4 +1,4 @@
-//! What a command line runs, behind the runners that fetch, isolate or interpret it. Owns no name.
+//! Finds what a command line runs, after the runners that fetch, isolate or interpret it. Owns no name.
 
 /// The word of a command line that names what is run.
 pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
@@ -34,7 +34,7 @@ pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
 
 /// Which words are a runner's own options, before the one that names what it runs. Lists of options are separated by spaces.
 struct Runner {
-    /// Options that are alone; `Others` says what the rest does.
+    /// Options without a value; `others` says what the rest does.
     alone: &'static str,
     /// Options that take the next word.
     valued: &'static str,
@@ -43,7 +43,7 @@ struct Runner {
     target: &'static str,
 }
 
-/// What an option does that is in neither list.
+/// What an option means that is in neither list.
 enum Others {
     Alone,
     TakeAValue,
