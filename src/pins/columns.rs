@@ -33,13 +33,13 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
 pub(super) const FORMER: &str = "(SELECT words FROM server AS former WHERE former.name = server.name
     AND former.trusted IS NOT NULL ORDER BY former.last_seen DESC LIMIT 1)";
 
-/// Reads the words of a command line; none where an older version noted it.
+/// Reads the words of a command line; none if an older version noted the server.
 pub(super) fn words(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<String>> {
     let text: Option<String> = row.get(at)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
-/// What differs between the command line and the files that run and those that are trusted.
+/// How the command line and files that run differ from the trusted ones.
 pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argument]) -> Option<String> {
     const SHOWN: usize = 6;
     let Some(trusted) = trusted else {

@@ -24,9 +24,9 @@ pub struct Change {
 /// A capability that was not accepted, or that is wider than what was. Foreign text in it, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grown {
-    /// Its signature, with what it gives where that has changed.
+    /// Its signature, with its result type if that has changed.
     pub now: String,
-    /// The one that was accepted; `None` for a new tool.
+    /// The signature that was accepted; `None` for a new tool.
     pub before: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub enum Argument {
     Added(String),
 }
 
-/// A command line beside the one that was trusted before, argument by argument; where there was none, as it is.
+/// A command line compared with the one that was trusted before, argument by argument; all the same if there was none.
 pub fn arguments(old: &[String], new: &[String]) -> Vec<Argument> {
     let old = if old.is_empty() { new } else { old };
     let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
@@ -69,7 +69,7 @@ impl Memory {
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
     }
 
-    /// What a server has more of since the definition of this tool was trusted; `None` where that is nothing.
+    /// What this tool can do beyond its trusted definition; `None` if nothing.
     pub fn grown(&self, known: &Known) -> Result<Option<Grown>, PinsError> {
         let gives = |tool: &Tool| types::result(tool).unwrap_or_else(|| "anything".to_owned());
         if known.pin_state == PinState::New {
@@ -86,7 +86,7 @@ impl Memory {
         }))
     }
 
-    /// The definition of a tool that is trusted, where it is not the one seen last.
+    /// The trusted definition of a tool, if it is not the one seen last.
     pub fn trusted(&self, known: &Known) -> Result<Option<Tool>, PinsError> {
         let before = match known.pin.trusted {
             Some(digest) if digest != known.pin.latest => self.definition(digest)?,

@@ -1,7 +1,7 @@
 //! The fingerprint of a server's command line, and of the files that it names to be run. Reads files; judges nothing.
 //!
-//! What a program loads besides (its modules, its packages) is not looked at: for a package the version in the command
-//! line is all there is.
+//! What a program loads besides (its modules, its packages) is not looked at: of a package only the version in the
+//! command line counts.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -16,13 +16,13 @@ use crate::wire::digest::{Digest, Hasher, StreamHasher};
 /// How a server is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// In rules and tickets, without `#2`.
+    /// The server's name in rules and tickets, without `#2`.
     pub name: String,
-    /// Of every word of the command line.
+    /// The digest over every word of the command line.
     pub fingerprint: Digest,
     /// The program and what it runs, for people: the words between may hold secrets.
     pub shown: String,
-    /// The whole command line, what looks like a secret hidden.
+    /// The whole command line, with anything that looks like a secret hidden.
     pub words: Vec<String>,
     /// `npm:NAME` or `pypi:NAME`, where that is certain.
     pub package: Option<String>,
@@ -36,7 +36,7 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub path: PathBuf,
-    /// Whether its content counts, or only where it lies: an interpreter is updated, a server's own file is not.
+    /// Whether its content counts, or only its path: an interpreter is updated, a server's own file is not.
     pub counts: Counts,
 }
 
@@ -70,7 +70,7 @@ impl Launch {
     pub fn parts(&self) -> Vec<Part> {
         let counts = if self.target.is_some() { Counts::Place } else { Counts::Content };
         let program = found(&self.program).map(|path| match counts {
-            // Where a link leads is the interpreter's own business; what it is called is not.
+            // Only an interpreter's own path counts, not where a link there leads.
             Counts::Place => Part { path, counts },
             Counts::Content => Part { path: path.canonicalize().unwrap_or(path), counts },
         });
@@ -80,8 +80,8 @@ impl Launch {
     }
 }
 
-/// The words of a command line for people, and for a file: a secret is replaced as in the log, where it is in a word
-/// of its own after its flag, or anywhere in a word.
+/// The words of a command line for people, and for a file: a secret is hidden if it is the word after its flag, or
+/// anywhere within a word.
 fn without_secrets(command: &[OsString]) -> Vec<String> {
     const HIDDEN: &str = "(hidden)";
     let mut is_secret = false;
@@ -101,7 +101,7 @@ fn without_secrets(command: &[OsString]) -> Vec<String> {
     command.iter().map(word).collect()
 }
 
-/// Where a program lies, as a shell would find it.
+/// The path of a program, as a shell would find it.
 fn found(program: &OsStr) -> Option<PathBuf> {
     let runs =
         |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
@@ -114,7 +114,7 @@ fn found(program: &OsStr) -> Option<PathBuf> {
     std::path::absolute(path).ok()
 }
 
-/// What tells that a file was not touched since: device, inode, size, and the times of content and of everything.
+/// What shows that a file has not changed: device, inode, size, mtime and ctime.
 pub fn stamp(path: &Path) -> io::Result<String> {
     let found = fs::metadata(path)?;
     let (dev, ino, size) = (found.dev(), found.ino(), found.size());

@@ -1,7 +1,7 @@
 //! What is remembered of servers and their tools between sessions: pinned definitions, programs, the operator's word.
 //!
-//! The audit log has no update and no delete, so this has a database of its own beside it (`pins.db`). What follows from
-//! it is the gate's business ([`crate::gate::data::pin`]).
+//! The audit log has no update and no delete, so pins are in another database beside it (`pins.db`). The gate decides
+//! what follows from them ([`crate::gate::data::pin`]).
 
 mod columns;
 pub mod diff;

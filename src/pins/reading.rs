@@ -1,4 +1,4 @@
-//! Everything ever seen, for listings and searches: servers, tools, and which of them a query means. Changes nothing.
+//! Reads everything ever seen, for lists and searches: servers, tools, and which tools a query means. Changes nothing.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::wire::digest::Digest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     pub name: String,
-    /// Of the command line, 64 hex characters.
+    /// The digest of the command line, 64 hex characters.
     pub fingerprint: String,
     /// The program and what it runs.
     pub command: String,
@@ -35,7 +35,7 @@ pub struct Server {
     pub last_seen: i64,
     /// The whole command line without its secrets; empty where an older version noted it.
     pub words: Vec<String>,
-    /// The command line that was trusted last under this name, where this one is not.
+    /// The command line that was trusted last under this name, if this one is not.
     pub former: Vec<String>,
 }
 
@@ -110,19 +110,19 @@ impl Memory {
         Ok(tools)
     }
 
-    /// The text of a definition that was seen once.
+    /// The text of a definition that was seen at some time.
     pub fn definition(&self, digest: Digest) -> Result<Option<String>, PinsError> {
         use rusqlite::OptionalExtension as _;
         let sql = "SELECT text FROM definition WHERE digest = ?1";
         self.read(|db| db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional())
     }
 
-    /// The tools whose words a query names, with how well they fit: the more, the better. Any of the words will do.
+    /// The tools whose words a query names, with their scores: the higher, the better. Any one of the words is enough.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
         let words: std::collections::BTreeSet<String> = profile::asked(query).into_iter().collect();
         self.read(|db| {
             let all: u32 = db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
-            // A word of the name tells more than one of a long description.
+            // A word in the name weighs more than one in a long description.
             let mut rows =
                 db.prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
             let mut found = std::collections::BTreeMap::new();
@@ -139,15 +139,15 @@ impl Memory {
     }
 }
 
-/// How much a word tells that so many of all tools have, against what SQLite takes it for: next to nothing once half of them have
-/// it (`bm25` never goes below 1e-6), which in a small catalogue is every word that fits. Here it is 1 or more.
+/// The factor from SQLite's weight of a word to ours, by how many of all tools have the word. SQLite's is next to
+/// nothing (1e-6) once half of them have it, which in a small catalogue is every word that fits. Ours is 1 or more.
 fn rarity(all: u32, having: u32) -> f64 {
     let (all, having) = (f64::from(all), f64::from(having));
     let sqlite = ((all - having + 0.5) / (having + 0.5)).ln();
     (1.0 + ((all + 1.0) / (having + 1.0)).ln()) / if sqlite > 0.0 { sqlite } else { 1e-6 }
 }
 
-/// Marks names that pass for those of other servers.
+/// Marks tools whose names look like those of other servers.
 fn look_alikes(tools: &mut [Known]) {
     let mut by_shape: HashMap<String, Vec<Other>> = HashMap::new();
     for known in tools.iter() {

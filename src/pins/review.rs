@@ -1,5 +1,5 @@
-//! What an operator settles: accepts or refuses a definition, accepts a server's program, says what a tool is. Each names
-//! what was looked at, so that what changed in the meantime is not accepted with it.
+//! What an operator settles: a definition that is accepted or refused, a server's program, what a tool is. Each call
+//! names what was shown, so that a later change is not accepted with it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use crate::wire::digest::Digest;
 #[must_use]
 pub enum Settled {
     Done,
-    /// It changed again since it was shown.
+    /// The definition or program changed again after it was shown.
     Outdated,
 }
 
@@ -33,20 +33,20 @@ pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operat
 }
 
 impl Memory {
-    /// Trusts the definition that was shown. What was said of another one is not said of it.
+    /// Trusts the definition that was shown. What was said of another definition is dropped.
     pub fn accept(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
             plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
         let settled =
             self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))?;
-        // Whoever accepts a definition has seen that the outside view of it differs.
+        // An operator who accepts a definition has seen that the outside view of it differs.
         if known.outside_view.is_some() && settled == Settled::Done {
             self.keep_view(&known.pin.latest, known.behavior.identity, known.behavior.identity)?;
         }
         Ok(settled)
     }
 
-    /// Refuses the definition that was shown: its calls are denied. What was trusted before stays so.
+    /// Refuses the definition that was shown: its calls are denied. A definition that was trusted before stays trusted.
     pub fn refuse(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET refused = ?2, trusted = nullif(trusted, ?2) WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
@@ -75,8 +75,7 @@ impl Memory {
         self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
     }
 
-    /// Keeps what the operator says of the definition that was shown. Whoever says what a definition is has looked at it,
-    /// and trusts it.
+    /// Keeps what the operator says of the definition that was shown. To say what a definition is also trusts it.
     pub fn pin(&mut self, known: &Known, says: PinWord) -> Result<Settled, PinsError> {
         let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
         let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
@@ -109,13 +108,13 @@ impl Memory {
         }
     }
 
-    /// Takes back what the operator said of a tool.
+    /// Removes what the operator said of a tool.
     pub fn unpin(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
-    /// Keeps what an outside classifier says of a definition, where it is not what we say; forgets an older view of it.
+    /// Keeps what an outside classifier says of a definition, if it differs from our view; drops an older one.
     pub fn keep_view(&mut self, definition: &Digest, says: Identity, ours: Identity) -> Result<(), PinsError> {
         let definition = definition.to_string();
         let kept = || {
@@ -128,10 +127,10 @@ impl Memory {
         kept().map(drop).map_err(|error| self.fault(&error))
     }
 
-    /// What outside classifiers say otherwise than we, by definition.
+    /// The views of outside classifiers that differ from ours, by definition.
     pub fn views(&self) -> Result<HashMap<Digest, Identity>, PinsError> {
         self.read(|db| {
-            // Made by the first view that is kept.
+            // The first view that is kept creates the table.
             let made = "SELECT 1 FROM sqlite_schema WHERE name = 'view'";
             if db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(HashMap::new());
@@ -149,7 +148,7 @@ impl Memory {
     }
 }
 
-/// Names as they are kept; `None` for none.
+/// Names as the database keeps them; `None` for none.
 fn list(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
 }

@@ -1,5 +1,5 @@
-//! The pins on disk: opens `pins.db`, greets a server that starts, keeps what its tools are. One of two doors to SQLite:
-//! the audit's has no update and no delete, and this one lives by them.
+//! The pins on disk: opens `pins.db`, reads what is known of a server that starts, keeps what its tools are. One of two
+//! doors to SQLite: the audit's has no update and no delete, and this one needs both.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -22,7 +22,7 @@ use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
 const VERSION: i64 = 3;
-/// Sessions that begin so soon after the first tool was seen are part of the server's first one, in milliseconds: a host may
+/// How soon after the first tool was seen a session still counts as the server's first, in milliseconds: a host may
 /// start a server several times at once.
 const START: i64 = 60_000;
 /// From version 1 to 2, and to 3.
@@ -32,7 +32,7 @@ const UPGRADES: [&str; 2] = [
 ];
 /// `mcpp`, so that another program's database is distinguished from ours.
 const APPLICATION: i64 = 0x6d63_7070;
-/// How long another wrapper may write.
+/// How long to wait while another wrapper writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why what is remembered cannot be read or kept.
@@ -68,7 +68,7 @@ impl PinsError {
 pub struct Program {
     /// Its files with their digests, one a line.
     files: String,
-    /// Where a tool comes from that is not remembered yet.
+    /// The origin of a tool that is not remembered yet.
     origin: Origin,
 }
 
@@ -117,7 +117,7 @@ impl Memory {
         }
     }
 
-    /// Makes the tables in an empty database; gives what is in its header then.
+    /// Makes the tables in an empty database; returns what its header then holds.
     fn prepare(&mut self) -> rusqlite::Result<(i64, i64)> {
         self.db.busy_timeout(PATIENCE)?;
         let header = |db: &Connection| -> rusqlite::Result<(i64, i64)> {
@@ -125,12 +125,12 @@ impl Memory {
             Ok((read("application_id")?, read("user_version")?))
         };
         if header(&self.db)? == (0, 0) {
-            // Small rows in many small tables: a first start writes little.
+            // The tables are many and small: with small pages, a first start writes little.
             self.db.pragma_update(None, "page_size", 1024)?;
             self.db.pragma_update(None, "journal_mode", "WAL")?;
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let tables: i64 = change.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-            // Another wrapper may have been quicker.
+            // Another wrapper may have done this meanwhile.
             if tables == 0 {
                 change.execute_batch(SCHEMA)?;
                 change.pragma_update(None, "application_id", APPLICATION)?;
@@ -141,7 +141,7 @@ impl Memory {
         for (from, upgrade) in (1..).zip(UPGRADES) {
             if header(&self.db)? == (APPLICATION, from) {
                 let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                // Another wrapper may have been quicker.
+                // Another wrapper may have done this meanwhile.
                 if header(&change)? == (APPLICATION, from) {
                     change.execute_batch(upgrade)?;
                     change.pragma_update(None, "user_version", from + 1)?;
@@ -153,7 +153,7 @@ impl Memory {
         header(&self.db)
     }
 
-    /// A server is being started: gives what is remembered of it. `now` is milliseconds since 1970, UTC.
+    /// A server is being started: returns what is remembered of it. `now` is milliseconds since 1970, UTC.
     pub fn greet(&mut self, launch: &Launch, now: i64) -> Result<(Pins, Program), PinsError> {
         let first = self.db.query_row(
             "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
@@ -170,7 +170,7 @@ impl Memory {
 
     /// The server has answered: notes how it was started, and with what program. One that never answers is not remembered.
     ///
-    /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
+    /// The first command line under a name is trusted as it is, and so are its files; a later one waits for a review.
     pub fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> Result<(), PinsError> {
         self.write(|change| {
             let is_first = change
@@ -211,7 +211,7 @@ impl Memory {
             );
             let trusted = match noted.optional()? {
                 Some(trusted) => trusted,
-                // As it will be noted: the first command line of a name is taken as it is.
+                // As [`Self::note`] will do: the first command line under a name is trusted as it is.
                 None => {
                     let named = "SELECT 1 FROM server WHERE name = ?1 LIMIT 1";
                     let named = db.query_row(named, [&launch.name], |_| Ok(())).optional()?;
@@ -262,8 +262,8 @@ impl Memory {
         })
     }
 
-    /// Keeps a definition that is new or changed. What is trusted stays as it is, for a review, or comes to be the same in
-    /// other words.
+    /// Keeps a definition that is new or changed. The trusted one stays trusted until a review, or is replaced by this
+    /// one if both say the same.
     pub fn keep(&mut self, launch: &Launch, seen: &Sighting, now: i64) -> Result<(), PinsError> {
         self.write(|change| {
             let (tool, pin) = (&seen.tool, &seen.pin);
@@ -309,7 +309,7 @@ impl Memory {
         self.read(|db| db.query_row("PRAGMA data_version", [], |row| row.get(0)))
     }
 
-    /// The files of a program with their digests, one a line. A file that was not touched since is not read again.
+    /// The files of a program with their digests, one a line. A file that has not changed is not read again.
     fn program(&self, parts: &[Part]) -> String {
         let line = |part: &Part| match part.counts {
             Counts::Place => part.path.display().to_string(),
@@ -331,7 +331,7 @@ impl Memory {
             return Ok(known);
         }
         let digest = launch::digest(path)?;
-        // Only a shortcut for the next start.
+        // A failure costs only time at the next start.
         let _ = self.db.execute("INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3)", (&name, &stamp, &digest));
         Ok(digest)
     }
@@ -354,7 +354,7 @@ impl Memory {
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
         let path = self.path.clone();
         match error.sqlite_error_code() {
-            // The last is what a crowd of wrappers meets that all open a new file at once.
+            // The last occurs when many wrappers open a new file at once.
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
                 PinsError::Busy { path }
             }
@@ -363,7 +363,7 @@ impl Memory {
     }
 }
 
-/// Puts a tool's words where a search finds them.
+/// Indexes a tool's words for searches.
 fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
     let words = profile::Words::of(tool);
     db.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
