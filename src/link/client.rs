@@ -1,4 +1,4 @@
-//! The console's side of the link: finds every wrapper of this user, listens to all, speaks to one. No tokio.
+//! The console's side of the link: finds every wrapper of this user, reads from all, writes to one at a time. No tokio.
 //!
 //! One thread watches the folder and owns every connection's writing end (`watcher`); one thread per wrapper reads
 //! (`reader`). What they find goes through one callback.
@@ -21,11 +21,11 @@ pub enum ClientEvent {
     Connected(Wrapper),
     /// A connected wrapper spoke. Never a `Hello`.
     Said { session: String, message: FromWrapper },
-    /// A wrapper speaks otherwise than this console: it takes no verdict from here, and its calls are not shown.
+    /// A wrapper speaks another version of our protocol: it takes no verdict from here, and its calls are not shown.
     Incompatible { name: String, protocol: u32, version: String },
     /// A wrapper is gone. For one that was [`ClientEvent::Incompatible`], `session` is its name.
     Gone { session: String },
-    /// Something the operator must be told, with its hint.
+    /// A problem that the operator must see, with its hint.
     Trouble(String),
 }
 
@@ -37,7 +37,7 @@ pub struct Me {
     pub pid: u32,
 }
 
-/// Called from several threads; must not wait for the console.
+/// Called from several threads; must not block.
 pub(super) type Callback = dyn Fn(ClientEvent) + Send + Sync;
 
 /// Every wrapper of this user. Dropping it ends all connections; nothing is reported after that.
@@ -78,8 +78,8 @@ impl Clients {
         Ok(Self { tell, watcher: Some(watcher), ended })
     }
 
-    /// Says something to the wrapper of a session. That it arrived is known from the wrapper's answer alone; a wrapper
-    /// that is gone is reported as [`ClientEvent::Trouble`].
+    /// Sends a message to the wrapper of a session. Only the wrapper's answer shows that it arrived; a wrapper that is
+    /// gone is reported as [`ClientEvent::Trouble`].
     ///
     /// # Errors
     /// The message cannot be written as JSON, or the watcher has ended.

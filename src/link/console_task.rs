@@ -1,5 +1,5 @@
-//! The task that owns a wrapper's consoles: accepts them, reads them, keeps their queues. The only lines it
-//! writes of its own are refusals.
+//! The task that owns a wrapper's consoles: accepts them, reads them, keeps their queues. The only messages that it
+//! makes itself are refusals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,12 +21,11 @@ use crate::gate::data::event::ConsoleId;
 
 /// A person opens one console or two; more are a mistake or an attack.
 const MOST_CONSOLES: usize = 64;
-/// How long a new connection may take to greet. A console greets at once; a connection that does not must not use up a place.
+/// How long a new connection may take to send its `Hello`: others than consoles must not use up places.
 const GREETING: Duration = Duration::from_secs(2);
 /// How long to wait when the system has no descriptor left for a new connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// What the handle asks of the task.
 pub(super) enum Order {
     /// A line for a console; with [`Then::Tell`], [`FromConsoles::Shown`] comes once it is written.
     Put(ConsoleId, Line, Then),
@@ -39,21 +38,21 @@ enum Incoming {
     Line(Vec<u8>),
     End,
     TooLong,
-    /// No greeting came in time.
+    /// No `Hello` came in time.
     Nothing,
 }
 
 enum Attachment {
-    /// Has not greeted yet.
+    /// Its `Hello` has not come yet.
     NotGreeted,
     Attached,
-    /// Greeted in another protocol: it is sent the reason, and nothing else.
+    /// Its `Hello` has another protocol: it is sent the reason, and nothing else.
     OtherProtocol(String),
 }
 
 struct Console {
     attachment: Attachment,
-    /// As the kernel says.
+    /// As the kernel gives it.
     pid: Option<u32>,
     outbox: Outbox,
     writer: JoinHandle<()>,
@@ -86,11 +85,11 @@ impl ConsoleTask {
 
     /// Runs until the handle drops it.
     pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
-        // Bounded: what a flooding console sends waits in its own socket.
+        // Bounded, so that what a flooding console sends waits in its own socket.
         let (tell, mut heard) = mpsc::channel(16);
         loop {
             tokio::select! {
-                // In this order: the task learns who must not attach before it accepts anybody.
+                // In this order: the task learns which processes must not attach before it accepts any.
                 biased;
                 order = orders.recv() => match order {
                     Some(order) => self.obey(order),
@@ -116,7 +115,7 @@ impl ConsoleTask {
         }
     }
 
-    /// Consoles that connected before the server was named are checked again.
+    /// Consoles that connected before the server's process was known are checked again.
     fn forbid(&mut self, server: u32) {
         self.server = Some(server);
         let known = self.consoles.iter().filter_map(|(id, console)| Some((*id, console.pid?)));
@@ -143,7 +142,7 @@ impl ConsoleTask {
         let (read, write) = stream.into_split();
         let written = self.written.clone();
         let (outbox, writer) = Outbox::open(write, move || {
-            // The task has ended when no one receives this.
+            // This fails only once the task has ended.
             let _ = written.send(id);
         });
         let reader = tokio::spawn(listen(read, id, tell.clone()));
@@ -265,7 +264,7 @@ impl ConsoleTask {
     }
 
     fn say(&self, what: FromConsoles) {
-        // No one listens once the pump is on its way out.
+        // No one receives this once the loop is ending.
         let _ = self.on.send(what);
     }
 }

@@ -1,12 +1,12 @@
-//! What a wrapper hands on: each tells those that are started underneath it what it may use, and one of them finds it by its own
-//! ancestors, whatever its environment says (capability lattice, section 4.3). Joins no scopes itself.
+//! How a wrapper passes on its scope: each serves a record of what it may use, and a wrapper started underneath finds
+//! it through its own ancestors, whatever its environment says (capability lattice, section 4.3). Joins no scopes.
 //!
-//! A wrapper serves the record over a socket in the runtime folder, and the kernel names the process that listens: another process
-//! of the same user can remove that socket or put its own in the place, and then nothing may be used. To be told more, a server
-//! would have to trace the wrapper (which the system refuses: see `interpose/secrecy`), keep the listening socket of an ended
-//! process whose number a wrapper gets later, or leave the tree of processes. A process whose parents have all ended has left it,
-//! but where the system lets orphans fall to the wrapper (Linux, see `interpose/adopted`); and what is started by another
-//! service of the system was never in it.
+//! The record is served over a socket in the runtime folder, and the kernel names the process that listens: another
+//! process of the same user can remove that socket or put its own in the place, and then nothing may be used. To get a
+//! wider scope, a server would have to trace the wrapper (which the system refuses: see `interpose/secrecy`), keep the
+//! listening socket of an ended process whose number a wrapper gets later, or leave the tree of processes. A process
+//! leaves it when all its parents have ended, except on Linux, where the wrapper becomes the parent of orphans (see
+//! `interpose/adopted`); and what another service of the system starts was never in it.
 
 use std::fs;
 use std::io;
@@ -25,15 +25,15 @@ use super::folder;
 use super::peer::{self, Kin};
 use crate::policy::scope::Scope;
 
-/// How far up ancestors are followed; deeper families are made to be lost in.
+/// How far up ancestors are followed; deeper trees are only made to hide in.
 const DEPTH: usize = 64;
-/// How often they are followed anew when one of them ends meanwhile.
+/// How often they are followed again when one of them ends meanwhile.
 const ATTEMPTS: usize = 8;
 /// The longest record that is read.
 const LONGEST: u64 = 64 << 20;
-/// How long whoever asks, or is asked, may take.
+/// How long either side of a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long nothing is accepted after the system gave no connection.
+/// How long to wait after the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What one wrapper may use, and who it is.
@@ -64,8 +64,8 @@ impl Record {
         self.above.iter().cloned().chain([own]).collect()
     }
 
-    /// This record underneath an outer one: a server writes what it likes for its own number, so that a record only narrows
-    /// what those above it leave.
+    /// This record underneath an outer one. A server can serve any record for its own process, so a record can only
+    /// narrow what those above it leave.
     fn under(self, outer: Self) -> Self {
         let mut above = outer.chain();
         for one in self.above {
@@ -83,7 +83,7 @@ impl Record {
         })
     }
 
-    /// Reads the record of a process that started then; `None` for one that is none, or another's.
+    /// Reads the record of the process with this number and start time; `None` if it is invalid, or another process's.
     fn read(value: &Value, pid: u32, started: &str) -> Option<Self> {
         let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
         let is_theirs = value.get("version")? == 1 && value.get("pid")? == pid && value.get("started")? == started;
@@ -98,10 +98,9 @@ impl Record {
     }
 }
 
-/// Tells this process's record to those that will be started underneath it; inside a runtime.
+/// Serves this process's record to wrappers that will be started underneath it. Call it within a runtime.
 ///
-/// # Errors
-/// The folder is not safe, or there is no socket to be had: whatever is started underneath then gets nothing.
+/// # Errors The folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
 pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     folder::prepare(run)?;
     sweep(run);
@@ -117,7 +116,7 @@ pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     Ok(Handed { place, task })
 }
 
-/// Tells a record to all of this user who ask, one after the other.
+/// Sends a record to every process of this user that connects, one after the other.
 async fn tell(listener: UnixListener, record: String) {
     loop {
         let Ok((mut stream, _)) = listener.accept().await else {
@@ -125,7 +124,7 @@ async fn tell(listener: UnixListener, record: String) {
             continue;
         };
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == folder::me()) {
-            // Whoever does not read it gets nothing.
+            // A process that does not read it gets nothing.
             let _ = timeout(PATIENCE, stream.write_all(record.as_bytes())).await;
         }
     }
@@ -134,13 +133,12 @@ async fn tell(listener: UnixListener, record: String) {
 /// The runtime folder below what `--home` names, or that of the user.
 pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 
-/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none.
+/// The record of all wrappers above this process together, in the name of the nearest; `None` if there are none.
 ///
-/// # Errors
-/// Why it is not known, where there is one: then nothing may be used.
+/// # Errors Why the record is unknown although there is a wrapper above: then nothing may be used.
 pub async fn handed_down(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     let us = std::process::id();
-    // An ancestor may end while they are followed; whoever it leaves behind has another parent then.
+    // An ancestor may end while they are followed; its children then have another parent.
     for _ in 0..ATTEMPTS {
         if let Some(found) = follow(us, run_of).await {
             return found;
@@ -158,7 +156,7 @@ async fn follow(us: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, Str
             return Some(Ok(nearest));
         }
         let Some(kin) = peer::kin(at) else {
-            // Still the parent, so it lives: another user's, which this system does not show.
+            // It is still the parent, so it lives: another user's process, which this system does not show.
             return (peer::kin(below)?.parent == at).then_some(Ok(nearest));
         };
         match record_of(at, &kin, run_of).await {
@@ -194,7 +192,7 @@ async fn record_of(pid: u32, kin: &Kin, run_of: RunOf<'_>) -> Result<Option<Reco
         },
         None => "its folder is not known".to_owned(),
     };
-    // What else has a socket of this name tells nothing that counts.
+    // A program other than a wrapper may have such a socket, but it has no say.
     if !wraps(&words, peer::name(pid).as_deref() == Some(NAME)) {
         return Ok(None);
     }
@@ -204,14 +202,15 @@ async fn record_of(pid: u32, kin: &Kin, run_of: RunOf<'_>) -> Result<Option<Reco
     ))
 }
 
-/// What the process of a wrapper is called, whatever its file is called.
+/// The process name of a wrapper, whatever the name of its file.
 const NAME: &str = "mcp-approve";
 
-/// Gives this process the name by which a wrapper underneath knows it, where the system lets it (Linux): another process cannot
-/// change that. Before its memory is kept private, or the system refuses.
+/// Gives this process the name by which a wrapper underneath recognises it, on Linux: another process cannot change
+/// that name. Call it before memory is kept private, or the system refuses.
 pub fn take_name() {
     if cfg!(target_os = "linux") {
-        // Without it only a wrapper whose file has another name and whose socket was removed is taken for another program.
+        // If this fails, only a wrapper whose file is renamed and whose socket was removed is taken for another
+        // program.
         let _ = fs::write("/proc/self/comm", NAME);
     }
 }
@@ -229,7 +228,7 @@ fn wraps(words: &[String], is_named: bool) -> bool {
         ["--home", _, rest @ ..] => rest,
         rest => rest,
     };
-    // Every other command has its name there.
+    // Every other command would have its name here.
     let is_other = behind_home.first().is_some_and(|word| !word.starts_with('-') && *word != "wrap");
     (is_named || own || is_ours(program)) && given.len() < words.len() && !is_other
 }
@@ -252,7 +251,7 @@ fn place(run: &Path, pid: u32) -> PathBuf {
     run.join(format!("{pid}.scope"))
 }
 
-/// Asks a process for its record. What another one says in its place is nothing.
+/// Asks a process for its record. An answer from any other process does not count.
 async fn ask(place: &Path, pid: u32) -> io::Result<String> {
     let stream = UnixStream::connect(place).await?;
     let peer = stream.peer_cred()?;
@@ -270,7 +269,7 @@ fn sweep(run: &Path) {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.split_once(".scope")?.0.parse().ok());
         if pid.is_some_and(|pid: u32| peer::kin(pid).is_none()) {
-            // Where it stays no one listens.
+            // If it stays, no process listens there.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -279,7 +278,7 @@ fn sweep(run: &Path) {
 impl Drop for Handed {
     fn drop(&mut self) {
         self.task.abort();
-        // Where it stays no one listens.
+        // If it stays, no process listens there.
         let _ = fs::remove_file(&self.place);
     }
 }
@@ -317,7 +316,7 @@ mod tests {
         assert_eq!(fs::metadata(place(&run, us)).unwrap().permissions().mode() & 0o777, 0o600);
         let other = peer::Kin { started: "another time".into(), ..peer::kin(us).unwrap() };
         assert_eq!(record_of(us, &other, &run_of).await, Ok(None), "a test is no wrapper");
-        // Ours is not the process that this socket would be of.
+        // This socket's name is not of our process.
         let parent = peer::kin(us).unwrap().parent;
         fs::rename(place(&run, us), place(&run, parent)).unwrap();
         let error = ask(&place(&run, parent), parent).await.unwrap_err();
@@ -332,7 +331,7 @@ mod tests {
         let run = tempfile::tempdir().unwrap();
         let run = run.path().join("run");
         let _handed = hand_on(&run, &record()).unwrap();
-        // A server below us, and one below it, which says its number.
+        // A server below us, and one below that, which prints its process id.
         let mut server = Command::new("sh");
         server.args(["-c", "sh -c 'echo $$; read -r end'; :"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = server.spawn().unwrap();
@@ -348,7 +347,7 @@ mod tests {
         let listener = UnixListener::bind(place(&run, server.id())).unwrap();
         std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(told.as_bytes())));
         assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))), "it is not the process of that number");
-        // Nor would it widen anything if it were.
+        // Even if it were read, it would widen nothing.
         let found = spoofed.under(record());
         assert_eq!((found.scope.clone(), found.above.clone()), (record().scope, record().chain()));
         assert_eq!(found.clone().under(record()), found, "an honest one names those above it already");
@@ -373,7 +372,7 @@ mod tests {
             assert_eq!(wraps(&words(line), false), is_wrapper, "{line}");
         }
         assert!(!wraps(&[], true));
-        // Under another name it is known by what its process is called.
+        // With another file name, it is recognised by its process name.
         let renamed = words("/opt/held --name files -- server");
         assert!(wraps(&renamed, true) && !wraps(&renamed, false));
         assert!(!wraps(&words("/opt/held console"), true));

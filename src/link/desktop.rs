@@ -1,8 +1,8 @@
-//! A notice on the desktop, shown by the desktop's own program: from a console that is not looked at, or from a wrapper while
-//! none is open. Owns neither when nor the words.
+//! A notice on the desktop, shown by the desktop's own program: from a console that the operator does not look at, or
+//! from a wrapper while no console is open. Others choose the moment and the words.
 //!
-//! Not by the `notify-rust` crate: with its D-Bus it is 724 KiB of program, more than the whole terminal. Every desktop has
-//! a small program for this; it runs beside us, is never waited for, and gets its words as one argument.
+//! Not by the `notify-rust` crate: with its D-Bus it is 724 KiB of program, more than the whole terminal. Every desktop
+//! has a small program for this; it runs beside us, we never wait for it, and it gets its words as one argument.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,13 +13,13 @@ use std::time::Duration;
 const FOLDERS: [&str; 3] = ["/usr/bin", "/bin", "/run/current-system/sw/bin"];
 /// Milliseconds between two notices.
 const PAUSE: i64 = 15_000;
-/// A program that hangs is ended after so many looks …
+/// A program that hangs is ended after this many checks …
 const LOOKS: u32 = 50;
 /// … this far apart.
 const LOOK: Duration = Duration::from_millis(100);
 /// Where a program finds the desktop's session.
 const BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
-/// Reads its words as an argument, so that nothing in them is script.
+/// The script takes the words as an argument, so that nothing in them is run.
 const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with title \"mcp-approve\"\nend run";
 
 /// A program that shows notices.
@@ -56,7 +56,7 @@ impl Program {
                 command.args(["--app-name=mcp-approve", "--expire-time=10000", "--", "mcp-approve"]);
                 // The body of such a notice is markup.
                 command.arg(words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
-                // Hosts take variables away from their servers: the bus of a session has a fixed place, too.
+                // Hosts remove variables from their servers' environment, but a session's bus also has a fixed place.
                 if std::env::var_os(BUS).is_none() {
                     command.env(BUS, format!("unix:path=/run/user/{}/bus", rustix::process::getuid().as_raw()));
                 }
@@ -95,7 +95,7 @@ impl Desktop {
         Self { program: Program::in_folder(folder), last: None }
     }
 
-    /// Shows a notice, unless one was shown a moment ago. Returns at once, whatever the program does.
+    /// Shows a notice, unless one was shown within [`PAUSE`]. Returns at once, whatever the program does.
     pub fn show(&mut self, words: &str, now: i64) {
         let Some(program) = &self.program else { return };
         if self.last.is_some_and(|last| (last..last + PAUSE).contains(&now)) {
@@ -111,7 +111,7 @@ impl Desktop {
     }
 }
 
-/// Waits for the program's end, and ends it when it takes too long: it leaves nothing behind.
+/// Waits for the program's end, and ends it if it takes too long, so that no process stays behind.
 fn see_off(mut child: Child) {
     for _ in 0..LOOKS {
         match child.try_wait() {
@@ -123,8 +123,8 @@ fn see_off(mut child: Child) {
     let _ = child.wait();
 }
 
-/// Writes a program for a test. Another process writes it: were it this one, a child of another test would have it open for
-/// a moment, and no system runs a file that is open for writing.
+/// Writes a program for a test, through another process: if this one wrote it, a child of another test could have the
+/// file open for a moment, and no system runs a file that is open for writing.
 #[cfg(test)]
 pub fn write_program(path: &Path, text: &str) {
     let mut shell = Command::new("sh");

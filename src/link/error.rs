@@ -1,9 +1,9 @@
-//! What can go wrong between wrapper and console before a word is said, each with its hint.
+//! What can go wrong before wrapper and console exchange messages, each with its hint.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no meeting place, or no talk over it.
+/// Why there is no runtime folder, or no connection through it.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The folder, or one above it, cannot be made or read.
@@ -21,7 +21,7 @@ pub enum LinkError {
     /// Others may look into the folder, or replace one above it.
     #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {hint} {path:?}")]
     Loose { path: PathBuf, mode: u32, hint: &'static str },
-    /// The system takes no socket path of this length.
+    /// The socket path is too long for the system.
     #[error(
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
     )]
@@ -38,7 +38,7 @@ pub enum LinkError {
     /// A thread or the socket's watcher could not be started.
     #[error("the consoles' watcher cannot run: {0}; end other programs and try again")]
     Watcher(io::Error),
-    /// A message could not be written down.
+    /// A message could not be serialised.
     #[error("a message could not be written as JSON: {0}; this is a defect, please report it")]
     Unsayable(#[from] serde_json::Error),
     /// The watcher has ended.

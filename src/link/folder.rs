@@ -24,7 +24,7 @@ const SOCKET_PATH: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
 /// The owner a user namespace shows for a user it does not know.
 const UNMAPPED: u32 = 65534;
 
-/// Makes the runtime folder where it is missing, and refuses one that others could meddle with.
+/// Makes the runtime folder where it is missing, and refuses one that others could change.
 ///
 /// # Errors
 /// The folder or one above it belongs to someone else or is open to others, or it is a link or no folder.
@@ -43,13 +43,13 @@ pub fn prepare(run: &Path) -> Result<(), LinkError> {
     check_above(&run)
 }
 
-/// The parent folder must be ours as well: a link there leads somewhere else, however well that place is protected.
+/// The parent folder must not be a link: that leads to another place, however well that place is protected.
 fn check_parent(run: &Path) -> Result<(), LinkError> {
     match run.parent().map(|parent| (parent, fs::symlink_metadata(parent))) {
         Some((parent, Ok(found))) if found.file_type().is_symlink() => {
             Err(LinkError::Linked { path: parent.to_owned() })
         }
-        // Missing yet, or told when it is made.
+        // It is missing, or making it will report the problem.
         _ => Ok(()),
     }
 }
@@ -71,7 +71,7 @@ fn check_itself(run: &Path) -> Result<(), LinkError> {
     }
 }
 
-/// Whoever may rename a folder above could put another in our folder's place.
+/// A user who may rename a folder above could put another in our folder's place.
 fn check_above(run: &Path) -> Result<(), LinkError> {
     let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let real = run.canonicalize().map_err(unusable)?;
@@ -81,8 +81,8 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
         if owner != me() && owner != 0 && owner != UNMAPPED {
             return Err(LinkError::Foreign { path, owner });
         }
-        // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are the rule
-        // where every user has a group of their own.
+        // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are common
+        // where every user has a private group.
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
             return Err(LinkError::Loose { path, mode, hint: "o-w" });
         }
@@ -95,14 +95,14 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
 pub struct NameClaim {
     name: String,
     socket: PathBuf,
-    /// Where the socket is made ready before it takes its place.
+    /// Where the socket is prepared before it is moved into place.
     draft: PathBuf,
     /// Open for the lock on it.
     _lock: OwnedFd,
 }
 
 impl NameClaim {
-    /// Takes `wanted`, else `wanted#2`, `wanted#3`, …, whichever no living wrapper holds.
+    /// Takes `wanted`, or the first of `wanted#2`, `wanted#3`, … that no living wrapper holds.
     ///
     /// # Errors
     /// The folder is not safe ([`prepare`]), the socket's path would be too long, or something else is in a
@@ -144,7 +144,7 @@ impl NameClaim {
 }
 
 /// Puts a listening socket in its place, readable for no other process from its first moment; `draft` is where it is
-/// made ready.
+/// prepared.
 ///
 /// # Errors
 /// As [`NameClaim::bind`], or the path is too long.
@@ -221,8 +221,8 @@ fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
     }
 }
 
-/// The part of a file name that represents a server's name: the name itself where it is plain, else a plain rest of
-/// it with a digest, so that two names never share a file.
+/// The part of a file name that represents a server's name: the name itself if it is plain, otherwise its plain
+/// characters with a digest, so that two names never share a file.
 fn stem(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !name.is_empty() && name.len() <= PLAIN_STEM && !name.starts_with('.') && name.chars().all(plain) {

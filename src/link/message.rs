@@ -1,4 +1,4 @@
-//! What wrapper and console say to each other: one JSON object per line over a local socket. Pure data.
+//! The messages between wrapper and console: one JSON object per line over a local socket. Pure data.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub use crate::gate::data::report::{
 };
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
-/// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
+/// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.
 pub const PROTOCOL: u32 = 3;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
@@ -24,7 +24,7 @@ pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
 /// they came; the server's words on the card are cut, and the rest is small.
 pub const LONGEST_FROM_WRAPPER: usize = 6 * 16 * 1024 * 1024 + 4 * 1024 * 1024;
 
-/// As much of a first line as every version has: enough to say why two do not talk.
+/// The part of a first line that every version has: enough to say why the versions do not match.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Greeting {
     pub say: String,
@@ -49,7 +49,7 @@ impl Greeting {
     }
 }
 
-/// As much of a console's line as its refusal needs.
+/// The part of a console's line that a refusal needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Subject {
     #[serde(default)]
@@ -64,7 +64,7 @@ pub enum FromWrapper {
     Hello { protocol: u32, version: String, wrapper: Wrapper },
     /// A call waits, or its card changed (an edit).
     Held { call: Box<Snapshot> },
-    /// A call waits no longer.
+    /// A call no longer waits.
     Settled(Settled),
     /// Something passed.
     Activity(Activity),
@@ -74,7 +74,7 @@ pub enum FromWrapper {
     Tools { tools: Vec<KnownTool> },
     /// The answer to [`FromConsole::Peek`]: what waits, oldest first.
     Waiting { calls: Vec<WaitingCall> },
-    /// A decision or edit of this console came to nothing.
+    /// A decision or edit of this console had no effect.
     Refused { ticket: String, why: String },
 }
 
@@ -90,7 +90,7 @@ pub struct Wrapper {
     /// Milliseconds since 1970, UTC.
     pub started: i64,
     pub assurance: Assurance,
-    /// Loud: it lets everything pass and only records.
+    /// Whether it lets everything pass and only records, which the console must show clearly.
     pub observe: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct Wrapper {
 pub enum FromConsole {
     /// First of all.
     Hello { protocol: u32, version: String, operator: String, pid: u32 },
-    /// Instead of `Hello`: what waits? Whoever asks attaches to nothing, and learns nothing else.
+    /// Instead of `Hello`: asks what waits. The asker is not attached, and learns nothing else.
     Peek { protocol: u32 },
     /// The operator decided on exactly these bytes.
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
@@ -110,7 +110,7 @@ pub enum FromConsole {
     Grant { ticket: String, digest: Digest, terms: GrantTerms },
     /// The operator says what the tool of exactly these bytes is, as its card offered it.
     Pin { ticket: String, digest: Digest, word: ToolWord },
-    /// These bytes are on screen: what they would touch is looked at again, and the card comes back where that changed.
+    /// These bytes are on screen: what they would touch is looked at again, and the card comes back if that changed.
     Look { ticket: String, digest: Digest },
     /// The operator needs more time for exactly these bytes.
     Extend { ticket: String, digest: Digest },

@@ -1,8 +1,8 @@
 //! What is still to be written to one console: bounded, so that a console that does not read costs little.
 //!
-//! Much may wait for a console that does read, and a flood of held calls must not keep the operator out. So a newcomer is
-//! shown them one at a time (the writer tells when one is written), and a console is let go only when much waits and
-//! nothing moves, or when far too much waits.
+//! Much may wait for a console that does read, and a flood of held calls must not keep the operator out. So a new
+//! console is sent them one at a time (the writer reports when one is written), and a console is disconnected only when
+//! much waits and nothing moves, or when far too much waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,11 +16,10 @@ use tokio::time::Instant;
 
 /// Beyond this many waiting bytes, activity is left out: a console can do without.
 const ACTIVITY: usize = 1024 * 1024;
-/// Beyond this many waiting bytes, a console that has not read for a while is let go.
+/// Beyond this many waiting bytes, a console that has not read for [`STALL`] is disconnected.
 const MUCH: usize = 64 * 1024 * 1024;
-/// That while.
 const STALL: Duration = Duration::from_secs(2);
-/// Beyond this many waiting bytes, any console is let go.
+/// Beyond this many waiting bytes, any console is disconnected.
 const MOST: usize = 512 * 1024 * 1024;
 
 /// One line, shared by all consoles it goes to.
@@ -60,7 +59,7 @@ pub(super) struct Outbox {
     gauge: Arc<Gauge>,
 }
 
-/// What the writer tells of its progress.
+/// The writer's progress.
 struct Gauge {
     start: Instant,
     waiting: AtomicUsize,
@@ -69,7 +68,7 @@ struct Gauge {
 }
 
 impl Outbox {
-    /// Starts the writer, which calls `written` after every line that is to be told of.
+    /// Starts the writer, which calls `written` after every line with [`Then::Tell`].
     pub(super) fn open(stream: OwnedWriteHalf, written: impl Fn() + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, queue) = mpsc::unbounded_channel();
         let gauge = Gauge { start: Instant::now(), waiting: AtomicUsize::new(0), moved: AtomicU64::new(0) };
@@ -87,7 +86,7 @@ impl Outbox {
             return Put::LeaveOut;
         }
         if waiting == 0 {
-            // Nothing was to be read until now.
+            // There was nothing to read until now.
             self.gauge.move_now();
         }
         if with > MOST || (with > MUCH && self.gauge.is_stalled()) {

@@ -1,5 +1,5 @@
-//! Asks every wrapper of this user what waits there, without becoming a console: nothing is recorded of it, and
-//! it does not count as attached. No tokio.
+//! Asks every wrapper of this user what waits there, without becoming a console: the request is not recorded, and the
+//! asker does not count as attached. No tokio.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,7 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 pub struct Peeked {
     /// The oldest first.
     pub calls: Vec<WaitingCall>,
-    /// Wrappers that did not answer, by their sockets: what waits there is not known.
+    /// Wrappers that did not answer, by their sockets: what waits there is unknown.
     pub silent: Vec<PathBuf>,
 }
 
@@ -46,7 +46,7 @@ pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
                 Some(calls) => peeked.calls.extend(calls),
                 None => peeked.silent.push(path),
             },
-            // No one listens: a dead wrapper's.
+            // No process listens: this is a dead wrapper's socket.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
             Err(_) => peeked.silent.push(path),
         }

@@ -1,5 +1,5 @@
-//! Who is at the other end of a socket: their user, and whether they descend from the wrapped server (or, orphaned,
-//! from the wrapper, to which a server's orphans fall: see `interpose/adopted`). Refuses no connection itself.
+//! Who is at the other end of a socket: their user, and whether they descend from the wrapped server (or from the
+//! wrapper, which becomes the parent of a server's orphans: see `interpose/adopted`). Refuses no connection itself.
 
 use std::process::Command;
 
@@ -8,9 +8,9 @@ use tokio::net::UnixStream;
 use super::folder;
 use super::server::Rejection;
 
-/// How far up a family is followed; deeper ones are made to be lost in.
+/// How far up parents are followed; deeper trees are only made to hide in.
 const DEPTH: usize = 64;
-/// How often a family is followed anew when it changes meanwhile.
+/// How often they are followed again when one of them ends meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// Checks a newcomer. `server` is the wrapped server's process, once there is one.
@@ -35,12 +35,12 @@ pub(super) fn check_family(pid: u32, server: u32) -> Result<(), Rejection> {
         // The wrapper's own console (`--inline`).
         return Ok(());
     }
-    // An ancestor may end while the family is followed; whoever it leaves behind has another parent then.
+    // An ancestor may end while parents are followed; its children then have another parent.
     let found = (0..ATTEMPTS).map(|_| descent(pid, server, us)).find(|found| !matches!(found, Descent::Broken));
     match found {
         Some(Descent::Elsewhere) => Ok(()),
         Some(Descent::FromServer) => Err(Rejection::FromServer { pid }),
-        // Whoever died between connecting and being looked at has handed the connection on.
+        // A process that died between connecting and this check may have passed the connection on.
         Some(Descent::Lost) => Err(Rejection::Unknown(format!("process {pid} is gone"))),
         Some(Descent::Broken) | None => Err(Rejection::Unknown(format!("the parents of process {pid} come and go"))),
     }
@@ -56,7 +56,7 @@ enum Descent {
 }
 
 /// Follows parents from `pid` up. A server's process group has the server's own id as its number; its orphans are
-/// children of the wrapper (`us`), which starts nothing else that would attach.
+/// children of the wrapper (`us`), whose other children never attach.
 fn descent(pid: u32, server: u32, us: u32) -> Descent {
     let (mut at, mut below) = (pid, None);
     for _ in 0..DEPTH {
@@ -66,7 +66,7 @@ fn descent(pid: u32, server: u32, us: u32) -> Descent {
         let Some(kin) = kin(at) else {
             return match below {
                 None => Descent::Lost,
-                // Still the parent, so it lives: another user's, which this system does not show (hidepid).
+                // It is still the parent, so it lives: another user's, which this system does not show (hidepid).
                 Some(child) if parent(child) == Some(at) => Descent::Elsewhere,
                 Some(_) => Descent::Broken,
             };
@@ -87,11 +87,11 @@ fn parent(pid: u32) -> Option<u32> {
     kin(pid).map(|kin| kin.parent)
 }
 
-/// A process's place in its family.
+/// A process's parent, group and start time.
 pub(super) struct Kin {
     pub(super) parent: u32,
     pub(super) group: u32,
-    /// When it started, as its system says it: tells it from another of the same number.
+    /// When it started, in the system's own form: tells it from a later process with the same number.
     pub(super) started: String,
 }
 
@@ -108,13 +108,13 @@ pub(super) fn command(pid: u32) -> Vec<String> {
     }
 }
 
-/// What a process is called, where the system says that; only the process itself can change it.
+/// A process's name, if the system gives it; only the process itself can change it.
 pub(super) fn name(pid: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// The place of a process; `None` where it cannot be looked at.
+/// The parent, group and start time of a process; `None` if it cannot be read.
 pub(super) fn kin(pid: u32) -> Option<Kin> {
     if cfg!(target_os = "linux") {
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;

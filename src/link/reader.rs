@@ -1,4 +1,4 @@
-//! One thread per wrapper: reads what it says, line by line, and tells the console. Writes nothing.
+//! One thread per wrapper: reads its lines and passes them to the console. Writes nothing.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
@@ -15,11 +15,11 @@ pub(super) enum Admission {
     Refuse,
 }
 
-/// Listens until the wrapper ends or stops making sense.
+/// Reads until the wrapper ends or sends something invalid.
 pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<Task>, on: &Callback) {
     let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream), Ending::Closed);
     let parting = talk(&mut lines, &key, tell, on);
-    // The watcher has ended when no one takes this.
+    // This fails only once the watcher has ended.
     let _ = tell.send(Task::Lost { key, parting });
 }
 
@@ -64,7 +64,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
                      denied at their deadline"
                         .to_owned(),
                 ));
-                // It would say the same again, and again.
+                // On a new connection it would send the same again.
                 break Parting::AtTheDoor;
             }
             break Parting::Later;
@@ -85,7 +85,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
     parting
 }
 
-/// Stays with a wrapper that is not understood, so that the console can say when it is gone.
+/// Keeps the connection to an incompatible wrapper, so that the console can say when it is gone.
 fn endure(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
     let name = greeting.wrapper.server;
     on(ClientEvent::Incompatible { name: name.clone(), protocol: greeting.protocol, version: greeting.version });

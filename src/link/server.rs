@@ -1,7 +1,8 @@
-//! The wrapper's side of the link: consoles come, speak, and are spoken to. Decides nothing about calls.
+//! The wrapper's side of the link: accepts consoles, receives their messages and sends ours. Decides on no call.
 //!
-//! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread. Nothing here
-//! waits for a console: one that does not read loses activity first, and is let go when too much piles up.
+//! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread.
+//! Nothing here waits for a console: one that does not read gets no activity first, and is closed when too much piles
+//! up.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -20,30 +21,30 @@ use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
 use super::outbox::{Line, Then, Weight};
 use crate::gate::data::event::ConsoleId;
 
-/// What the consoles bring.
+/// What consoles do.
 #[derive(Debug)]
 pub enum FromConsoles {
-    /// A console of our version is here and has a say; it has seen nothing yet.
+    /// A console of our version is attached and may decide; it was shown nothing yet.
     Attached {
         console: ConsoleId,
         /// The operator's name as the console gives it: foreign text.
         operator: String,
-        /// As the kernel says, else as the console says.
+        /// As the kernel gives it, or else as the console says.
         pid: u32,
     },
-    /// Somebody who is no console asks what waits.
+    /// A program that is not a console asks what waits.
     Peeked { console: ConsoleId },
     /// An attached console spoke. Never a second `Hello`.
     Said { console: ConsoleId, message: FromConsole },
-    /// What [`Server::show`] said last to this console is written.
+    /// The last message of [`Server::show`] to this console is written.
     Shown { console: ConsoleId },
     /// An attached console is gone.
     Detached { console: ConsoleId },
-    /// Somebody was turned away, or has no say.
+    /// A connection was rejected, or may not decide.
     Rejected { why: Rejection },
 }
 
-/// Why somebody has no say.
+/// Why a connection may not decide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("ALARM: a process of user {uid} tried to attach as a console")]
@@ -66,7 +67,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Whether the operator must be told loudly: somebody who is no operator tried to decide.
+    /// Whether to alarm the operator: a process that is not the operator's tried to decide.
     pub fn is_alarm(&self) -> bool {
         match self {
             Self::ForeignUser { .. } | Self::FromServer { .. } | Self::Unknown(_) => true,
@@ -82,7 +83,7 @@ pub struct Server {
     attached: Arc<AtomicUsize>,
     task: JoinHandle<()>,
     socket: PathBuf,
-    /// Device and inode of our own socket: another's in its place is not ours to remove.
+    /// Device and inode of our own socket: another socket in its place is not removed.
     inode: Option<(u64, u64)>,
 }
 
@@ -115,12 +116,12 @@ impl Server {
         Ok(Self { orders, attached, task: tokio::spawn(task.run(taken)), socket, inode })
     }
 
-    /// Says something to one console. A console that is gone hears nothing.
+    /// Sends a message to one console, unless it is gone.
     pub fn send(&self, console: ConsoleId, message: &FromWrapper) {
         self.tell(std::iter::once(console), message);
     }
 
-    /// Says the same to several consoles. Those that are gone hear nothing.
+    /// Sends the same message to several consoles, except those that are gone.
     pub fn tell(&self, consoles: impl ExactSizeIterator<Item = ConsoleId>, message: &FromWrapper) {
         if consoles.len() > 0
             && let Some(line) = said(message)
@@ -129,21 +130,21 @@ impl Server {
         }
     }
 
-    /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the console has been written to: for whatever is
-    /// large or much, so that only one of it waits at a time.
+    /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the message is written: for large or many messages,
+    /// so that only one waits at a time.
     pub fn show(&self, console: ConsoleId, message: &FromWrapper) {
         if let Some(line) = said(message) {
             self.order(Order::Put(console, line, Then::Tell));
         }
     }
 
-    /// How many consoles have a say now.
+    /// How many consoles may decide now.
     pub fn attached(&self) -> usize {
         self.attached.load(Ordering::Relaxed)
     }
 
-    /// Tells the link which process is the wrapped server: nothing that descends from it may attach, and what has is
-    /// let go. Said right after [`Server::start`], it is known before anybody is let in.
+    /// Tells the link which process is the wrapped server: nothing that descends from it may attach, and any that has
+    /// is disconnected. Call it right after [`Server::start`]: then it is known before any console is accepted.
     pub fn forbid(&self, server: u32) {
         self.order(Order::Forbid(server));
     }
@@ -159,7 +160,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
         if self.inode.is_some() && inode(&self.socket) == self.inode {
-            // What is left is found to be stale by the next of this name.
+            // If it stays, the next wrapper of this name finds it stale.
             let _ = fs::remove_file(&self.socket);
         }
     }
@@ -169,7 +170,7 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// A message as one line; `None` where it cannot be written as JSON, which is a defect of ours.
+/// A message as one line; `None` if it cannot be serialised, which is a defect of ours.
 pub(super) fn said(message: &FromWrapper) -> Option<Line> {
     line(message).inspect_err(|error| tracing::error!(%error, "a message did not reach the consoles")).ok()
 }

@@ -1,4 +1,4 @@
-//! The console's thread that looks into the folder, opens connections and writes to them. Reads no connection.
+//! The console's thread that scans the folder, opens connections and writes to them. Reads from none.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,9 +15,9 @@ use super::client::{Callback, ClientEvent};
 use super::folder;
 use super::reader::{self, Admission};
 
-/// How often the folder is looked at: a read of a small directory.
+/// How often the folder is scanned: it is a small directory.
 const SCAN: Duration = Duration::from_millis(200);
-/// How long a wrapper that hung up before its greeting is left alone.
+/// How long a wrapper that hung up before its `Hello` is left alone.
 const SHUNNED: Duration = Duration::from_secs(5);
 /// How long a verdict may take to be written: a stopped wrapper must not stop the others' verdicts.
 const WRITE: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ pub(super) enum Task {
         session: String,
         line: Vec<u8>,
     },
-    /// A reader has heard a greeting and asks whether its session may be connected.
+    /// A reader has received a `Hello` and asks whether its session may be connected.
     Met {
         key: Key,
         session: String,
@@ -49,12 +49,12 @@ pub(super) enum Task {
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parting {
-    /// Before a greeting: it will not be better at once.
+    /// Before a `Hello`: trying again at once would not help.
     AtTheDoor,
     Later,
 }
 
-/// One socket as it was found: a new one in the same place is another.
+/// One socket as it was found; a new one at the same path has another key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     path: PathBuf,
@@ -72,7 +72,7 @@ enum State {
         stream: UnixStream,
         session: Option<String>,
     },
-    /// Not to be tried before this time; `None` for as long as it stays the same.
+    /// Not tried again before this time; `None`: not while the socket stays the same.
     Shun(Option<Instant>),
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Watcher {
     on: Arc<Callback>,
     tell: mpsc::Sender<Task>,
     sockets: HashMap<PathBuf, KnownSocket>,
-    /// The last complaint about the folder, so that it is made once.
+    /// The last reported problem with the folder, so that it is reported once.
     complained: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl Watcher {
             match tasks.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Task::Send { session, line }) => self.send(&session, &line),
                 Ok(Task::Met { key, session, answer }) => {
-                    // A reader that has ended meanwhile needs no answer.
+                    // If the reader has ended meanwhile, it needs no answer.
                     let _ = answer.send(self.meet(&key, session));
                 }
                 Ok(Task::Mute { key }) => self.mute(&key),
@@ -137,7 +137,7 @@ impl Watcher {
                 seen.push(path);
             }
         }
-        // A connection outlives its name; its reader says when it ends.
+        // A connection outlives its socket's file; its reader says when it ends.
         self.sockets.retain(|path, found| matches!(found.state, State::Open { .. }) || seen.contains(path));
     }
 
@@ -163,7 +163,7 @@ impl Watcher {
         }
         match UnixStream::connect(path) {
             Ok(stream) => self.open(key, stream),
-            // No one listens: a dead wrapper's, or one that is just starting.
+            // No process listens: the socket is a dead wrapper's, or one is just starting.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
             Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
         }
@@ -173,7 +173,7 @@ impl Watcher {
         let path = key.path.clone();
         match self.start(&key, &stream) {
             Ok(()) => {
-                // A new wrapper has the name; the old one's connection is of no use.
+                // A new wrapper has the name; the old connection is useless.
                 if let Some(before) = self.set(key, State::Open { stream, session: None }) {
                     before.hang_up();
                 }
@@ -202,7 +202,7 @@ impl Watcher {
         self.sockets.insert(key.path.clone(), KnownSocket { key, state })
     }
 
-    /// A session belongs to the first that names it: another that claims it could only confuse the operator.
+    /// A session belongs to the first connection that names it: another that claims it could only confuse the operator.
     fn meet(&mut self, key: &Key, session: String) -> Admission {
         let taken = self.sockets.values().any(|found| found.is_session(&session));
         match self.sockets.get_mut(&key.path) {
@@ -241,7 +241,7 @@ impl Watcher {
         });
         let why = match sent {
             Some(Ok(())) => return,
-            // Half a line may be on its way, so the connection is ended with it.
+            // Half a line may have been written, so the connection is closed.
             Some(Err(error)) => {
                 format!("the wrapper accepts no data ({error}); the connection was closed")
             }
@@ -259,7 +259,7 @@ impl KnownSocket {
         }
     }
 
-    /// Ends the connection; its reader finds out.
+    /// Ends the connection; its reader notices that.
     fn hang_up(&self) {
         if let State::Open { stream, .. } = &self.state {
             let _ = stream.shutdown(std::net::Shutdown::Both);
