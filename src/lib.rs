@@ -15,12 +15,12 @@
 //!    quit); while the host's pipe lives, every call not withdrawn is answered.
 //! 5. One decision record per call, and the outcome agrees with it.
 //!
-//! Absences, said aloud: the gate has no clock, no async, no file, no terminal. The screen has no bytes and no way to
-//! reach the server. The policy has no human. The audit has no update and no delete.
+//! What is left out on purpose: the gate has no clock, no async, no file, no terminal. The screen has no bytes and no
+//! way to reach the server. The policy has no human. The audit has no update and no delete.
 //!
 //! # Layers
 //!
-//! Arrows point down; whoever needs an arrow up needs an event or an effect. `tests/tidy.rs` holds the code to this.
+//! A layer uses only those below it; what must go up goes as an event or an effect. `tests/tidy.rs` checks this.
 //!
 //! ```text
 //!   cli        one file per command; all wording of --help
@@ -29,8 +29,8 @@
 //!   home       the operator's own files: places, config, policy layers and their acceptance, changes of rules
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
 //!   pins       what is remembered of servers and tools between sessions
-//!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
-//!   audit      facts, in order, for good: record, chain, redact (pure); store (the one door to SQLite)
+//!   gate       the core: step(now, Event) -> Vec<Effect>               (pure)
+//!   audit      the log, facts kept for good: record, chain, redact (pure); store (the one door to SQLite)
 //!   policy     call + behavior -> ruling                               (pure)
 //!   behavior   what a call is: identity, evidence, hazards             (pure)
 //!   capability what a server can do: schemas, signatures, scope        (pure)
@@ -48,7 +48,7 @@
 //! 3. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
 //! 4. [`gate::call::judge`] has it judged: [`gate::call::judged`] checks the arguments, joins the evidence
 //!    ([`behavior::conclude`]) and asks the policy ([`policy::decide`]).
-//! 5. [`gate::call::look`] has [`interpose::facts`] read what the call would touch; [`gate::call::consult`] hears the
+//! 5. [`gate::call::look`] has [`interpose::facts`] read what the call would touch; [`gate::call::consult`] asks the
 //!    registered approvers. Then it is judged again.
 //! 6. [`gate::call::ask`] shows it: [`interpose::consoles`] sends the card, [`console::view::card`] draws it, and the
 //!    operator's verdict comes back.
@@ -57,8 +57,8 @@
 //!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! What holds up an approved call is beside these, `turn`; how a host waits for long, `input_required` and `tasks`; and what ends a
-//! call early: `withdraw` for one call; `ending` and `wake` for all.
+//! Beside these: `turn` makes an approved call wait for others; `input_required` and `tasks` let a host wait for long;
+//! `withdraw` ends one call early, `ending` and `wake` all calls.
 
 pub mod audit;
 pub mod behavior;

@@ -1,4 +1,4 @@
-//! The heart: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
+//! The core: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
 //!
 //! `data` is what goes in and comes out, `call` follows one call in the order it lives, `server` is what is known of
 //! the server and what it answers. The rest concerns all calls at once: rules, grants, the two ends of the pipe, time.
