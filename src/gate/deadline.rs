@@ -6,7 +6,7 @@
 /// Seconds in microseconds.
 const SECOND: u64 = 1_000_000;
 
-/// When a held call with a progress token first tells its host that it is alive, and how often then.
+/// When the first heartbeat of a held call with a progress token is sent, and how often after that.
 pub const FIRST_HEARTBEAT: u64 = 4 * SECOND / 5;
 pub const HEARTBEAT: u64 = 5 * SECOND;
 

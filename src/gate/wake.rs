@@ -104,7 +104,7 @@ impl Gate {
         }
     }
 
-    /// Tells the host of each held call that it is alive, where the host wants to hear that.
+    /// Sends heartbeats for held calls to hosts that want them.
     fn beat(&mut self) {
         let is_watched = self.consoles.attached > 0;
         let form = self.elicited.open().map(|open| open.form.number);

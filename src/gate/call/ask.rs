@@ -150,7 +150,7 @@ impl Gate {
         self.comes_to_nothing(word, said, &why);
     }
 
-    /// Records that a verdict counted for nothing, and tells its console.
+    /// Records that a verdict had no effect, and tells its console.
     pub(in crate::gate) fn comes_to_nothing(&mut self, word: &OperatorWord, said: &str, why: &str) {
         let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
         entry.ticket = Some(word.ticket.as_str().into());

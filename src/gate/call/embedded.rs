@@ -110,7 +110,7 @@ impl Gate {
         }
     }
 
-    /// Does not pass an answer on: recorded, and whoever waits for it gets an error instead.
+    /// Withholds an answer: it is recorded, and the host that waits for it gets an error instead.
     pub(in crate::gate) fn withhold(&mut self, id: &Id, why: &str, line: &Line) -> Option<Line> {
         let none = self.drop_odd(why, line);
         self.answer_withheld(id, why);

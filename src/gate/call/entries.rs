@@ -70,7 +70,7 @@ impl Gate {
         entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
         entry.detail.reserve(JUDGED);
         entry.detail.add_text("reason", &verdict.reason);
-        // Whoever filters decisions, or exports them, wants to know what each was about.
+        // The arguments, too, so that filtered or exported decisions show what each was about.
         entry.arguments = Some(held.call.arguments());
         if held.asked != AskRecord::Recorded
             && let Some(judged) = judged

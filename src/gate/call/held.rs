@@ -274,7 +274,7 @@ impl Verdict {
     }
 }
 
-/// One way of waiting: taken from the table only by whoever handles exactly this one.
+/// One way of waiting: only the code that handles this one takes its calls from the table.
 pub trait Waits: Sized {
     /// The stage as this type, if it is of this type.
     fn of(stage: &Stage) -> Option<&Self>;

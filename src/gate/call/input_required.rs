@@ -144,7 +144,8 @@ impl Gate {
         self.record(entry.with("what", what));
     }
 
-    /// Answers whoever waits for a held call: by its task, under the open request, or once its host comes back.
+    /// Answers the host or server that waits for a held call: by its task, under the open request, or once its host
+    /// comes back.
     pub(in crate::gate) fn answer(&mut self, held: &Held, reply: Line) {
         let Some(reply) = self.answer_by_task(held, reply) else { return };
         match (&held.round_trips.away, held.call.origin()) {

@@ -71,7 +71,7 @@ pub struct Judged {
     pub awaits_look: bool,
     /// The approver that decided, where one did.
     pub by_approver: Option<String>,
-    /// Where it asks: the rules for this tool that did not decide, the nearest first.
+    /// If the ruling asks: the rules for this tool that did not decide, the nearest first.
     pub near: Vec<Near>,
 }
 
@@ -295,7 +295,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     Ruled { ruling, awaits_look, by_approver, near, wanted }
 }
 
-/// Where a ruling asks: the rules for this tool that did not decide, the nearest first.
+/// If a ruling asks: the rules for this tool that did not decide, the nearest first.
 pub(super) fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruling: &Ruling) -> Vec<Near> {
     match ruling.decision {
         Decision::Ask => explain::nearest(policy, question, roots, NEAR),

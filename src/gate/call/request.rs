@@ -86,8 +86,8 @@ impl Gate {
         }
     }
 
-    /// The server cancels something. Where that is a held request of its own, the request is withdrawn, and the host never
-    /// hears of either.
+    /// The server cancels something. If that is a held request of its own, the request is withdrawn, and the host gets
+    /// neither.
     #[must_use = "the cancellation of anything else passes"]
     pub(in crate::gate) fn cancels_held(&mut self, id: &Id) -> bool {
         let number = self.calls.by_origin(Origin::Server, id);

@@ -11,8 +11,8 @@ use crate::wire::id::Id;
 const CALLS: usize = 20_000;
 const BYTES: usize = 256 << 20;
 
-/// All held calls, by number, by request id and by the record each waits for. Whoever acts on a call takes it out, and
-/// puts it back with what it waits for next.
+/// All held calls, by number, by request id and by the record each waits for. To act on a call, take it out, and put it
+/// back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Boxed, so that moving a row within the list is cheap.

@@ -60,7 +60,7 @@ impl Gate {
         self.cancel_task(task, replies::cancelled_running_task(call));
     }
 
-    /// Answers whoever waits for a call that the server has, by a request or by a task.
+    /// Answers the host that waits, by a request or by a task, for a call that the server has received.
     pub(in crate::gate) fn answer_flight(&mut self, flight: &Flight, reply: Line) {
         match &flight.task {
             Some(task) => self.end_task(task, reply),

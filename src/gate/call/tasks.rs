@@ -1,6 +1,6 @@
-//! A call waits as a task: its host gets an id at once and asks for the result later (2025-11-25, or the extension of 2026-07-28).
-//! Requests about such a task end here; once the server has made a task of its own of the call, they go there under its own
-//! id. Owns no verdict.
+//! A call waits as a task: its host gets an id at once and asks for the result later (2025-11-25, or the extension of
+//! 2026-07-28). Requests about such a task end here; once the server has made its own task of the call, they go there
+//! under the server's id. Owns no verdict.
 //!
 //! What reaches the server of a call is its first request, byte for byte, as for any other. A request about the server's task is
 //! the host's own with one string replaced: it is sorted and judged again as it is then, it can only be about the task that the

@@ -40,7 +40,7 @@ pub struct Operator {
     pub console: ConsoleId,
 }
 
-/// Who says something about exactly these bytes of which call.
+/// Which operator's word it is, and about exactly which bytes of which call.
 #[derive(Clone, Debug)]
 pub struct OperatorWord {
     pub ticket: String,
@@ -93,9 +93,9 @@ pub enum Event {
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
-    /// A console attached; so many are attached now.
+    /// A console attached; `attached` is how many there are now.
     Attached { who: Arc<str>, attached: usize },
-    /// A console went away; so many are attached now.
+    /// A console went away; `attached` is how many are left.
     Detached { who: Arc<str>, attached: usize },
     /// Someone who may not decide tried to connect.
     Intruded { what: String },
@@ -105,6 +105,6 @@ pub enum Event {
     Deaf { how: String },
     /// One end is gone. For the server: how it ended.
     Closed { side: Side, how: String },
-    /// The wrapper was told to stop (a signal).
+    /// A signal told the wrapper to stop.
     Shutdown { why: String },
 }

@@ -48,7 +48,7 @@ pub struct Facts {
     pub kind: FileKind,
     /// Bytes, of a file.
     pub size: Option<u64>,
-    /// Of the content; `None` where it was not read to its end.
+    /// The digest of the content; `None` if it was not read to its end.
     pub digest: Option<Digest>,
     /// Inode and time of change: compared where there is no digest.
     pub stamp: Option<String>,

@@ -14,7 +14,7 @@ pub struct Approver {
     pub server: Vec<Glob>,
     /// Globs over the tool's name; empty means any.
     pub tool: Vec<ToolGlob>,
-    /// What its `allow` is worth.
+    /// Whether its `allow` counts.
     pub may: May,
 }
 

@@ -70,7 +70,7 @@ pub struct Pins {
     pub tools: HashMap<String, Pin>,
     /// By the skeleton of their names: names that look alike have the same.
     pub others: HashMap<String, Vec<Other>>,
-    /// Where a tool that is not among these comes from.
+    /// The origin of a tool that is not among these.
     pub origin: Origin,
     pub arrival: Arrival,
 }
@@ -109,10 +109,10 @@ pub struct Sighting {
     pub news: News,
 }
 
-/// What about a definition is to be kept.
+/// What to keep of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// It is new or changed; who trusts it is for a review.
+    /// It is new or changed; a review decides whether it is trusted.
     Seen,
     /// It says the same as this definition, and is trusted in its place while that one still is.
     Replaces(Digest),
@@ -124,7 +124,7 @@ impl Pins {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
 
-    /// Notes a definition; returns its state, and what of it is to be kept.
+    /// Notes a definition; returns its state, and what to keep of it.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, Option<News>) {
         let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {

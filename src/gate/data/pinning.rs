@@ -44,7 +44,7 @@ impl ToolWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pinning {
     pub tool: String,
-    /// Of the definition.
+    /// The digest of the definition.
     pub definition: Digest,
     /// What the definition was concluded to be when this was said.
     pub is: Identity,

@@ -143,7 +143,7 @@ pub struct KnownTool {
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
-    /// Of the canonical definition.
+    /// The digest of the canonical definition.
     pub digest: Digest,
     pub pin: PinState,
 }

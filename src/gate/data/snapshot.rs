@@ -14,7 +14,7 @@ use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::wire::digest::Digest;
 
-/// What is said of the same call that waits already, behind its ticket.
+/// The words after the ticket of an identical call that still waits.
 pub const STILL_WAITS: &str = " is the same call and still waits: each that is approved runs";
 
 /// One held call. Times are milliseconds since 1970, UTC.
@@ -72,7 +72,7 @@ pub struct Snapshot {
     pub readings: Vec<Reading>,
     /// JSON Pointers of the keys that the tool's schema does not declare.
     pub undeclared: Vec<String>,
-    /// Of the bytes that will be forwarded.
+    /// The digest of the bytes that will be forwarded.
     pub digest: Digest,
     /// Length of the whole line, line end aside.
     pub bytes: u64,

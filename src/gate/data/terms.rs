@@ -31,7 +31,7 @@ pub enum Covers {
 pub enum Lasts {
     Session,
     Minutes(u32),
-    /// So many calls after this one.
+    /// This many calls after this one.
     Calls(u32),
 }
 
@@ -56,7 +56,7 @@ pub struct GrantCard {
     /// `grant:1`: what records and rulings name as the rule; no rule of a file can be called so.
     pub id: String,
     pub tool: String,
-    /// Of the definition that it was given for.
+    /// The digest of the definition that it was given for.
     pub definition: Digest,
     pub terms: GrantTerms,
     /// Who gave it, with which call.

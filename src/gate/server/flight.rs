@@ -80,7 +80,7 @@ pub enum Wanted {
 #[derive(Debug)]
 struct Continuation {
     repeated: Digest,
-    /// Of the tool, as it was approved.
+    /// The digest of the tool's definition that was approved.
     definition: Option<Digest>,
     state: Option<String>,
     inputs: Vec<String>,

@@ -52,7 +52,7 @@ struct Received {
 /// The page that is being read.
 struct Open {
     id: Id,
-    /// What it answers; `None` for a late answer to a question of our own.
+    /// What it answers; `None` for a late answer to our own question.
     listing: Option<Listing>,
     rest: VecDeque<Box<RawValue>>,
     next_cursor: Option<String>,

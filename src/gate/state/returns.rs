@@ -37,7 +37,7 @@ pub struct Return {
 /// What the host gets when it comes back.
 #[derive(Debug)]
 pub enum Owed {
-    /// It waits on for the held call of this number.
+    /// The host waits on for the held call of this number.
     Wait(u64),
     /// The call has ended in the meantime.
     Answer(Line),

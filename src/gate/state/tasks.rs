@@ -59,7 +59,7 @@ pub enum Progress {
     Held(u64),
     /// The server has the call, under the request of this id.
     Runs(Id),
-    /// The server has made a task of its own of it, under this id.
+    /// The server has made its own task of the call, under this id.
     Theirs(String),
     /// It is over; this is the answer that its request would have had.
     Over(Line, Status),

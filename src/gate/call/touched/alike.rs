@@ -1,4 +1,4 @@
-//! How many lines two texts differ in, where that can be told at a bounded cost. Knows no files.
+//! How many lines differ between two texts, if that can be found at a bounded cost. Knows no files.
 
 use similar::{ChangeTag, TextDiff};
 
