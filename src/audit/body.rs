@@ -55,7 +55,7 @@ impl BodyWriter {
         text(out, r#","ticket":"#, entry.ticket.as_deref());
         self.subject.push(out, |kept| kept.is_of(entry), |out| Subject::write(entry, redactor, out));
         if Ruled::NONE.is_of(entry) {
-            // So for every outcome. What is kept stays that of the last ruled call, which the next one often repeats.
+            // Every outcome has these nulls. `ruled` keeps what the last call had, which the next one often repeats.
             out.push_str(r#","ruling":null,"verdict":null,"by":null,"rule":null"#);
         } else {
             self.ruled.push(out, |kept| kept.is_of(entry), |out| Some(Ruled::write(entry, out)));

@@ -10,7 +10,7 @@ use crate::wire::digest::{Digest, Hasher};
 /// The link before the first record.
 pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genesis");
 
-/// The random name of a journal, or of whoever else writes to the log.
+/// The random name of a journal, or of another writer of the log.
 pub type Writer = [u8; 16];
 
 /// Which chain a link belongs to: the byte that leads what is hashed.

@@ -1,9 +1,9 @@
-//! The index beside a log: which records a search need not read. It can be removed and is made anew; nothing shown comes
-//! from it, because every record it names is read and compared again.
+//! The index beside a log: which records a search need not read. If it is removed, it is made again; nothing that is
+//! shown comes from it, because every record it names is read and compared.
 //!
-//! Records are taken in segments of 4,096, the oldest first, by whoever reads the log; never by a wrapper. The newest
-//! ones, which fill no segment yet, are left to a scan. A record of which the columns cannot say everything is *odd*: it
-//! is always named.
+//! Readers of the log add records in segments of 4,096, the oldest first; wrappers never do. The newest ones, which
+//! fill no segment yet, are left to a scan. A record of which the columns cannot say everything is *odd*: it is always
+//! named.
 
 mod pieces;
 mod segment;
@@ -40,7 +40,7 @@ pub struct Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Further,
-    /// What is left fills no segment.
+    /// The records that are left fill no segment.
     Level,
 }
 

@@ -214,8 +214,7 @@ impl Open {
         Ok((Self { state, lock, path, identity }, done))
     }
 
-    /// Whether the log is still the file of its name. A log that was removed takes no more records: no one would find
-    /// them.
+    /// Whether the path still names this log. A removed log takes no more records: no one would find them.
     fn is_in_place(&self) -> bool {
         self.identity.is_some()
             && place::identity(&self.path) == self.identity

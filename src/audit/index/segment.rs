@@ -40,7 +40,7 @@ pub(super) struct Filling {
 }
 
 impl Filling {
-    /// Takes a record, whose number must be `first` and so many as were taken before.
+    /// Takes a record, whose number must be `first` plus the number of those taken before.
     pub(super) fn take(
         &mut self,
         first: u64,

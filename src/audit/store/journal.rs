@@ -65,7 +65,7 @@ pub struct Journal {
     durable: bool,
 }
 
-/// A file that is to be a journal, under SQLite's exclusive lock.
+/// A file that will become a journal, under SQLite's exclusive lock.
 pub(super) struct Claimed {
     db: Connection,
     path: PathBuf,

@@ -53,7 +53,7 @@ pub enum Damage {
     /// Someone changed it.
     #[error("entries of a wrapper that ended were changed before they reached the log")]
     Changed,
-    /// A part of it is missing. A loss of power does that before a sync, and so can whoever may write the file.
+    /// A part of it is missing. A loss of power before a sync does that, and so can anyone who may write the file.
     #[error(
         "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
     )]

@@ -57,8 +57,9 @@ pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
 
 pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
-    // A fold touches about as many pages; what does not fit is written early. The cache is given in pages: SQLite would
-    // convert bytes by the old page size. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
+    // A fold touches about as many pages as the cache holds; what does not fit is written early. The cache is given in
+    // pages: SQLite would convert bytes by the old page size. fullfsync is for macOS, whose fsync leaves the data in
+    // the drive's cache.
     db.execute_batch(&format!(
         "PRAGMA page_size={PAGE}; PRAGMA cache_size=16; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
          PRAGMA wal_autocheckpoint=0"
