@@ -1,4 +1,4 @@
-//! What the log reader is asked and what it finds: plain data between the screens and whoever reads the disk.
+//! What the log reader is asked and what it finds: plain data between the screens and the thread that reads the disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ pub enum Task {
     Count,
     /// Checks the whole chain.
     Verify,
-    /// Reads the policy anew.
+    /// Reads the policy again.
     Rules,
-    /// Reads what is remembered of tools anew.
+    /// Reads the pins again.
     Pins,
     /// How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
@@ -138,7 +138,7 @@ pub enum Progress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     pub seq: u64,
-    /// Milliseconds since 1970, UTC; `None` where the record tells no time.
+    /// Milliseconds since 1970, UTC; `None` if the record has no time.
     pub time: Option<i64>,
     pub kind: Option<Kind>,
     /// The kind's word, also of one that this program does not know.
@@ -180,7 +180,7 @@ struct Detail {
     banner: Option<String>,
     review: Option<String>,
     name: Option<String>,
-    /// Of a definition, from the gate.
+    /// The state of a definition, from the gate.
     definition: Option<String>,
     edited_from: Option<String>,
     /// A host's own word, or a definition's number.
@@ -291,11 +291,11 @@ pub struct Explained {
     pub ruling: Ruling,
     /// The rules for its tool that did not decide, the nearest first.
     pub near: Vec<Near>,
-    /// Whether the record tells all of the arguments: it holds no secrets and no long texts.
+    /// Whether the record has all of the arguments: secrets and long texts are not in the log.
     pub certain: Certain,
 }
 
-/// Whether what a record shows is all that decides.
+/// Whether a conclusion from a record is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certain {
     Yes,

@@ -70,7 +70,7 @@ struct LogReader {
     tasks: Receiver<Task>,
     reader: Option<Reader>,
     index: Option<Index>,
-    /// Of the index.
+    /// Filling the index.
     filling: Work,
     searching: Option<Searching>,
     turn: Turn,
@@ -87,7 +87,7 @@ struct LogReader {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Idle,
-    /// So many slices since the last report.
+    /// How many slices were done since the last report.
     Busy(u64),
 }
 

@@ -207,7 +207,7 @@ fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
     }
 }
 
-/// What the call was found to be, as its card tells it.
+/// What the call was found to be, according to its card.
 fn behavior_of(snapshot: &Snapshot) -> Behavior {
     let unexplained = |(pointer, why): (String, String)| Unexplained { pointer, why };
     Behavior {

@@ -101,7 +101,7 @@ pub struct Passed {
     pub server: String,
     pub session: String,
     pub activity: Activity,
-    /// Where this console has it from.
+    /// Where this console got it.
     pub source: Origin,
 }
 
@@ -179,7 +179,7 @@ pub enum Overlay {
     Search {
         text: String,
         before: String,
-        /// Where that came from.
+        /// Where the search before came from.
         sought: Sought,
     },
     /// Choosing a command.
@@ -198,7 +198,7 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// What is being written, where something is.
+    /// The text that is being written, if any.
     pub(super) fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Word { text, .. }

@@ -30,7 +30,7 @@ pub struct Sources {
     pub now: fn() -> i64,
 }
 
-/// What a terminal multiplexer means for whoever decides in it.
+/// What a terminal multiplexer means for an operator who decides in it.
 pub const OPEN_TO_OTHERS: &str =
     "any program of yours can type into it, and so approve; a terminal window of its own is safer";
 

@@ -107,7 +107,7 @@ pub fn empty(model: &Model) -> Vec<Row> {
     page!(model, empty(model))
 }
 
-/// Where the list and the sheet of the selected line stand.
+/// Where the list and the sheet of the selected line are.
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;
     let has_sheets = !matches!(model.screen, Screen::Queue | Screen::Detail | Screen::Activity);

@@ -112,7 +112,7 @@ fn score(name: &str, text: &str) -> Option<i32> {
         score += 1 + if begins { 6 } else { 0 } + if follows { 4 } else { 0 };
         last = Some(at);
     }
-    // Of two that fit alike, the shorter one was meant.
+    // If two fit equally well, the shorter one goes first.
     Some(score * 8 - i32::try_from(name.len().min(100)).unwrap_or(0))
 }
 

@@ -21,7 +21,7 @@ pub struct PinBook {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PinnedTool {
     pub server: String,
-    /// Of the server's command line, 64 hex characters.
+    /// The digest of the server's command line, 64 hex characters.
     pub fingerprint: String,
     pub known: KnownTool,
     /// `documents:read`, as a role would name it.
@@ -57,7 +57,7 @@ pub struct PinnedProgram {
 /// A definition as it was on show, so that what changed since is not settled with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shown {
-    /// Of the server's command line, 64 hex characters.
+    /// The digest of the server's command line, 64 hex characters.
     pub fingerprint: String,
     pub tool: String,
     pub latest: Digest,

@@ -45,7 +45,7 @@ pub enum Notice {
     Desktop,
 }
 
-/// Whether the console hears the mouse.
+/// Whether the console gets mouse events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pointer {
     #[default]

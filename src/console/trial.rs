@@ -180,8 +180,8 @@ impl TrialRunner {
         Ok(ending.is_continue().then_some((calls, reached)))
     }
 
-    /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted first.
-    /// `wanted` tells whose calls are wanted, by server and tool; `tool` finds them sooner.
+    /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted
+    /// first. `wanted` says whose calls are wanted, by server and tool; with `tool` they are found sooner.
     fn each_slice(
         &mut self,
         trial: &Trial,

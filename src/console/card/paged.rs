@@ -40,7 +40,7 @@ pub struct Paged {
     undeclared: Vec<String>,
 }
 
-/// Rows between two marks: at most so many are laid out in vain.
+/// Rows between two marks: at most this many are laid out in vain.
 const BETWEEN_MARKS: usize = 128;
 
 impl Paged {

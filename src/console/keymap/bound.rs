@@ -12,7 +12,7 @@ pub struct Keys {
 struct Own {
     action: Action,
     keys: Vec<Key>,
-    /// As they are written.
+    /// The keys as they are written.
     shown: String,
 }
 

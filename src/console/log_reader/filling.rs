@@ -1,4 +1,4 @@
-//! Fills the index beside the log when no one asks anything, and keeps the counts in it for the next console.
+//! Fills the index beside the log while there is no other task, and keeps the counts in it for the next console.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -26,7 +26,7 @@ impl Armed {
         &self.key
     }
 
-    /// Of the bytes that were shown.
+    /// The digest of the bytes that were shown.
     pub fn digest(&self) -> Digest {
         self.digest
     }

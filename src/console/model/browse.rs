@@ -157,7 +157,7 @@ pub struct ToolLine {
     pub version: Option<u64>,
     /// How its definition compares with the trusted one; `None` where it is not remembered.
     pub pin: Option<PinState>,
-    /// Of the canonical definition.
+    /// The digest of the canonical definition.
     pub definition: Option<String>,
     pub source: ToolSource,
     pub calls: u64,

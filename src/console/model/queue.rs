@@ -202,7 +202,7 @@ impl Model {
         Some(Group { lead: members.next()?, rest: members.collect() })
     }
 
-    /// The rows of the queue: as they were last laid out, or laid out again if calls came or went since.
+    /// The rows of the queue: as they were last laid out, or laid out again if the calls have changed since.
     pub fn rows(&self) -> Cow<'_, Rows> {
         let laid = &self.laid;
         let filter = &self.browse.queue;

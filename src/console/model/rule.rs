@@ -52,7 +52,7 @@ pub struct GrantOffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presses {
     Once,
-    /// A warning speaks against it, which should be read again.
+    /// It has a warning, which should be read again.
     Twice,
 }
 
@@ -74,9 +74,9 @@ pub enum Offer {
 /// approves it.
 #[derive(Clone, Debug)]
 pub struct RuleMaker {
-    /// Of the call it was opened for: foreign text.
+    /// The ticket of the call that it was opened for: foreign text.
     pub ticket: String,
-    /// That call, where it waits; one of the log is over.
+    /// That call, if it waits; `None` for a call from the log.
     pub armed: Option<Armed>,
     pub offers: Vec<Offer>,
     pub at: usize,

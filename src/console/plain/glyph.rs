@@ -26,7 +26,7 @@ pub(super) const CLOSE: char = '⟩';
 /// A space at the edge of a text.
 pub(super) const SPACE: char = '␠';
 
-/// Tells what `c` does. The space is not judged here: it depends on where it is.
+/// What `c` does. Not for spaces: these depend on where they are.
 pub(super) fn glyph(c: char) -> Glyph {
     if c.is_ascii() {
         return match u32::from(c) {

@@ -32,7 +32,7 @@ impl Keyboard {
 
     /// Lets the thread read the next event.
     pub(super) fn go_on(&self) {
-        // The thread has ended with the terminal; the loop hears of that by itself.
+        // This fails only if the thread has ended with the terminal, which the loop learns in another way.
         let _ = self.permission.try_send(());
     }
 

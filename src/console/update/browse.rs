@@ -59,7 +59,7 @@ fn to_an_end(model: &mut Model, action: Action) -> bool {
     true
 }
 
-/// Forgets the window of the log and has it read anew from one end.
+/// Clears the window of the log, and has it read again from one end.
 fn begin(model: &mut Model, edge: Edge) {
     let window = &mut model.browse.window;
     *window = Window { pages: window.pages, newest: window.newest, wants: Some(edge), ..Window::default() };

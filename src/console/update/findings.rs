@@ -261,7 +261,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
     })
 }
 
-/// Makes the lists of Tools, Rules and Servers anew. The selection stays on its line.
+/// Makes the lists of Tools, Rules and Servers again. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {
     // Until the operator moves, the selection stays on the first line.
     let moved = |list: &ListState| list.at > 0 || list.sheet.is_some();

@@ -98,7 +98,7 @@ pub(super) fn select_row(model: &mut Model, row: usize) -> Option<()> {
     Some(())
 }
 
-/// `[` and `]`: to the first call of another server, where the queue goes by server.
+/// `[` and `]`: to the first call of another server, if the queue is sorted by server.
 pub(super) fn leap_server(model: &mut Model, action: Action) {
     let row = model.lines(&model.rows()).neighbour(action == Action::NextServer);
     if row.and_then(|row| select_row(model, row)).is_none() && model.sort != Sort::Server {
@@ -151,7 +151,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     }
 }
 
-/// The next call after this one that waits, else the one before it.
+/// The next waiting call after this one, otherwise the one before it.
 pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
     neighbour(model, key, Held::waits)
 }
@@ -184,7 +184,7 @@ pub(super) fn back(model: &mut Model) {
         None => {}
     }
     if panel::shows_tour(model) {
-        // It says that Esc hides it.
+        // The tour says that Esc hides it.
         model.settings.tour = Tour::Dismissed;
         return model.todo.push(Command::Look(Task::TourSeen));
     }
@@ -239,7 +239,7 @@ pub(super) fn settle(model: &mut Model) {
     model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
 }
 
-/// Lays the card out anew when the call, its bytes or the width changed.
+/// Lays the card out again if the call, its bytes or the width changed.
 fn lay_card(model: &mut Model) {
     let Some(held) = model.selection() else {
         model.card = None;

@@ -144,7 +144,7 @@ pub(super) fn number(model: &mut Model, key: Key) {
     }
 }
 
-/// `Enter`: goes on reading where not all of it is on screen, asks where something speaks against it, then does it.
+/// `Enter`: scrolls on if not all of it is on screen, asks if there is a warning, then does it.
 pub(super) fn enter(model: &mut Model) {
     if view::maker::rows_below(model) > 0 {
         return choose(model, Action::PageDown);

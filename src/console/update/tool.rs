@@ -25,7 +25,7 @@ pub(super) fn open(model: &mut Model) -> bool {
     true
 }
 
-/// The second `Enter`: what was on show is to be trusted.
+/// The second `Enter`: trusts what was on show.
 pub(super) fn accepted(change: Change) -> Option<Settling> {
     match change {
         Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,

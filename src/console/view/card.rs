@@ -26,7 +26,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
 }
 
-/// The sign of the part that the next key folds or unfolds stands out.
+/// Highlights the sign of the part that the next key folds or unfolds.
 fn point_at(row: &mut Row) {
     let sign =
         |run: &&mut Run| matches!(run.text.as_str(), "▸ " | "▾ ") && matches!(run.tone, Tone::Warn | Tone::Quiet);
