@@ -1,4 +1,5 @@
-//! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. After any error the operator is asked.
+//! Runs approvers: a command gets a call as JSON on stdin, and answers on stdout. After any error the operator is
+//! asked.
 
 use std::process::Stdio;
 use std::time::Instant;

@@ -23,7 +23,7 @@ const STATUS: u64 = 100_000;
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,
-    /// Who is told that a call waits while no console is open.
+    /// Shows notices that a call waits while no console is open.
     pub waiting: notice::Waiting,
     /// The name without `#2`.
     pub name: String,
@@ -197,7 +197,7 @@ impl Consoles {
         let mut current = Vec::new();
         for (console, guest) in &mut self.consoles {
             match guest.unseen.iter().position(|unseen| unseen.ticket == call.ticket) {
-                // It was edited since.
+                // The call was edited since.
                 Some(at) => guest.unseen[at].clone_from(&call),
                 None if guest.unseen.is_empty() => current.push(*console),
                 None => guest.unseen.push_back((*call).clone()),

@@ -14,7 +14,7 @@ pub struct LongLine {
 }
 
 enum State {
-    /// Kept, up to so many bytes.
+    /// Kept, up to `limit` bytes.
     Held { line: Vec<u8>, limit: usize },
     /// Passed on piece by piece, or kept from the host; only its envelope and digest are kept.
     Streamed(Box<Streamed>),

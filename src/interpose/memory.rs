@@ -42,8 +42,8 @@ pub fn unmap_program() {
         }
         const PAGE: usize = 4096;
         let (start, end) = (&raw const __executable_start as usize, &raw const etext as usize);
-        // SAFETY: only whole pages that are mapped from the program's file and never written to: what is read of them next is
-        // the same. A system with larger pages refuses a start that is none of its own.
+        // SAFETY: only whole pages that are mapped from the program's file and never written to: what is read of them
+        // next is the same. A system with larger pages refuses a start that is not on one of its page boundaries.
         unsafe {
             libc::madvise(start as *mut libc::c_void, (end & !(PAGE - 1)).saturating_sub(start), libc::MADV_DONTNEED);
         }

@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What is to be kept.
+/// A job for the thread.
 enum Order {
     Keep(Box<Sighting>),
     Pin(Pinning, ConsoleId),

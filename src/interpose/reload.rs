@@ -11,7 +11,7 @@ use crate::gate::data::event::ConsoleId;
 use crate::home::layers::Layers;
 use crate::wire::digest::Digest;
 
-/// What is to be accepted: the text of this file, if it still has this digest.
+/// What to accept: the text of this file, if it still has this digest.
 #[derive(Debug)]
 pub struct Accept {
     pub file: String,

@@ -152,7 +152,7 @@ impl Folder {
         self.synced(Store::sync);
     }
 
-    /// As [`Self::sync`], but folds go on meanwhile, so that not so much piles up that entries must wait.
+    /// As [`Self::sync`], but folds go on meanwhile: otherwise so much piles up that entries must wait.
     fn sync_behind(&mut self) {
         self.sync_at = None;
         self.synced(Store::sync_behind);
