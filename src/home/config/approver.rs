@@ -1,4 +1,4 @@
-//! `[[approver]]` in `config.toml`: a command that hears of each call before it is decided.
+//! `[[approver]]` in `config.toml`: a command that is asked about each call before it is decided.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
@@ -114,8 +114,8 @@ fn read<'t>(
     Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
 }
 
-/// Where a program is: one with a slash starts at this file, since the host chooses its own folder; one without is in
-/// one of these folders, or nowhere.
+/// The path of a program: one with a slash is relative to the folder of this file, since the host chooses its own
+/// folder; one without must be in one of the folders of `path`.
 fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
     if word.contains('/') {
         return Some(folder.join(word));
