@@ -1,8 +1,8 @@
 //! The wrapper's side of the link: accepts consoles, receives their messages and sends ours. Decides on no call.
 //!
 //! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread.
-//! Nothing here waits for a console: one that does not read gets no activity first, and is closed when too much piles
-//! up.
+//! Nothing here waits for a console: one that does not read first gets no activity, and is disconnected when too much
+//! piles up.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
