@@ -75,7 +75,7 @@ impl Memory {
         self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
     }
 
-    /// Keeps what the operator says of the definition that was shown. To say what a definition is also trusts it.
+    /// Keeps what the operator says of the definition that was shown. Saying what a definition is also trusts it.
     pub fn pin(&mut self, known: &Known, says: PinWord) -> Result<Settled, PinsError> {
         let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
         let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
