@@ -79,7 +79,8 @@ impl Store {
 
     /// Puts those entries of journals into the log that are not in it yet: all, or none. Syncs nothing.
     ///
-    /// # Errors Why none was.
+    /// # Errors
+    /// Why none was.
     pub fn fold(&mut self, parts: &[&Part]) -> Result<(), StoreError> {
         self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;

@@ -52,7 +52,8 @@ impl Accepted {
 
     /// The text that was accepted; `None` where none was.
     ///
-    /// # Errors There is a copy that cannot be read or trusted.
+    /// # Errors
+    /// There is a copy that cannot be read or trusted.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
         text_if_any(&self.copy(policy))
     }
@@ -63,7 +64,8 @@ impl Accepted {
     /// Only the text that was written is accepted, which was made from the text that was read: what another program
     /// writes at the same time is not.
     ///
-    /// # Errors The error of the change itself, or [`NotKept`].
+    /// # Errors
+    /// The error of the change itself, or [`NotKept`].
     pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;

@@ -125,7 +125,8 @@ impl Layers {
 
     /// Pools the files as they are, and this one as if its text with this digest were accepted, to try it.
     ///
-    /// # Errors That text no longer waits to be accepted.
+    /// # Errors
+    /// That text no longer waits to be accepted.
     pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
         let mut found = self.contributions(Keeps::Nothing);

@@ -139,7 +139,8 @@ impl Places {
 
     /// Checks owner and mode of the configuration folder, where there is one.
     ///
-    /// # Errors [`PlaceError`] when another user could change it.
+    /// # Errors
+    /// [`PlaceError`] when another user could change it.
     pub fn check_config(&self) -> Result<(), PlaceError> {
         for dir in self.root.iter().chain([&self.config]) {
             check_folder(dir, fs::metadata(dir))?;

@@ -95,7 +95,8 @@ fn counted(problems: &[Problem]) -> String {
 
 /// Reads the policy; the built-in default where the usual place has no file.
 ///
-/// # Errors [`Broken`] when the file cannot be read or trusted, or is no policy.
+/// # Errors
+/// [`Broken`] when the file cannot be read or trusted, or is no policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
     read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
@@ -103,7 +104,8 @@ pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
 
 /// The text of the policy; `None` where the usual place has no file.
 ///
-/// # Errors The file cannot be read or trusted.
+/// # Errors
+/// The file cannot be read or trusted.
 pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
         // A link to nowhere is a policy that got lost, not one that never was.

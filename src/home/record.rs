@@ -26,7 +26,8 @@ impl RecordError {
 
 /// Writes an entry to the log that `config.toml` names.
 ///
-/// # Errors The log could not take the entry; then what it says must not be done.
+/// # Errors
+/// The log could not take the entry; then what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
     places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;

@@ -19,7 +19,8 @@ impl Adopted {
     /// Makes this process the parent of all orphans among its descendants. Call it after the guardian was forked, which
     /// must not become our child, and before the server is started.
     ///
-    /// # Errors The system's; then only parents and groups show descent.
+    /// # Errors
+    /// The system's; then only parents and groups show descent.
     pub fn start() -> io::Result<Self> {
         let ended = signal(SignalKind::child())?;
         #[cfg(target_os = "linux")]

@@ -34,7 +34,7 @@ enum Order {
     Look,
 }
 
-/// The loop's side. Dropping it waits, within [`PATIENCE`], until everything is kept.
+/// The loop's side. Dropping it waits, within `PATIENCE`, until everything is kept.
 pub struct PinWriter {
     orders: Option<Sender<Order>>,
     ended: Receiver<()>,

@@ -126,7 +126,8 @@ impl AsyncOut {
 
     /// Writes what fits now.
     ///
-    /// # Errors `WouldBlock` when nothing fits; otherwise the system's.
+    /// # Errors
+    /// `WouldBlock` when nothing fits; otherwise the system's.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match &self.0 {
             End::Polled(fd) => fd.get_ref().write(bytes),

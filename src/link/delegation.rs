@@ -100,7 +100,8 @@ impl Record {
 
 /// Serves this process's record to wrappers that will be started underneath it. Call it within a runtime.
 ///
-/// # Errors The folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
+/// # Errors
+/// The folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
 pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     folder::prepare(run)?;
     sweep(run);
@@ -135,7 +136,8 @@ pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 
 /// The record of all wrappers above this process together, in the name of the nearest; `None` if there are none.
 ///
-/// # Errors Why the record is unknown although there is a wrapper above: then nothing may be used.
+/// # Errors
+/// Why the record is unknown although there is a wrapper above: then nothing may be used.
 pub async fn handed_down(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     let us = std::process::id();
     // An ancestor may end while they are followed; its children then have another parent.

@@ -95,7 +95,7 @@ impl Desktop {
         Self { program: Program::in_folder(folder), last: None }
     }
 
-    /// Shows a notice, unless one was shown within [`PAUSE`]. Returns at once, whatever the program does.
+    /// Shows a notice, unless one was shown within `PAUSE`. Returns at once, whatever the program does.
     pub fn show(&mut self, words: &str, now: i64) {
         let Some(program) = &self.program else { return };
         if self.last.is_some_and(|last| (last..last + PAUSE).contains(&now)) {

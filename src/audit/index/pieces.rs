@@ -116,7 +116,8 @@ pub fn needs(text: &str) -> Vec<Need> {
 impl Need {
     /// The blocks among `blocks` where it holds; `mask` reads a bucket.
     ///
-    /// # Errors The error of `mask`.
+    /// # Errors
+    /// The error of `mask`.
     pub fn holds<E>(&self, blocks: Mask, mask: &mut dyn FnMut(usize) -> Result<Mask, E>) -> Result<Mask, E> {
         let mut all = |buckets: &[usize]| {
             let mut left = blocks;

@@ -26,7 +26,7 @@ const KEYS: [(&str, &str); 17] = [
 /// How many characters of a value a card shows.
 const SHOWN: usize = 120;
 
-/// What `_meta` says about the caller: our word and the value, each word once, in the order of [`KEYS`].
+/// What `_meta` says about the caller: our word and the value, each word once, in the order of `KEYS`.
 pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();

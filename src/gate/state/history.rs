@@ -30,7 +30,7 @@ struct Ended {
 /// What became of the same call before it came again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Past {
-    /// The latest first, one line each; at most [`NAMED`] from the history.
+    /// The latest first, one line each; at most `NAMED` from the history.
     pub lines: Vec<String>,
     /// How often it came before.
     pub times: usize,
