@@ -309,7 +309,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         return match field {
             // Many kinds contain another one: a complete word means exactly that kind.
             Field::Kind if known.contains(&value.as_str()) => Ok((field, Value::Word(value))),
-            // A part of a kind is no mistake: it may still be being typed.
+            // A part of a kind is not a mistake: the operator may still be typing.
             Field::Kind if known.iter().all(|kind| !kind.contains(&value)) => {
                 let hint = format!("it is one of {}", known.join(", "));
                 Err(Meaningless::new(format!("no record is of the kind {value}"), hint))

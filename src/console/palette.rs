@@ -69,7 +69,7 @@ fn all(model: &Model) -> Vec<Entry> {
         order,
     };
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
-    // An action that only answers a question, or continues another, is no command.
+    // An action that only answers a question, or continues another, is not a command.
     let goes_on = [Action::Palette, Action::Back, Action::NextHit, Action::PreviousHit];
     let useful = |binding: &&Binding| {
         binding.places.iter().any(|place| SCREENS.contains(place)) && !goes_on.contains(&binding.action)

@@ -95,8 +95,7 @@ fn counted(problems: &[Problem]) -> String {
 
 /// Reads the policy; the built-in default where the usual place has no file.
 ///
-/// # Errors
-/// [`Broken`] when the file cannot be read or trusted, or is no policy.
+/// # Errors [`Broken`] when the file cannot be read or trusted, or is not a policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
     read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })

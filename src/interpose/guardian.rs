@@ -4,7 +4,7 @@
 //! thread, the wrapper forks a process that holds only one end of a pipe. When that pipe ends without a goodbye, the
 //! wrapper is dead, and the group it last named is ended: SIGTERM, a second at most, SIGKILL.
 //!
-//! It is forked twice, so it is no descendant of the wrapper: hosts that end a wrapper with all its children miss it.
+//! It is forked twice, so it does not descend from the wrapper: hosts that end a wrapper with all its children miss it.
 #![allow(unsafe_code)] // fork, and the few calls that are allowed after it.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

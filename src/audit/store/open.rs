@@ -85,7 +85,7 @@ pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>
     })
 }
 
-/// What another program wrote there, whatever its type; a number or null is no part of a record.
+/// What another program wrote there, whatever its type; a number or null is not part of a record.
 fn bytes(value: ValueRef<'_>) -> &[u8] {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,

@@ -45,7 +45,7 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.entry("order", row.ours(", which the host sent before it: approved, it runs after that"));
     }
     if let Some(danger) = &snapshot.danger {
-        // A read that asks is no reason for alarm.
+        // A read that asks is not alarming.
         let (label, tone) = match snapshot.identity.mutability {
             Mutability::Pure => ("caution", Tone::Warn),
             Mutability::Mutates => ("danger", Tone::Danger),

@@ -84,7 +84,7 @@ pub enum Step {
     Tools(Vec<Tool>),
     /// A page is read to its end.
     End { listing: Option<Listing>, next_cursor: Option<String>, whole: Option<Whole> },
-    /// The answer is no page.
+    /// The answer is not a page.
     NoPage(Option<Listing>),
 }
 
