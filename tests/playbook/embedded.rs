@@ -65,6 +65,19 @@ fn without_a_rule_an_answer_passes_and_what_it_asks_is_recorded() {
     assert!(rows.contains("sampling/createMessage") && rows.contains("roots/list"), "{rows}");
 }
 
+/// Every parser decodes these.
+#[test]
+fn requests_under_an_escaped_key_are_recorded_too() {
+    for key in [r"\u0069nputRequests", r"input\u0052equests", r"inputRequest\u0073"] {
+        let mut world = running(&[]);
+        let line = one(SAMPLE).replace("inputRequests", key);
+        assert!(world.server(&line).contains(&Did::ToHost(line.clone())), "{key}");
+        world.close(Side::Server);
+        let rows = world.entries.iter().find_map(|entry| detail(entry, "passed")).expect("the numbers").to_string();
+        assert!(rows.contains("sampling/createMessage"), "{key}: {rows}");
+    }
+}
+
 #[test]
 fn what_an_answer_asks_for_waits_for_the_operator_and_the_retry_continues_the_call_only_then() {
     let mut world = running(&[("ask", "sampling/*")]);

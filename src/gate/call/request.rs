@@ -155,11 +155,14 @@ impl Gate {
     }
 }
 
-/// Whether some bytes could hold requests inside a result: they have this key, in whatever way its first letter is
-/// written. Where a rule is about requests, [`names_a_method`] finds other spellings too.
+/// Whether some bytes could hold requests inside a result: this key, its first letter in either case, any letter of it
+/// escaped. Where a rule is about requests, [`names_a_method`] finds other spellings too.
 pub(in crate::gate) fn embeds(content: &[u8]) -> bool {
     static WORD: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"nputRequests\""));
-    WORD.find(content).is_some()
+    // Honest servers escape no letter, so these are rare; their escapes of signs (`\u003c`) are not.
+    static ESCAPE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\\u00"));
+    let is_letter = |at: usize| matches!(content.get(at + 4), Some(b'4'..=b'7'));
+    WORD.find(content).is_some() || ESCAPE.find_iter(content).any(is_letter)
 }
 
 /// Whether some bytes could hold a key `method` in any case, or one that is escaped.
