@@ -122,7 +122,7 @@ fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) 
         let indent = Row::of(Tone::Ours, " ".repeat(line.len() - text.len()));
         let text = indent.joined(cell(Tone::Ours, text));
         let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), text]);
-        writeln!(out, "{}", look.line(&row))?;
+        look.print(&row, out)?;
     }
     Ok(())
 }

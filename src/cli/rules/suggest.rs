@@ -1,16 +1,14 @@
 //! `rules suggest`: rules that would have saved questions, and the way to accept one.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
 use super::add::{Addition, end, write};
-use super::alter::visible_lines;
 use super::options::SuggestOptions;
 use super::{Site, past};
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::print::local;
-use crate::console::plain::visible;
+use crate::cli::print::{local, visible, visible_lines};
 use crate::home::policy_file;
 use crate::policy::maker::Title;
 use crate::policy::rule::{Decision, Policy};
@@ -81,26 +79,22 @@ fn tell(
     expires: Option<i64>,
     site: &Site<'_>,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> io::Result<()> {
     let of = counted(calls, "past call");
     let questions = counted(found.questions, "question");
     writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
-        writeln!(
+        return writeln!(
             out,
             "Nothing to suggest: a rule helps when similar calls came at least twice, and none was denied.\n\
              To start, wrap servers with --observe for a day: it holds no call, and records what would have been asked."
-        )?;
-        return Ok(());
+        );
     }
     for (number, (one, id)) in (1..).zip(found.rules.iter().zip(ids)) {
         let saves = counted(one.saves.len(), "question");
-        writeln!(
-            out,
-            "\n{number}. {}{}: saves {saves}; no call it covers was denied",
-            one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default(),
-            visible(&one.proposal.scope.says())
-        )?;
+        let tool = one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default();
+        let says = visible(&one.proposal.scope.says());
+        writeln!(out, "\n{number}. {tool}{says}: saves {saves}; no call it covers was denied")?;
         // As --write would write it.
         write!(out, "{}", visible_lines(&text(one, id, expires)))?;
         past::some(&one.saves, 3, out)?;
@@ -108,6 +102,5 @@ fn tell(
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
-    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))?;
-    Ok(())
+    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))
 }
