@@ -118,14 +118,9 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         }
     }
     for (at, known) in tools.into_iter().enumerate() {
-        writeln!(
-            out,
-            "\n[{}/{total}] {} / {}: {}",
-            servers.len() + at + 1,
-            visible(&known.server.name),
-            visible(&known.tool.name),
-            reasons(known).join(", ")
-        )?;
+        let (number, reasons) = (servers.len() + at + 1, reasons(known).join(", "));
+        let (server, tool) = (visible(&known.server.name), visible(&known.tool.name));
+        writeln!(out, "\n[{number}/{total}] {server} / {tool}: {reasons}")?;
         let identity = known.behavior.identity;
         writeln!(out, "    now      {identity} ({}), version {}", identity.hash(), known.pin.version)?;
         if let Some(was) = known.pin.identity.filter(|was| *was != identity) {
