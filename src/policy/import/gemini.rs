@@ -71,9 +71,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
 
 fn of_server(found: &mut Imported, name: &str, server: &Value, is_shown: bool) {
     let of = |what: &str| format!("{name}: {what}");
-    for tool in found.texts(&of("excludeTools"), server.get("excludeTools"), Decision::Deny) {
-        found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
-    }
+    found.deny_tools(name, server, "excludeTools");
     let included = server.get("includeTools").map(|list| found.texts(&of("includeTools"), Some(list), Decision::Deny));
     // `tool(…)` means the tool.
     let included =
