@@ -87,7 +87,13 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
     let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
     let total = servers.len() + tools.iter().filter(|known| !confirm::is_wanted(known)).count();
     for (at, server) in servers.iter().enumerate() {
-        writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
+        writeln!(
+            out,
+            "\n[{}/{total}] the server {}: {}",
+            at + 1,
+            visible(&server.name),
+            visible(&server.change().unwrap_or_default())
+        )?;
         writeln!(out, "    runs     {}", visible(&server.command))?;
         for argument in server.arguments() {
             let (mark, text) = match &argument {
@@ -245,13 +251,9 @@ fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Erro
     Ok(())
 }
 
-fn why(server: &Server) -> String {
-    server.change().unwrap_or_default()
-}
-
 fn server_row(server: &Server) -> Value {
     json!({
-        "server": server.name, "tool": null, "why": why(server), "command": server.command,
+        "server": server.name, "tool": null, "why": server.change(), "command": server.command,
         "words": server.words, "former_words": server.former,
         "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
     })
