@@ -188,13 +188,11 @@ fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name
 
 /// A name in which `*` counts at the end.
 fn like(name: &str) -> Name<'_> {
-    match name {
-        "*" => Name::Any,
+    match name.strip_suffix('*') {
+        Some("") => Name::Any,
         // Before the end it is a plain character.
-        name => match name.strip_suffix('*') {
-            Some(before) if !before.contains('*') => Name::Like(name),
-            Some(_) | None => Name::Is(name),
-        },
+        Some(before) if !before.contains('*') => Name::Like(name),
+        Some(_) | None => Name::Is(name),
     }
 }
 
