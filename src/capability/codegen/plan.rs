@@ -172,10 +172,7 @@ impl Planner {
             Type::List(items) => Use::List(Box::new(self.of(items, document, owner, field))),
             Type::Map(values) => Use::Map(Box::new(self.of(values, document, owner, field))),
             Type::Nullable(inner) => Use::Nullable(Box::new(self.of(inner, document, owner, field))),
-            Type::Choice(values) => match kind_of(values) {
-                Some(plain) => plain,
-                None => self.nested(of, document, owner, field),
-            },
+            Type::Choice(values) => kind_of(values).unwrap_or_else(|| self.nested(of, document, owner, field)),
             Type::Record(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => self.nested(of, document, owner, field),
             Type::Named(pointer) => self.again(pointer, document),
         }

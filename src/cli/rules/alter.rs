@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::check::sound;
 use super::options::{EditOptions, RemoveOptions};
 use super::{Site, accept, past};
+use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::{visible, visible_lines};
 use crate::home::change::Drafted;
@@ -86,11 +87,6 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
         writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn capital(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// Takes the last change back.
