@@ -186,12 +186,13 @@ fn from_record(
         expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
         note: Some(&note),
     };
-    let mut warnings = Vec::new();
-    if title.decision == Decision::Allow {
-        warnings = chosen.warnings();
-        warnings.extend(chosen.also().map(str::to_owned));
-    }
+    let warnings = if decision == Decision::Allow { warnings(chosen) } else { Vec::new() };
     Ok(Some((chosen.text(&title), warnings)))
+}
+
+/// What an operator should know before such an allow is written.
+pub(super) fn warnings(made: &Proposal) -> Vec<String> {
+    made.warnings().into_iter().chain(made.also().map(str::to_owned)).collect()
 }
 
 /// The text of a rule as the options say it.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::add::{Addition, end, write};
+use super::add::{Addition, end, warnings, write};
 use super::options::SuggestOptions;
 use super::{Site, past};
 use crate::cli::error::{Error, Exit, done};
@@ -39,7 +39,7 @@ pub(super) fn run(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, ou
             )
         })?;
         let text = text(chosen, id, end(&options.expires, site.now)?);
-        let addition = Addition { text, warnings: warnings(chosen), dry_run: false };
+        let addition = Addition { text, warnings: warnings(&chosen.proposal), dry_run: false };
         return write(&addition, site, out);
     }
     if options.json {
@@ -56,10 +56,6 @@ fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {
     one.proposal.text(&Title { id, decision: Decision::Allow, expires, note: Some(&note) })
 }
 
-fn warnings(one: &Suggestion<'_>) -> Vec<String> {
-    one.proposal.warnings().into_iter().chain(one.proposal.also().map(str::to_owned)).collect()
-}
-
 fn row(one: &Suggestion<'_>, id: &str) -> Value {
     json!({
         "id": id,
@@ -67,7 +63,7 @@ fn row(one: &Suggestion<'_>, id: &str) -> Value {
         "says": one.proposal.scope.says(),
         "saves": one.saves.len(),
         "calls": one.saves.iter().map(|call| json!({ "seq": call.seq, "ticket": call.ticket })).collect::<Vec<_>>(),
-        "warnings": warnings(one),
+        "warnings": warnings(&one.proposal),
         "rule": text(one, id, None),
     })
 }
@@ -98,7 +94,7 @@ fn tell(
         // As --write would write it.
         write!(out, "{}", visible_lines(&text(one, id, expires)))?;
         past::some(&one.saves, 3, out)?;
-        for warning in warnings(one) {
+        for warning in warnings(&one.proposal) {
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
