@@ -102,7 +102,7 @@ fn what_was_decided_is_reviewed_in_the_same_console() {
     terminal.types("3");
     terminal.shows(&["Log ·", "add_note", "denied", "too late", "1 asked"]);
     terminal.types("/kind:decision\r");
-    terminal.shows(&["/kind:decision", "denied"]);
+    terminal.shows(&["/kind:decision", "records in all", "too late"]);
     terminal.types("\r");
     terminal.shows(&["denied by", "ticket      s-1", "the whole call"]);
     terminal.types(END);
