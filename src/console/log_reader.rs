@@ -23,7 +23,7 @@ use crate::audit::past;
 use crate::audit::query;
 use crate::audit::record::Kind;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::verified;
 use crate::audit::walk::{SLICE, Walked};
 use crate::home::user;
@@ -272,7 +272,7 @@ impl LogReader {
         let counts = &mut self.counts;
         counts.newest = newest;
         let mut read = 0;
-        reader.each_from(Order::OldestFirst, from, SLICE, &mut |row| {
+        reader.each_from(ReadOrder::OldestFirst, from, SLICE, &mut |row| {
             read += 1;
             counts.upto = u64::try_from(row.seq).unwrap_or(counts.upto + 1);
             match Fields::of(row.body) {
@@ -298,7 +298,7 @@ impl LogReader {
         let (Some(reader), Some(checking)) = (&self.reader, &mut self.checking) else { return Ok(()) };
         let verifier = &mut checking.verifier;
         let (mut read, mut broken) = (0, None);
-        reader.each_from(Order::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
+        reader.each_from(ReadOrder::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
             read += 1;
             match verifier.take(&row) {
                 Ok(_) => ControlFlow::Continue(()),
@@ -327,7 +327,7 @@ impl LogReader {
 fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     const MOST: usize = 300;
     let mut lines = Vec::new();
-    reader.each_from(Order::NewestFirst, reader.newest()?, SLICE, &mut |row| {
+    reader.each_from(ReadOrder::NewestFirst, reader.newest()?, SLICE, &mut |row| {
         let line = Line::of(&Record::new(&row));
         if matches!(line.kind, Some(Kind::Decision | Kind::Outcome | Kind::Fault)) {
             lines.push(line);

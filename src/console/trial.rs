@@ -21,7 +21,7 @@ use crate::audit::fields::Field;
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::past::Gathering;
 use crate::audit::search::Search;
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
 use crate::policy::parse;
@@ -200,8 +200,8 @@ impl TrialRunner {
         let tool = tool.filter(|tool| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b)));
         let field = tool.map(|tool| format!("\"tool\":\"{tool}\""));
         let finder = field.as_deref().map(memmem::Finder::new);
-        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), Order::NewestFirst, newest);
-        let mut gathering = Gathering::new(Order::NewestFirst);
+        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), ReadOrder::NewestFirst, newest);
+        let mut gathering = Gathering::new(ReadOrder::NewestFirst);
         loop {
             let mut slice = Vec::new();
             let visit = &mut |row: Row<'_>| {

@@ -59,7 +59,7 @@ pub enum Unattended {
 
 /// In which order calls reach the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ForwardOrder {
     /// Each as soon as it is approved.
     #[default]
     Decided,
@@ -102,7 +102,7 @@ pub struct Config {
     pub secret: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
-    pub order: Order,
+    pub order: ForwardOrder,
     pub polling: Polling,
     pub unattended: Unattended,
     pub mode: Mode,

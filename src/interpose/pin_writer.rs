@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A job for the thread.
-enum Order {
+enum PinJob {
     Keep(Box<Sighting>),
     Pin(Pinning, ConsoleId),
     NoteServer,
@@ -36,7 +36,7 @@ enum Order {
 
 /// The loop's side. Dropping it waits, within `PATIENCE`, until everything is kept.
 pub struct PinWriter {
-    orders: Option<Sender<Order>>,
+    jobs: Option<Sender<PinJob>>,
     ended: Receiver<()>,
 }
 
@@ -46,7 +46,7 @@ impl PinWriter {
     ///
     /// Returns the pins that the gate begins with. If none can be read, nothing is trusted, and every call asks.
     pub fn start(path: PathBuf, launch: Launch, trust: Trust, watcher: Watcher, to_loop: ToLoop) -> (Pins, Self) {
-        let (orders, inbox) = mpsc::channel();
+        let (jobs, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
             let mut is_said = false;
@@ -76,40 +76,40 @@ impl PinWriter {
             Ok(_) => Pins::awaited(),
             Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
         };
-        (pins, Self { orders: Some(orders), ended })
+        (pins, Self { jobs: Some(jobs), ended })
     }
 
     /// Keeps how the server was started, now that it has answered. Never waits.
     pub fn note_server(&self) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::NoteServer);
+        let _ = self.send(PinJob::NoteServer);
     }
 
     /// Keeps a definition. Never waits.
     pub fn keep(&self, sighting: Sighting) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::Keep(Box::new(sighting)));
+        let _ = self.send(PinJob::Keep(Box::new(sighting)));
     }
 
     /// Keeps what an operator says of a definition; the pins follow as an event. `false` if nothing can be kept.
     pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
-        self.send(Order::Pin(pinning, console))
+        self.send(PinJob::Pin(pinning, console))
     }
 
     /// Has the thread check whether an operator has reviewed the pins.
     pub fn look(&self) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::Look);
+        let _ = self.send(PinJob::Look);
     }
 
-    fn send(&self, order: Order) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
+    fn send(&self, job: PinJob) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 }
 
 impl Drop for PinWriter {
     fn drop(&mut self) {
-        self.orders = None;
+        self.jobs = None;
         if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the definitions seen last may not be remembered");
         }
@@ -159,26 +159,26 @@ struct Writer {
 }
 
 impl Writer {
-    fn work(mut self, inbox: &Receiver<Order>) {
+    fn work(mut self, inbox: &Receiver<PinJob>) {
         let mut noticed = false;
         self.look();
         let (mut looked, mut look_at) = (Instant::now(), None::<Instant>);
         loop {
-            let order = match look_at {
+            let job = match look_at {
                 None => inbox.recv().map_err(RecvTimeoutError::from),
                 Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
-            let order = match order {
-                Ok(Order::Look) if looked.elapsed() < LOOK_EVERY => {
+            let job = match job {
+                Ok(PinJob::Look) if looked.elapsed() < LOOK_EVERY => {
                     look_at.get_or_insert(looked + LOOK_EVERY);
                     continue;
                 }
-                Ok(order) => order,
-                Err(RecvTimeoutError::Timeout) => Order::Look,
+                Ok(job) => job,
+                Err(RecvTimeoutError::Timeout) => PinJob::Look,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            match order {
-                Order::Keep(sighting) => {
+            match job {
+                PinJob::Keep(sighting) => {
                     if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
                         && !noticed
                     {
@@ -186,15 +186,15 @@ impl Writer {
                         notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
                     }
                 }
-                Order::Pin(pinning, console) => match self.pin(&pinning) {
+                PinJob::Pin(pinning, console) => match self.pin(&pinning) {
                     Ok(pins) => self.to_loop.tell(remembered(pins)),
                     Err(why) => {
                         let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
                         self.to_loop.tell(FromThreads::Refused { console, why });
                     }
                 },
-                Order::NoteServer => self.note_server(),
-                Order::Look => {
+                PinJob::NoteServer => self.note_server(),
+                PinJob::Look => {
                     self.look();
                     (looked, look_at) = (Instant::now(), None);
                 }

@@ -3,7 +3,7 @@
 use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::gate::Order;
+use mcp_approve::gate::ForwardOrder;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::Side;
 use mcp_approve::wire::call::Origin;
@@ -55,7 +55,7 @@ impl World {
                     "3: {ticket} forwards bytes that were never received"
                 );
                 assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
-                if self.order == Order::Sent && call.origin() == Origin::Host {
+                if self.order == ForwardOrder::Sent && call.origin() == Origin::Host {
                     let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
                     assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);
                     self.last_forwarded = number;

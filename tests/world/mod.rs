@@ -20,7 +20,7 @@ use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Order, Polling, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
@@ -95,7 +95,7 @@ pub struct World {
     approved_in_host: BTreeSet<String>,
     /// Whether requests about which [`play::about_methods`] speaks must not pass undecided.
     restricts: bool,
-    order: Order,
+    order: ForwardOrder,
     /// The states of ours that the host was given, the latest last.
     pub states: Vec<String>,
     /// The number of the host's call that was forwarded last.

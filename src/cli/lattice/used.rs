@@ -12,7 +12,7 @@ use super::CapsOptions;
 use crate::audit::chain;
 use crate::audit::fields::{Field, Fields};
 use crate::audit::search::Search;
-use crate::audit::store::{Order, Reader};
+use crate::audit::store::{ReadOrder, Reader};
 use crate::capability::types;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
@@ -119,7 +119,7 @@ fn granted(
             Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
             ControlFlow::Continue(())
         };
-        reader.each(Order::OldestFirst, &mut each)?;
+        reader.each(ReadOrder::OldestFirst, &mut each)?;
     }
     Ok(servers)
 }

@@ -8,7 +8,7 @@ use crate::gate::call::held::{
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::server::catalog::Known;
-use crate::gate::{Gate, Order};
+use crate::gate::{ForwardOrder, Gate};
 use crate::policy::rule::Decision;
 use crate::wire::call::Origin;
 
@@ -26,14 +26,14 @@ impl Gate {
     /// The held call that must end before this one reaches the server.
     pub(in crate::gate) fn runs_after(&self, held: &Held) -> Option<&Held> {
         match (self.config.order, held.call.origin()) {
-            (Order::Sent, Origin::Host) => self.calls.before(held.number),
-            (Order::Decided, _) | (Order::Sent, Origin::Server | Origin::Answer) => None,
+            (ForwardOrder::Sent, Origin::Host) => self.calls.before(held.number),
+            (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer) => None,
         }
     }
 
     /// Calls have ended: those behind them run, or their cards say what they wait for now.
     pub(in crate::gate) fn take_turns(&mut self) {
-        if self.config.order == Order::Decided {
+        if self.config.order == ForwardOrder::Decided {
             return self.calls.forget_left();
         }
         let left = self.calls.left();
