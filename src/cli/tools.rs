@@ -22,7 +22,7 @@ use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
 use crate::cli::error::{Error, Exit};
 use crate::home::places::{PlaceError, Places};
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::pins::{Memory, PinsError};
 
 /// Runs one command. `now` is milliseconds since 1970, UTC.
@@ -55,7 +55,7 @@ fn memory(places: &Places) -> Result<Option<Memory>, Error> {
 }
 
 /// Every tool, or those of one server.
-fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<Known>, PinsError> {
+fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<StoredTool>, PinsError> {
     let mut tools = memory.map(Memory::tools).transpose()?.unwrap_or_default();
     if let Some(server) = server {
         tools.retain(|known| is_server(known, server));
@@ -64,12 +64,12 @@ fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<Known>, Pi
 }
 
 /// Whether a tool is of the server of this name, or of this fingerprint's beginning.
-fn is_server(known: &Known, server: &str) -> bool {
+fn is_server(known: &StoredTool, server: &str) -> bool {
     known.server.name == server || (server.len() >= 6 && known.server.fingerprint.starts_with(server))
 }
 
 /// The tools that `TOOL`, or `SERVER TOOL`, mean.
-fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error> {
+fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<StoredTool>, Error> {
     let (server, name) = match words {
         [name] => (None, name),
         [server, name, ..] => (Some(server.as_str()), name),

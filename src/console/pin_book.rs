@@ -8,7 +8,7 @@ use crate::home::config;
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::link::message::KnownTool;
-use crate::pins::reading::{Known, Server};
+use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{Memory, PinsError};
 use crate::policy::rule::{Decision, Rule};
 
@@ -94,7 +94,7 @@ fn of_memory(memory: &Memory) -> Result<PinBook, PinsError> {
     })
 }
 
-fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
+fn tool(memory: &Memory, known: &StoredTool) -> Result<PinnedTool, PinsError> {
     let (tool, behavior) = (&known.tool, &known.behavior);
     let profile = Profile::of(tool, behavior);
     Ok(PinnedTool {

@@ -93,7 +93,7 @@ pub enum ProgramWord {
 
 /// The result of settling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct ReviewDone {
     /// What was done, with names in it.
     pub says: String,
     /// What undoes it; `None` after an undo.

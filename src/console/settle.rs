@@ -1,12 +1,12 @@
 //! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
 //! no pin for a screen.
 
-use super::pinned::{ProgramWord, Settled, Settling, Shown, Word};
+use super::pinned::{ProgramWord, ReviewDone, Settling, Shown, Word};
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
-use crate::pins::reading::{Known, Server};
+use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{Memory, PinsError, review};
 
 /// Why nothing was settled.
@@ -37,7 +37,7 @@ impl Settlement<'_> {
     ///
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
-    pub(super) fn of(&self, settling: &Settling) -> Result<Settled, SettleError> {
+    pub(super) fn of(&self, settling: &Settling) -> Result<ReviewDone, SettleError> {
         let memory = &mut Memory::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
         match settling {
             Settling::Tools(words) => self.tools(memory, words),
@@ -47,17 +47,17 @@ impl Settlement<'_> {
         }
     }
 
-    fn record(&self, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), SettleError> {
+    fn record(&self, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), SettleError> {
         let entry = review::entry(self.now, server, tool, what, &user::name());
         Ok(record(self.places, entry)?)
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, memory: &mut Memory, words: &[(Shown, Word)]) -> Result<Settled, SettleError> {
+    fn tools(&self, memory: &mut Memory, words: &[(Shown, Word)]) -> Result<ReviewDone, SettleError> {
         let all = memory.tools()?;
         let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
-            let same = |known: &&Known| {
+            let same = |known: &&StoredTool| {
                 known.server.fingerprint == shown.fingerprint
                     && known.tool.name == shown.tool
                     && known.pin.latest == shown.latest
@@ -83,11 +83,11 @@ impl Settlement<'_> {
         if outdated > 0 {
             says.push_str(&format!(" {outdated} changed since and stay as they were."));
         }
-        Ok(Settled { says, undo: (!undo.is_empty()).then_some(Settling::Tools(undo)) })
+        Ok(ReviewDone { says, undo: (!undo.is_empty()).then_some(Settling::Tools(undo)) })
     }
 
     /// What was done; `None` where the definition changed since it was shown.
-    fn tool(&self, memory: &mut Memory, known: &Known, word: &Word) -> Result<Option<String>, SettleError> {
+    fn tool(&self, memory: &mut Memory, known: &StoredTool, word: &Word) -> Result<Option<String>, SettleError> {
         let record = |what: &str| self.record(&known.server, Some(known), what);
         let name = format!("{} of {}", known.tool.name, known.server.name);
         let (settled, says) = match word {
@@ -109,7 +109,7 @@ impl Settlement<'_> {
                 (memory.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
         };
-        Ok((settled == review::Settled::Done).then_some(says))
+        Ok((settled == review::Applied::Done).then_some(says))
     }
 
     fn program(
@@ -117,7 +117,7 @@ impl Settlement<'_> {
         memory: &mut Memory,
         shown: (&str, &str, &str),
         word: &ProgramWord,
-    ) -> Result<Settled, SettleError> {
+    ) -> Result<ReviewDone, SettleError> {
         let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
         let server = memory.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
         let name = &server.name;
@@ -137,8 +137,8 @@ impl Settlement<'_> {
             }
         };
         match settled {
-            review::Settled::Done => Ok(Settled { says, undo }),
-            review::Settled::Outdated => Err(SettleError::Outdated),
+            review::Applied::Done => Ok(ReviewDone { says, undo }),
+            review::Applied::Outdated => Err(SettleError::Outdated),
         }
     }
 }

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
-use super::pinned::{Settled, Settling};
+use super::pinned::{ReviewDone, Settling};
 use super::row::{ours, warn};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
@@ -64,7 +64,7 @@ pub enum Msg {
         outcome: Edit,
     },
     /// The result of a tool's review, or why nothing was settled.
-    ToolSettled(Result<Settled, String>),
+    ToolSettled(Result<ReviewDone, String>),
 }
 
 /// Which way the wheel turned.

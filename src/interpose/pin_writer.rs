@@ -14,7 +14,7 @@ use crate::behavior::conclude::Trust;
 use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::pin::{Pins, Sighting};
 use crate::gate::data::pinning::Pinning;
-use crate::pins::review::Settled;
+use crate::pins::review::Applied;
 use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How long to retry while others write, so that many wrappers can start at once.
@@ -232,8 +232,8 @@ impl Writer {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
         let fingerprint = self.launch.fingerprint.to_string();
         match patiently(|| self.memory.pin_tool(&fingerprint, pinning)).map_err(told)? {
-            Settled::Done => self.memory.load(&self.launch, &self.program).map_err(told),
-            Settled::Outdated => Err("its definition changed again since it was shown".to_owned()),
+            Applied::Done => self.memory.load(&self.launch, &self.program).map_err(told),
+            Applied::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use similar::ChangeTag;
 
-use super::reading::Known;
+use super::reading::StoredTool;
 use super::{Memory, PinsError};
 use crate::capability::set::Growth;
 use crate::capability::types;
@@ -64,13 +64,13 @@ impl Grown {
 
 impl Memory {
     /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
-    pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
+    pub fn changes(&self, known: &StoredTool) -> Result<Vec<Change>, PinsError> {
         let before = self.trusted(known)?;
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
     }
 
     /// What this tool can do beyond its trusted definition; `None` if nothing.
-    pub fn grown(&self, known: &Known) -> Result<Option<Grown>, PinsError> {
+    pub fn grown(&self, known: &StoredTool) -> Result<Option<Grown>, PinsError> {
         let gives = |tool: &Tool| types::result(tool).unwrap_or_else(|| "anything".to_owned());
         if known.pin_state == PinState::New {
             return Ok(Some(Grown { now: types::signature(&known.tool), before: None }));
@@ -87,7 +87,7 @@ impl Memory {
     }
 
     /// The trusted definition of a tool, if it is not the one seen last.
-    pub fn trusted(&self, known: &Known) -> Result<Option<Tool>, PinsError> {
+    pub fn trusted(&self, known: &StoredTool) -> Result<Option<Tool>, PinsError> {
         let before = match known.pin.trusted {
             Some(digest) if digest != known.pin.latest => self.definition(digest)?,
             _ => None,

@@ -18,7 +18,7 @@ use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::pins::review::Settled;
+use mcp_approve::pins::review::Applied;
 use mcp_approve::pins::{Launch, Memory};
 use serde_json::json;
 
@@ -84,7 +84,7 @@ fn a_session_that_remembers_less_takes_no_trust_from_another() {
     // An operator accepts the other, while a session still has the first.
     let mut stale = memory.greet(&launch, 4).unwrap().0;
     let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
+    assert_eq!(memory.accept(&shown).unwrap(), Applied::Done);
     assert_eq!(see(&mut memory, &launch, &mut stale, &one, 5), PinState::Trusted, "by what it remembers");
     assert_eq!(trusted(&memory), Some(two.digest()));
 }
@@ -99,17 +99,17 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     let mut memory = Memory::open(&path).unwrap();
     let shown = memory.tools().unwrap().remove(0);
     session(&path, &launch, from_ref(&three), 3);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
+    assert_eq!(memory.accept(&shown).unwrap(), Applied::Outdated, "it changed while the operator read");
     assert_eq!(memory.tools().unwrap()[0].pin_state.word(), "changed");
 
     let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.refuse(&shown).unwrap(), Settled::Done);
+    assert_eq!(memory.refuse(&shown).unwrap(), Applied::Done);
     assert_eq!(memory.tools().unwrap()[0].pin_state, PinState::Refused);
     assert_eq!(session(&path, &launch, &[one], 4).1, [PinState::Trusted], "what was trusted before is so still");
 
     session(&path, &launch, from_ref(&two), 5);
     let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
+    assert_eq!(memory.accept(&shown).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, &[two], 6).1, [PinState::Trusted]);
     assert_eq!(memory.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
 }
@@ -126,23 +126,23 @@ fn what_is_said_of_a_definition_is_not_said_of_the_next_one() {
     let mut memory = Memory::open(&path).unwrap();
     let reads: Identity = "PURE|READ|DATA".parse().unwrap();
     for says in [PinWord::Is(reads), text(&["query"]), text(&["note", "query"])] {
-        assert_eq!(memory.pin_tool(&print, &said(says)).unwrap(), Settled::Done);
+        assert_eq!(memory.pin_tool(&print, &said(says)).unwrap(), Applied::Done);
     }
     let pin = memory.tools().unwrap().remove(0).pin;
     assert_eq!((pin.said, pin.plain_of(&one.digest())), (Some(reads), &["note".to_owned(), "query".to_owned()][..]));
 
     session(&path, &launch, from_ref(&two), 2);
-    assert_eq!(memory.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Settled::Outdated, "it was shown another");
+    assert_eq!(memory.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Applied::Outdated, "it was shown another");
     let changed = memory.tools().unwrap().remove(0);
     assert_eq!((changed.pin.said_of(&two.digest()), changed.pin.plain_of(&two.digest())), (None, &[][..]));
-    assert_eq!(memory.accept(&changed).unwrap(), Settled::Done);
+    assert_eq!(memory.accept(&changed).unwrap(), Applied::Done);
     let accepted = memory.tools().unwrap().remove(0).pin;
     assert_eq!(
         (accepted.said_of(&two.digest()), accepted.plain_of(&two.digest())),
         (None, &[][..]),
         "nor once accepted"
     );
-    assert_eq!(memory.put_back(&changed, &changed.pin).unwrap(), Settled::Done);
+    assert_eq!(memory.put_back(&changed, &changed.pin).unwrap(), Applied::Done);
     assert_eq!(memory.tools().unwrap()[0].pin, changed.pin, "all of it is taken back");
 }
 
@@ -165,7 +165,7 @@ fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
     assert!(known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::NewDefinition));
     let grown = memory.grown(&known).unwrap().map(|grown| grown.words());
     assert_eq!(grown.as_deref(), Some("new capability: two() -> Value"));
-    assert_eq!(memory.accept(&known).unwrap(), Settled::Done);
+    assert_eq!(memory.accept(&known).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, &[two], 63_000).1, [PinState::Trusted]);
 }
 
@@ -207,7 +207,7 @@ fn a_program_or_command_that_changes_waits_for_its_review() {
 
     let mut memory = Memory::open(&path).unwrap();
     for server in memory.servers().unwrap().into_iter().filter(|server| server.change().is_some()) {
-        assert_eq!(memory.accept_server(&server).unwrap(), Settled::Done);
+        assert_eq!(memory.accept_server(&server).unwrap(), Applied::Done);
     }
     assert_eq!((change(&first), change(&other)), (None, None));
 }
@@ -257,14 +257,14 @@ fn a_definition_that_says_the_same_in_another_order_or_on_another_day_is_no_othe
     session(&path, &launch, from_ref(&first), 1);
     let mut memory = Memory::open(&path).unwrap();
     let known = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Settled::Done);
+    assert_eq!(memory.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Applied::Done);
     let (pins, states) = session(&path, &launch, from_ref(&next), 2);
     assert_eq!(states, [PinState::Trusted]);
     assert_eq!((pins.tools["t"].trusted, pins.tools["t"].version), (Some(next.digest()), 2));
     assert!(pins.tools["t"].said_of(&next.digest()).is_some(), "and what the operator said of it still counts");
     // What was refused stays so, and another meaning is a change.
     let known = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.refuse(&known).unwrap(), Settled::Done);
+    assert_eq!(memory.refuse(&known).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, from_ref(&next), 3).1, [PinState::Refused]);
     let wider = on("2026-11-22", ["b", "c"]);
     assert!(matches!(session(&path, &launch, &[wider], 4).1[..], [PinState::Unreviewed]));

@@ -17,7 +17,7 @@ use crate::home::name;
 use crate::home::policy_file::PolicyPlace;
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 use crate::pins::Memory;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};
 use crate::policy::fit::{Fit, Part, Prepared, fit};
 use crate::policy::question::rules_name;
@@ -82,7 +82,7 @@ pub(in crate::cli) fn known_as(one: &Listed) -> String {
     }
 }
 
-fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
+fn add(reach: &mut Reach, policy: &Policy, known: &StoredTool, now: i64) {
     let (server, tool) = (known.server.name.as_str(), known.tool.name.as_str());
     let arguments = Value::Object(Map::new());
     let question =

@@ -21,7 +21,7 @@ use crate::interpose::facts::{self, Ground};
 use crate::mcp::request;
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
-use crate::pins::reading::Known as Described;
+use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
 use crate::policy::fit::{Fit, paths_wanted};
@@ -92,7 +92,7 @@ enum Known {
     /// The tool's definition.
     Definition(Box<Tool>),
     /// The tool, as its server described it last.
-    Remembered(Box<Described>),
+    Remembered(Box<StoredTool>),
     /// How it was judged when it came.
     Past(Box<PastCall>),
 }
@@ -210,10 +210,10 @@ impl Call {
 }
 
 /// The tool as its server described it last, where one did.
-fn described(places: &Places, server: &str, tool: &str) -> Result<Option<Described>, Error> {
+fn described(places: &Places, server: &str, tool: &str) -> Result<Option<StoredTool>, Error> {
     places.check_state()?;
     let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(None) };
-    let of_this = |known: &Described| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
+    let of_this = |known: &StoredTool| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
     Ok(memory.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
 }
 

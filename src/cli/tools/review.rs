@@ -20,14 +20,14 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::pins::Memory;
 use crate::pins::diff::Argument;
-use crate::pins::reading::{Known, Server};
-use crate::pins::review::Settled;
+use crate::pins::reading::{Server, StoredTool};
+use crate::pins::review::Applied;
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
 
 /// Why a tool is on the review list; empty where it is not.
-pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
+pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     match known.pin_state {
         PinState::Trusted => {}
@@ -111,7 +111,8 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             Some(_) => {}
         }
     }
-    let (wanted, tools): (Vec<&Known>, Vec<&Known>) = tools.iter().partition(|known| confirm::is_wanted(known));
+    let (wanted, tools): (Vec<&StoredTool>, Vec<&StoredTool>) =
+        tools.iter().partition(|known| confirm::is_wanted(known));
     for server in wanted.chunk_by(|one, other| one.server == other.server) {
         if confirm::ask(memory, here, server.to_vec(), out)? == Next::Leave {
             return Ok(ExitCode::SUCCESS);
@@ -178,7 +179,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
         ));
     }
     let mut memory = memory(here.places)?;
-    let mut pins: Vec<(Known, Option<PinWord>)> = Vec::new();
+    let mut pins: Vec<(StoredTool, Option<PinWord>)> = Vec::new();
     for tool in &options.tools {
         for known in named(memory.as_ref(), &[options.server.clone(), tool.clone()])? {
             let word = said(options, &known)?;
@@ -211,7 +212,7 @@ fn in_words(word: Option<&PinWord>) -> String {
 }
 
 /// What the options say of a tool; `None` takes back what was said.
-fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Error> {
+fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<PinWord>, Error> {
     if options.remove {
         return Ok(None);
     }
@@ -240,10 +241,10 @@ fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Err
     ))
 }
 
-fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {
+fn settled(settled: Applied, done: &str, out: &mut dyn Write) -> Result<(), Error> {
     match settled {
-        Settled::Done => writeln!(out, "    {done}")?,
-        Settled::Outdated => {
+        Applied::Done => writeln!(out, "    {done}")?,
+        Applied::Outdated => {
             writeln!(out, "    It changed again since it was shown; nothing was done. Review it again.")?;
         }
     }
@@ -262,7 +263,7 @@ fn server_row(server: &Server) -> Value {
     })
 }
 
-fn tool_row(known: &Known, grown: Option<&str>) -> Value {
+fn tool_row(known: &StoredTool, grown: Option<&str>) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),

@@ -22,12 +22,12 @@ use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::policy::rule::Policy;
 use crate::wire::number::counted;
 
 struct Hit<'t> {
-    known: Known,
+    known: StoredTool,
     relevance: f64,
     cost: f64,
     why: String,
@@ -125,7 +125,7 @@ fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
 }
 
 /// Where each of the query's words matched.
-fn matched(query: &str, known: &Known) -> String {
+fn matched(query: &str, known: &StoredTool) -> String {
     let wanted = profile::asked(query);
     let in_name = words::of_name(&known.tool.name);
     let alike = |a: &str, b: &str| a == b || a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a);
@@ -170,7 +170,7 @@ fn table(hits: &[Hit<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) 
 }
 
 /// The first line of what a server says of a tool.
-fn first(known: &Known) -> Option<&str> {
+fn first(known: &StoredTool) -> Option<&str> {
     let text = known.tool.description.as_deref()?;
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
 }

@@ -18,7 +18,7 @@ use crate::cli::print::visible;
 use crate::console::time;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Change;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
@@ -60,7 +60,7 @@ pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Resu
 }
 
 /// How sure it is that a tool only reads, and what would make it certain.
-fn confidence(known: &Known) -> &'static str {
+fn confidence(known: &StoredTool) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
         Confidence::Likely => {
@@ -80,7 +80,13 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
     format!("{} {says}", voter.word())
 }
 
-fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, out: &mut dyn Write) -> io::Result<()> {
+fn whole(
+    known: &StoredTool,
+    seen: Answers<'_>,
+    changes: &[Change],
+    places: &Places,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);

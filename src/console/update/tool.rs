@@ -5,7 +5,7 @@ use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
-use crate::console::pinned::{PinnedTool, ProgramWord, Settled, Settling, Word};
+use crate::console::pinned::{PinnedTool, ProgramWord, ReviewDone, Settling, Word};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
 
@@ -111,11 +111,11 @@ pub(super) fn take_back(model: &mut Model) {
 }
 
 /// The result of settling.
-pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) {
+pub(super) fn settled(model: &mut Model, outcome: Result<ReviewDone, String>) {
     // The pins are read again at once.
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(Settled { says, undo }) => {
+        Ok(ReviewDone { says, undo }) => {
             let row = foreign(Tone::Good, &says);
             model.browse.undo = undo;
             match model.browse.undo {
