@@ -23,7 +23,7 @@ use super::update::Command;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
-use crate::link::message::{Activity, Settled, Status, Wrapper};
+use crate::link::message::{Activity, CallEnd, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
@@ -76,7 +76,7 @@ pub enum CallState {
     /// This console sent an edit; the changed card has not come yet.
     EditSent,
     /// Over. It stays on screen only while it is selected.
-    Settled(Settled),
+    Settled(CallEnd),
     /// Over: its wrapper has ended.
     Gone,
 }

@@ -147,7 +147,7 @@ impl Gate {
                         held.ticket, self.config.console
                     ),
                 };
-                self.out.push(Effect::Answer(reply::progress(&token, beat.progress(), &says)));
+                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.progress(), &says)));
             }
             let next = beat.next;
             self.wake_by(next);

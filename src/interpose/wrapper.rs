@@ -246,7 +246,7 @@ impl Wrapper {
     fn perform(&mut self, now: Now, effect: Effect) {
         match effect {
             Effect::Relay(Passing::ToServer(plain)) => self.server.relay(plain),
-            Effect::Relay(Passing::ToHost(line)) | Effect::Answer(line) => self.host.write(line),
+            Effect::Relay(Passing::ToHost(line)) | Effect::WriteToHost(line) => self.host.write(line),
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
@@ -257,7 +257,7 @@ impl Wrapper {
                     tracing::error!(%err, "a call was not forwarded");
                 }
             }
-            Effect::Query(question) => self.server.ask(question),
+            Effect::WriteToServer(line) => self.server.write_own(line),
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),

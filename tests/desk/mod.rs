@@ -17,7 +17,7 @@ use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
+use mcp_approve::link::message::{CallEnd, FromConsole, FromWrapper, OperatorVerdict, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -83,7 +83,7 @@ impl Desk {
     }
 
     pub fn settle(&mut self, ticket: &str, verdict: VerdictWord, who: &str) -> Vec<Command> {
-        let settled = Settled {
+        let settled = CallEnd {
             ticket: ticket.into(),
             time: self.now,
             verdict: Some(verdict),

@@ -19,7 +19,7 @@ pub(super) fn shown(effect: &Effect) -> String {
         Effect::Relay(Passing::ToServer(plain)) => format!("to server {}", text(plain.line())),
         Effect::Relay(Passing::ToHost(line)) => format!("to host {}", text(line)),
         Effect::Forward(_, call) => format!("forward {} {}", call.digest(), text(call.line())),
-        Effect::Answer(line) => format!("answer {}", text(line)),
+        Effect::WriteToHost(line) => format!("answer {}", text(line)),
         Effect::Record(id, entry) => {
             let mut body = String::new();
             BodyWriter::default().write(entry, &Redactor::new(&[7; 32]), &mut body);
@@ -64,7 +64,7 @@ impl World {
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
             }
-            Effect::Answer(line) => {
+            Effect::WriteToHost(line) => {
                 let text = text(&line);
                 self.note_form(&text);
                 let state =
@@ -80,7 +80,7 @@ impl World {
                 self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
                 Did::Answer(text)
             }
-            Effect::Query(question) => Did::Query(text(&question.into_line())),
+            Effect::WriteToServer(line) => Did::Query(text(&line.into_line())),
             Effect::Record(id, entry) => {
                 self.check_entry(&entry);
                 self.entries.push((*entry).clone());

@@ -17,7 +17,7 @@ use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{Pins, Sighting};
 use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
-use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
+use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
@@ -70,7 +70,7 @@ pub struct World {
     /// Tickets of calls that the host sent, by digest; an edit adds one.
     sent: BTreeSet<Digest>,
     pub cards: BTreeMap<String, Snapshot>,
-    pub settled: Vec<Settled>,
+    pub settled: Vec<CallEnd>,
     pub shown: Vec<Activity>,
     pub remembered: Vec<Sighting>,
     /// What operators said of definitions, not kept yet.

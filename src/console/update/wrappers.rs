@@ -12,7 +12,7 @@ use crate::console::row::{Row, Tone, foreign, quiet, warn};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
-use crate::link::message::{Activity, ActivityKind, FromWrapper, Settled, Status, Wrapper};
+use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
 use crate::mcp::lifecycle::Phase;
 
 /// Entries of Activity that are kept; the log has them all.
@@ -98,7 +98,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
 }
 
 /// Says what became of the call that this console decided last, unless another note is shown.
-fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
+fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
     if model.confirming.as_ref() != Some(key) {
         return;
     }

@@ -11,7 +11,7 @@ use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
-use crate::gate::data::effect::{Effect, Passing, Question};
+use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
@@ -205,7 +205,7 @@ impl Gate {
                     self.cancelled_in_flight(&first);
                     self.passes((Origin::Host, Form::Notification, &method), plain.line());
                     let line = rename::with_param(plain.line(), "requestId", first.raw());
-                    return self.out.extend(line.map(|line| Effect::Query(Question(line))));
+                    return self.out.extend(line.map(|line| Effect::WriteToServer(OwnLine(line))));
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);

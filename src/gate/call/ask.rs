@@ -17,7 +17,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
@@ -105,12 +105,12 @@ impl Gate {
             return Ok((held, case));
         };
         match self.catalog.find(held.call.name()) {
-            Known::Yes(known) if known.digest == shown => Ok((held, case)),
-            Known::Yes(known) => {
+            ToolLookup::Found(known) if known.digest == shown => Ok((held, case)),
+            ToolLookup::Found(known) => {
                 self.judge(held, case.session, Some(known));
                 Err("the server has changed this tool's definition since the card was shown; look again".into())
             }
-            Known::No | Known::Ask => {
+            ToolLookup::NotListed | ToolLookup::AskServer => {
                 self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
                 Err("the server has announced changed tools since the card was shown; mcp-approve asks it for the new \
                      list"

@@ -7,7 +7,7 @@ use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::pin::Pins;
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::gate::state::{ByServer, Slices};
 use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
@@ -26,8 +26,8 @@ impl Gate {
             return self.calls.put(held, waits);
         }
         match self.catalog.find(held.call.name()) {
-            Known::Yes(described) => self.judge(held, waits.session, Some(described)),
-            Known::No | Known::Ask => self.ask_server(held, waits),
+            ToolLookup::Found(described) => self.judge(held, waits.session, Some(described)),
+            ToolLookup::NotListed | ToolLookup::AskServer => self.ask_server(held, waits),
         }
     }
 
@@ -35,7 +35,7 @@ impl Gate {
     pub(in crate::gate) fn ask_server(&mut self, held: Held, waits: Describing) {
         let meta = held.call.is_modern().then(|| own_meta(&held.call));
         if let Some(question) = self.catalog.ask(self.now, meta) {
-            self.out.push(Effect::Query(question));
+            self.out.push(Effect::WriteToServer(question));
         }
         self.wake_by(self.catalog.wake_at());
         self.wake_for(&held);
@@ -115,14 +115,14 @@ impl Gate {
         }
         let Describing { session, before } = waits;
         match (self.catalog.find(held.call.name()), by) {
-            (Known::Yes(described), _) => self.judge(held, session, Some(described)),
+            (ToolLookup::Found(described), _) => self.judge(held, session, Some(described)),
             // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
-            (Known::No, ByServer::List) if self.config.mode != Mode::Observe => {
+            (ToolLookup::NotListed, ByServer::List) if self.config.mode != Mode::Observe => {
                 let reply = replies::no_such_tool(&held.call);
                 let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
                 self.deny(held, before, verdict, reply);
             }
-            (Known::No | Known::Ask, _) => self.judge(held, session, None),
+            (ToolLookup::NotListed | ToolLookup::AskServer, _) => self.judge(held, session, None),
         }
     }
 

@@ -27,7 +27,7 @@ impl Gate {
                 return;
             }
             if let Some(open) = self.elicited.close() {
-                self.out.push(Effect::Answer(reply::cancel(&open.id)));
+                self.out.push(Effect::WriteToHost(reply::cancel(&open.id)));
             }
         }
         if self.consoles.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
@@ -45,7 +45,7 @@ impl Gate {
                 let held = self.calls.get::<Asking>(form.number);
                 let task = held.and_then(|(held, _)| held.round_trips.task.clone());
                 let Open { id, form } = self.elicited.ask(form);
-                self.out.push(Effect::Answer(reply::elicit(id, &form.text, task.as_deref())));
+                self.out.push(Effect::WriteToHost(reply::elicit(id, &form.text, task.as_deref())));
             }
             None => {}
         }

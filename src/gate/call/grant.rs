@@ -10,7 +10,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, Given, LONGEST, Reach};
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::policy::under::Folder;
 use crate::wire::call::Call;
 
@@ -55,8 +55,8 @@ impl Gate {
         }
         let catalog = &self.catalog;
         let ended = self.grants.prune(self.now, |tool| match catalog.find(tool) {
-            Known::Yes(described) => Some(described.digest),
-            Known::No | Known::Ask => None,
+            ToolLookup::Found(described) => Some(described.digest),
+            ToolLookup::NotListed | ToolLookup::AskServer => None,
         });
         for (card, why) in ended {
             let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);

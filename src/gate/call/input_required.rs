@@ -8,7 +8,7 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Beat, Held, Stage, Withdrawal};
 use crate::gate::call::round_trips::{self, MOST};
 use crate::gate::call::{question, replies};
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
 use crate::gate::state::elicited::ShownForm;
@@ -73,7 +73,7 @@ impl Gate {
         let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
         let what_for = if form.is_some() { "ask its user and come back" } else { "come back" };
         let text = form.as_ref().map(|form| form.text.as_str());
-        self.out.push(Effect::Answer(reply::come_back(held.open_id(), &state, text)));
+        self.out.push(Effect::WriteToHost(reply::come_back(held.open_id(), &state, text)));
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),
@@ -110,7 +110,7 @@ impl Gate {
                 if what.form.is_some() {
                     self.elicited_in_vain(what.form.as_ref(), "the call no longer waits");
                 }
-                self.out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer)));
+                self.out.push(Effect::WriteToHost(rename::with_id(&answer, call.id()).unwrap_or(answer)));
             }
             Owed::Wait(number) => {
                 self.reopen(number, call);
@@ -154,9 +154,9 @@ impl Gate {
                 let reply =
                     if held.round_trips.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
                         .unwrap_or(reply);
-                self.out.push(Effect::Answer(reply));
+                self.out.push(Effect::WriteToHost(reply));
             }
-            (None, Origin::Server) => self.out.push(Effect::Query(Question(reply))),
+            (None, Origin::Server) => self.out.push(Effect::WriteToServer(OwnLine(reply))),
         }
     }
 }

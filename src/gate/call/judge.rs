@@ -13,7 +13,7 @@ use crate::gate::call::judged::{JudgeInput, Judged};
 use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
@@ -146,12 +146,12 @@ impl Gate {
 
     /// Whether a call that waits for the operator would be asked again for the same reason.
     fn stays(&self, held: &Held, judged: &Judged) -> bool {
-        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| ToolLookup::NotListed);
         let described = match (found, &judged.described) {
-            (Known::Yes(known), _) => Some(known),
-            (Known::No | Known::Ask, None) => None,
+            (ToolLookup::Found(known), _) => Some(known),
+            (ToolLookup::NotListed | ToolLookup::AskServer, None) => None,
             // The definition changed, and the new one is not known yet: no ruling on the old one may let the call pass.
-            (Known::No | Known::Ask, Some(_)) => return false,
+            (ToolLookup::NotListed | ToolLookup::AskServer, Some(_)) => return false,
         };
         let anew = self.judge_anew(held, described);
         let is_asked =
@@ -164,11 +164,11 @@ impl Gate {
     pub(in crate::gate) fn judge_again(&mut self, held: Held, case: Case) {
         match self.catalog.find(held.call.name()) {
             _ if held.call.method().is_some() => self.judge(held, case.session, None),
-            Known::Yes(known) => self.judge(held, case.session, Some(known)),
-            Known::No | Known::Ask if case.judged.described.is_some() => {
+            ToolLookup::Found(known) => self.judge(held, case.session, Some(known)),
+            ToolLookup::NotListed | ToolLookup::AskServer if case.judged.described.is_some() => {
                 self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
             }
-            Known::No | Known::Ask => self.judge(held, case.session, None),
+            ToolLookup::NotListed | ToolLookup::AskServer => self.judge(held, case.session, None),
         }
     }
 }

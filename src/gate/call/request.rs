@@ -11,7 +11,7 @@ use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
 use crate::gate::call::judgement;
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
 use crate::wire::call::{Call, Origin};
@@ -139,7 +139,7 @@ impl Gate {
             Gist::Request { id, .. } => {
                 let line =
                     reply::error(Some(id), INVALID_REQUEST, "the request is too long for mcp-approve to show it");
-                self.out.push(Effect::Query(Question(line)));
+                self.out.push(Effect::WriteToServer(OwnLine(line)));
             }
             Gist::Response { id, .. } => {
                 self.answer_withheld(id, "it is too long to be searched for requests of the server");
@@ -150,7 +150,7 @@ impl Gate {
 
     fn answer_odd(&mut self, refusal: &Refusal) {
         if let (true, Some(id)) = (refusal.answer, &refusal.id) {
-            self.out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
+            self.out.push(Effect::WriteToServer(OwnLine(reply::error(Some(id), refusal.code, &refusal.what))));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::gate::call::held::{
 };
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::gate::{ForwardOrder, Gate};
 use crate::policy::rule::Decision;
 use crate::wire::call::Origin;
@@ -128,11 +128,11 @@ impl Gate {
     /// Why a call that was approved and had to wait may no longer run: its tool or the policy has changed.
     fn overruled(&self, held: &Held, approval: &Approval) -> Option<String> {
         let judged = &approval.case.judged;
-        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| ToolLookup::NotListed);
         match (judged.definition(), found) {
             (None, _) => {}
-            (Some(shown), Known::Yes(known)) if known.digest == shown => {}
-            (Some(_), Known::Yes(_) | Known::No | Known::Ask) => {
+            (Some(shown), ToolLookup::Found(known)) if known.digest == shown => {}
+            (Some(_), ToolLookup::Found(_) | ToolLookup::NotListed | ToolLookup::AskServer) => {
                 return Some("the server has changed this tool's definition".to_owned());
             }
         }
