@@ -31,7 +31,7 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown};
-pub use rule::{Change, Choice, Except, Offer, Review, RuleMaker, RuleStage};
+pub use rule::{Choice, Except, Offer, Review, ReviewOf, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 
@@ -102,12 +102,12 @@ pub struct Passed {
     pub session: String,
     pub activity: Activity,
     /// Where this console got it.
-    pub source: Origin,
+    pub source: EntrySource,
 }
 
 /// Where an entry of Activity comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EntrySource {
     Live,
     /// It passed before this console was there.
     FromLog,

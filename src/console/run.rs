@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::found::{Finding, Task};
+use super::found::{Finding, LogRequest};
 use super::log_reader;
 use super::model::{Model, Settings};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, Sources, multiplexer};
@@ -106,7 +106,7 @@ struct Loop<'a> {
     keyboard: Keyboard,
     inbox: Receiver<Input>,
     clients: Clients,
-    ask: Sender<Task>,
+    ask: Sender<LogRequest>,
     drawn_at: i64,
     /// The number of waiting calls in the terminal's title.
     titled: Option<usize>,
@@ -197,9 +197,9 @@ impl Loop<'_> {
                 match command {
                     Command::Quit => return Ok(ControlFlow::Break(())),
                     Command::Bell => self.call()?,
-                    Command::Look(task) => {
+                    Command::Look(request) => {
                         // If the log reader has panicked, nothing is looked up, and the screens stay as they are.
-                        let _ = self.ask.send(task);
+                        let _ = self.ask.send(request);
                     }
                     Command::Copy(text) => self.screen.copy(&text)?,
                     Command::Suspend => match self.outside.process {

@@ -18,7 +18,7 @@ mod wrappers;
 
 use std::path::PathBuf;
 
-use super::found::{Finding, Task};
+use super::found::{Finding, LogRequest};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
 use super::pinned::{ReviewDone, Settling};
@@ -126,7 +126,7 @@ pub enum Command {
     /// Calls the operator: by the bell, and by a notice where there is one.
     Bell,
     /// Looks something up in the log or the policy.
-    Look(Task),
+    Look(LogRequest),
     /// Puts this text on the clipboard, where the terminal allows that.
     Copy(String),
     /// Stops the console until the shell brings it back.
@@ -229,7 +229,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
-        Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Earlier | Action::Later => decide::earlier_reason(model, action),
         Action::Rule if model.screen == Screen::Log => rule::of_record(model),
         Action::Rule => rule::open(model),
         Action::Replay => review::replay(model),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::{Coverage, Reach, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
@@ -23,7 +23,7 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         desk.status("files", Status { pending: vec![pending()], ..status() });
         rules(&mut desk);
         let commands = desk.press(Key::Enter);
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
+        let [Command::Look(LogRequest::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
             commands.as_slice()
         else {
             panic!("{commands:?}")
@@ -72,7 +72,7 @@ fn what_the_written_policy_would_change_is_a_key_away() {
         let mut desk = Desk::connected(width, height);
         rules(&mut desk);
         let commands = desk.keys("R");
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
+        let [Command::Look(LogRequest::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
             panic!("{commands:?}")
         };
         assert!(desk.screen().contains("still counting"), "{}", desk.screen());

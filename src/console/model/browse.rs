@@ -8,7 +8,7 @@ use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
-use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Task, Unwrapped};
+use crate::console::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{PinBook, PinnedTool, Settling, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
@@ -98,7 +98,7 @@ pub struct Browse {
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
     /// When the log reader was last asked for each kind of thing, in milliseconds since 1970.
-    pub asked: HashMap<Discriminant<Task>, i64>,
+    pub asked: HashMap<Discriminant<LogRequest>, i64>,
 }
 
 /// The part of the log that is in memory, the newest first: without gaps for what the search wants.
@@ -312,7 +312,7 @@ impl Browse {
 
     /// Something was changed from here: everything that is asked for regularly is due now.
     pub fn ask_again(&mut self) {
-        self.asked.retain(|task, _| *task == discriminant(&Task::Recent));
+        self.asked.retain(|request, _| *request == discriminant(&LogRequest::Recent));
     }
 
     /// A number for the next trial.

@@ -11,7 +11,7 @@ use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
 use crate::console::found::{Edge, Finding, Line, LogRows, Page, Progress};
 use crate::console::model::{
-    ListState, Model, Opens, Origin, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
+    EntrySource, ListState, Model, Opens, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
 };
 use crate::console::tried::{self, Attempt, Reach, Tried};
 use crate::link::message::{Activity, ActivityKind, Direction};
@@ -217,7 +217,7 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         let Some(activity) = as_passed(&line) else { continue };
         if line.ticket.is_none() || !heard(&line, activity.kind) {
             let (server, session) = (line.server.clone(), line.session.clone());
-            before.push(Passed { server, session, activity, source: Origin::FromLog });
+            before.push(Passed { server, session, activity, source: EntrySource::FromLog });
         }
     }
     for passed in before.into_iter().rev() {

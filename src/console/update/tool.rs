@@ -4,7 +4,7 @@
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
+use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, Subject};
 use crate::console::pinned::{PinnedTool, ProgramWord, ReviewDone, Settling, Word};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
@@ -16,21 +16,21 @@ pub(super) fn open(model: &mut Model) -> bool {
     let Some((line, book)) = line.filter(|line| line.wants_review()).zip(browse.pins.as_ref()) else {
         return false;
     };
-    let change = match line.subject {
-        Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(Change::Program),
-        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(Change::Definition),
+    let subject = match line.subject {
+        Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(ReviewOf::Program),
+        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(ReviewOf::Definition),
     };
-    let Some(change) = change else { return false };
-    model.overlay = Some(Overlay::Review(Review::of(change, 0, model.now)));
+    let Some(subject) = subject else { return false };
+    model.overlay = Some(Overlay::Review(Review::of(subject, 0, model.now)));
     true
 }
 
 /// The second `Enter`: trusts what was on show.
-pub(super) fn accepted(change: Change) -> Option<Settling> {
-    match change {
-        Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
-        Change::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
-        Change::Program(program) => {
+pub(super) fn accepted(subject: ReviewOf) -> Option<Settling> {
+    match subject {
+        ReviewOf::Policy { .. } | ReviewOf::Written | ReviewOf::Suggested(_) => None,
+        ReviewOf::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
+        ReviewOf::Program(program) => {
             let Server { fingerprint, name: server, program, .. } = program.server;
             Some(Settling::Program { fingerprint, server, program, word: ProgramWord::Accepted })
         }
@@ -41,20 +41,20 @@ pub(super) fn accepted(change: Change) -> Option<Settling> {
 pub(super) fn refuse(model: &mut Model) {
     let now = model.now;
     let Some(Overlay::Review(review)) = &model.overlay else { return };
-    match &review.change {
+    match &review.subject {
         _ if now - review.opened < ARMING => {
             model.warn_briefly("The review has just come up: no key answers it yet.");
         }
-        Change::Definition(tool) => {
+        ReviewOf::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
             model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
         }
-        Change::Program(_) => {
+        ReviewOf::Program(_) => {
             model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
         }
-        Change::Written | Change::Suggested(_) => {}
-        Change::Policy { .. } => {
+        ReviewOf::Written | ReviewOf::Suggested(_) => {}
+        ReviewOf::Policy { .. } => {
             model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.");
         }
     }

@@ -1,7 +1,7 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
 use super::{Command, act, browse, decide};
-use crate::console::found::Task;
+use crate::console::found::LogRequest;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
 use crate::console::palette::{self, PaletteCommand};
@@ -109,7 +109,7 @@ fn obey(model: &mut Model, command: PaletteCommand) {
             model.browse.log.sheet = None;
             model.browse.checked = None;
             model.say("Checking every record of the log; the last line shows the result.");
-            model.todo.push(Command::Look(Task::Verify));
+            model.todo.push(Command::Look(LogRequest::Verify));
         }
         PaletteCommand::Tour => {
             model.settings.tour = Tour::Shown;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Command, find_mut, findings, moves};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
-    CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
+    CallKey, CallState, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen, Seen,
 };
 use crate::console::record_row::verdict;
 use crate::console::row::{Row, Tone, foreign, quiet, warn};
@@ -206,7 +206,7 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
         }
     }
     let session = session.to_owned();
-    model.activity.push_back(Passed { server, session, activity, source: Origin::Live });
+    model.activity.push_back(Passed { server, session, activity, source: EntrySource::Live });
     if model.activity.len() > MOST_ACTIVITY {
         let was_listed = model.passing().first() == Some(&0);
         model.activity.pop_front();
