@@ -5,7 +5,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::link::message::{KnownTool, PinState};
-use crate::pins::diff::{Change, Grown};
+use crate::pins::diff::{Diff, Grown};
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
@@ -35,7 +35,7 @@ pub struct PinnedTool {
     /// The definition as indented JSON.
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Diff>,
     /// What the tool can do beyond the trusted definition.
     pub grown: Option<Grown>,
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.

@@ -7,7 +7,7 @@ use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
 use crate::pins::reading::{Server, StoredTool};
-use crate::pins::{Memory, PinsError, review};
+use crate::pins::{PinStore, PinsError, review};
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
@@ -38,11 +38,11 @@ impl Settlement<'_> {
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
     pub(super) fn of(&self, settling: &Settling) -> Result<ReviewDone, SettleError> {
-        let memory = &mut Memory::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
+        let store = &mut PinStore::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
         match settling {
-            Settling::Tools(words) => self.tools(memory, words),
+            Settling::Tools(words) => self.tools(store, words),
             Settling::Program { fingerprint, server, program, word } => {
-                self.program(memory, (fingerprint, server, program), word)
+                self.program(store, (fingerprint, server, program), word)
             }
         }
     }
@@ -53,8 +53,8 @@ impl Settlement<'_> {
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, memory: &mut Memory, words: &[(Shown, Word)]) -> Result<ReviewDone, SettleError> {
-        let all = memory.tools()?;
+    fn tools(&self, store: &mut PinStore, words: &[(Shown, Word)]) -> Result<ReviewDone, SettleError> {
+        let all = store.tools()?;
         let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
             let same = |known: &&StoredTool| {
@@ -63,7 +63,7 @@ impl Settlement<'_> {
                     && known.pin.latest == shown.latest
             };
             let settled = match all.iter().find(same) {
-                Some(known) => self.tool(memory, known, word)?.map(|says| (says, known)),
+                Some(known) => self.tool(store, known, word)?.map(|says| (says, known)),
                 None => None,
             };
             let Some((says, known)) = settled else {
@@ -87,26 +87,26 @@ impl Settlement<'_> {
     }
 
     /// What was done; `None` where the definition changed since it was shown.
-    fn tool(&self, memory: &mut Memory, known: &StoredTool, word: &Word) -> Result<Option<String>, SettleError> {
+    fn tool(&self, store: &mut PinStore, known: &StoredTool, word: &Word) -> Result<Option<String>, SettleError> {
         let record = |what: &str| self.record(&known.server, Some(known), what);
         let name = format!("{} of {}", known.tool.name, known.server.name);
         let (settled, says) = match word {
             Word::Accepted => {
                 record("accepted the definition")?;
-                (memory.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
+                (store.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
             }
             Word::Refused => {
                 record("refused the definition")?;
-                (memory.refuse(known)?, format!("Refused: calls of {name} are denied."))
+                (store.refuse(known)?, format!("Refused: calls of {name} are denied."))
             }
             Word::Is(mutability) => {
                 let word = PinWord::Is(known.behavior.identity.with_mutability(*mutability));
                 record(&word.to_string())?;
-                (memory.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
+                (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }
             Word::TakenBack(former) => {
                 record("took the last review of the definition back")?;
-                (memory.put_back(known, former)?, format!("Taken back: the review of {name}."))
+                (store.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
         };
         Ok((settled == review::Applied::Done).then_some(says))
@@ -114,18 +114,18 @@ impl Settlement<'_> {
 
     fn program(
         &self,
-        memory: &mut Memory,
+        store: &mut PinStore,
         shown: (&str, &str, &str),
         word: &ProgramWord,
     ) -> Result<ReviewDone, SettleError> {
         let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
-        let server = memory.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
+        let server = store.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
         let name = &server.name;
         let (settled, says, undo) = match word {
             ProgramWord::TakenBack(trusted) => {
                 self.record(&server, None, "took the last review of the server's program back")?;
                 let says = format!("Taken back: the review of the program of {name}.");
-                (memory.put_back_server(&server, trusted.as_deref())?, says, None)
+                (store.put_back_server(&server, trusted.as_deref())?, says, None)
             }
             ProgramWord::Accepted => {
                 self.record(&server, None, "accepted the server's program and command")?;
@@ -133,7 +133,7 @@ impl Settlement<'_> {
                 let Server { fingerprint, program, trusted, .. } = server.clone();
                 let word = ProgramWord::TakenBack(trusted);
                 let undo = Settling::Program { fingerprint, server: name.clone(), program, word };
-                (memory.accept_server(&server)?, says, Some(undo))
+                (store.accept_server(&server)?, says, Some(undo))
             }
         };
         match settled {

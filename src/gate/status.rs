@@ -74,7 +74,7 @@ impl Gate {
     /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send
     /// [`Event::GoOn`](crate::gate::data::event::Event::GoOn).
     pub fn has_work_left(&self) -> bool {
-        self.catalog.has_unparsed_lists() || self.described.is_some()
+        self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
     }
 
     /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held,

@@ -12,10 +12,10 @@ use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use crate::behavior::conclude::Trust;
 use crate::gate::data::event::{ConsoleId, Event};
-use crate::gate::data::pin::{Pins, Sighting};
+use crate::gate::data::pin::{PinUpdate, Pins};
 use crate::gate::data::pinning::Pinning;
 use crate::pins::review::Applied;
-use crate::pins::{Launch, Memory, PinsError, Program};
+use crate::pins::{Launch, PinStore, PinsError, Program};
 
 /// How long to retry while others write, so that many wrappers can start at once.
 const BUSY: Duration = Duration::from_secs(15);
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A job for the thread.
 enum PinJob {
-    Keep(Box<Sighting>),
+    Keep(Box<PinUpdate>),
     Pin(Pinning, ConsoleId),
     NoteServer,
     Look,
@@ -52,10 +52,10 @@ impl PinWriter {
             let mut is_said = false;
             loop {
                 match patiently(|| read(&path, &launch)) {
-                    Ok((memory, pins, program)) => {
+                    Ok((store, pins, program)) => {
                         to_loop.tell(remembered(pins));
-                        let generation = memory.generation().ok();
-                        let writer = Writer { path, memory, generation, launch, program, trust, watcher, to_loop };
+                        let generation = store.generation().ok();
+                        let writer = Writer { path, store, generation, launch, program, trust, watcher, to_loop };
                         break writer.work(&inbox);
                     }
                     // Until the others are done, every call asks; then the pins count after all.
@@ -86,9 +86,9 @@ impl PinWriter {
     }
 
     /// Keeps a definition. Never waits.
-    pub fn keep(&self, sighting: Sighting) {
+    pub fn keep(&self, update: PinUpdate) {
         // A thread that has ended has said why.
-        let _ = self.send(PinJob::Keep(Box::new(sighting)));
+        let _ = self.send(PinJob::Keep(Box::new(update)));
     }
 
     /// Keeps what an operator says of a definition; the pins follow as an event. `false` if nothing can be kept.
@@ -116,10 +116,10 @@ impl Drop for PinWriter {
     }
 }
 
-fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsError> {
-    let mut memory = Memory::open(path)?;
-    let (pins, program) = memory.greet(launch, clock::wall_ms())?;
-    Ok((memory, pins, program))
+fn read(path: &Path, launch: &Launch) -> Result<(PinStore, Pins, Program), PinsError> {
+    let mut store = PinStore::open(path)?;
+    let (pins, program) = store.greet(launch, clock::wall_ms())?;
+    Ok((store, pins, program))
 }
 
 /// The event with the current pins.
@@ -148,7 +148,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 /// The thread's side.
 struct Writer {
     path: PathBuf,
-    memory: Memory,
+    store: PinStore,
     /// The database's generation when the pins were last read.
     generation: Option<i64>,
     launch: Launch,
@@ -178,8 +178,8 @@ impl Writer {
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             match job {
-                PinJob::Keep(sighting) => {
-                    if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
+                PinJob::Keep(update) => {
+                    if let Err(error) = patiently(|| self.store.keep(&self.launch, &update, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
@@ -207,9 +207,9 @@ impl Writer {
         journal.push("-wal");
         // Others' writes go to the write-ahead log first. Watched before it is read: a change in between is reported.
         let added = self.watcher.add(&[self.path.clone(), journal.into()]);
-        let now = self.memory.generation().ok();
+        let now = self.store.generation().ok();
         if now != self.generation
-            && let Ok(pins) = self.memory.load(&self.launch, &self.program)
+            && let Ok(pins) = self.store.load(&self.launch, &self.program)
         {
             self.generation = now;
             self.to_loop.tell(remembered(pins));
@@ -218,8 +218,8 @@ impl Writer {
     }
 
     fn note_server(&mut self) {
-        let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
-        match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
+        let noted = patiently(|| self.store.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
+        match noted.and_then(|()| self.store.load(&self.launch, &self.program)) {
             // Another command line may have been first under this name.
             Ok(pins) => self.to_loop.tell(remembered(pins)),
             Err(error) => {
@@ -231,8 +231,8 @@ impl Writer {
     fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
         let fingerprint = self.launch.fingerprint.to_string();
-        match patiently(|| self.memory.pin_tool(&fingerprint, pinning)).map_err(told)? {
-            Applied::Done => self.memory.load(&self.launch, &self.program).map_err(told),
+        match patiently(|| self.store.pin_tool(&fingerprint, pinning)).map_err(told)? {
+            Applied::Done => self.store.load(&self.launch, &self.program).map_err(told),
             Applied::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
     }

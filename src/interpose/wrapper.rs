@@ -217,7 +217,7 @@ impl Wrapper {
         self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("mcp-approve ends the server: {how}"));
-            self.step(now, Event::Deaf { how: how.into() });
+            self.step(now, Event::ServerInputClosed { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
         }
         if let Some(stopping) = &mut self.stopping {
@@ -273,7 +273,7 @@ impl Wrapper {
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
-            Effect::Remember(sighting) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*sighting))),
+            Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
             Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),
             Effect::Pin { pinning, console } => {
                 let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
@@ -301,7 +301,7 @@ impl Wrapper {
         self.stall.look(now.mono, self.host.open_line());
         if self.server.is_gone() && self.stopping.is_none() {
             // The server closed its stdin: nothing can reach it any more, so it is ended.
-            self.step(now, Event::Deaf { how: "it closed its input".into() });
+            self.step(now, Event::ServerInputClosed { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
         if self.goes_on() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use similar::ChangeTag;
 
 use super::reading::StoredTool;
-use super::{Memory, PinsError};
+use super::{PinStore, PinsError};
 use crate::capability::set::Growth;
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
@@ -13,7 +13,7 @@ use crate::wire::fields::in_pointer;
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Diff {
     /// A JSON pointer.
     pub place: String,
     /// The JSON text before and after; `None` where there was none.
@@ -62,9 +62,9 @@ impl Grown {
     }
 }
 
-impl Memory {
+impl PinStore {
     /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
-    pub fn changes(&self, known: &StoredTool) -> Result<Vec<Change>, PinsError> {
+    pub fn changes(&self, known: &StoredTool) -> Result<Vec<Diff>, PinsError> {
         let before = self.trusted(known)?;
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
     }
@@ -97,13 +97,13 @@ impl Memory {
 }
 
 /// Everything that differs, in the order of the new definition.
-fn changes(before: &Value, after: &Value) -> Vec<Change> {
+fn changes(before: &Value, after: &Value) -> Vec<Diff> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);
     found
 }
 
-fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Change>) {
+fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Diff>) {
     match (before, after) {
         (Some(before), Some(after)) if before == after => {}
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
@@ -115,7 +115,7 @@ fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: 
         }
         (before, after) => {
             let text = |value: Option<&Value>| value.map(Value::to_string);
-            found.push(Change { place, before: text(before), after: text(after) });
+            found.push(Diff { place, before: text(before), after: text(after) });
         }
     }
 }

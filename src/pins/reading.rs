@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::{Argument, arguments};
-use super::store::{Memory, PinsError};
+use super::store::{PinStore, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-impl Memory {
+impl PinStore {
     /// Every server, the one seen last first.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
         self.read(|db| {

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::OptionalExtension as _;
 
 use super::reading::{Server, StoredTool};
-use super::store::{Memory, PinsError};
+use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
@@ -32,7 +32,7 @@ pub fn entry(now: i64, server: &Server, tool: Option<&StoredTool>, what: &str, o
     entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str())
 }
 
-impl Memory {
+impl PinStore {
     /// Trusts the definition that was shown. What was said of another definition is dropped.
     pub fn accept(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
         let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),

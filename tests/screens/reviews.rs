@@ -11,7 +11,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{PinBook, PinnedProgram, PinnedTool, ProgramWord, ReviewDone, Settling, Word};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{KnownTool, PinState};
-use mcp_approve::pins::diff::{Change, Grown};
+use mcp_approve::pins::diff::{Diff, Grown};
 use mcp_approve::pins::reading::Server;
 use mcp_approve::wire::digest::Digest;
 
@@ -28,8 +28,8 @@ fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     }
 }
 
-fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Change {
-    Change { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Diff {
+    Diff { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
 }
 
 fn changed(tool: &str) -> PinnedTool {
@@ -164,7 +164,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
 #[test]
 fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     let mut desk = Desk::connected(80, 24);
-    let lines: Vec<Change> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
+    let lines: Vec<Diff> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
     one(&mut desk, PinnedTool { changes: lines, ..changed("write_file") });
     review(&mut desk);
     let mut pressed = 0;

@@ -113,8 +113,8 @@ impl World {
                 Did::Consult(names.join(" "))
             }
             Effect::AcceptPolicy { file, .. } => Did::Accept(file),
-            Effect::Remember(sighting) => {
-                self.remembered.push(*sighting);
+            Effect::Remember(update) => {
+                self.remembered.push(*update);
                 return None;
             }
             Effect::Pin { pinning, .. } => {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
-use mcp_approve::gate::data::pin::{Pins, Sighting};
+use mcp_approve::gate::data::pin::{PinUpdate, Pins};
 use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
@@ -72,7 +72,7 @@ pub struct World {
     pub cards: BTreeMap<String, Snapshot>,
     pub settled: Vec<CallEnd>,
     pub shown: Vec<Activity>,
-    pub remembered: Vec<Sighting>,
+    pub remembered: Vec<PinUpdate>,
     /// What operators said of definitions, not kept yet.
     pub pinned: Vec<Pinning>,
     /// Acknowledge every entry at once, as a healthy log would.

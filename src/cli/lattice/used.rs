@@ -20,7 +20,7 @@ use crate::cli::print::{local, pretty, visible};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::mcp::tool::Tool;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::policy::question::rules_name;
 use crate::wire::number::{counted, grouped};
 
@@ -93,9 +93,9 @@ fn granted(
 ) -> Result<BTreeMap<String, BTreeMap<String, Granted>>, Error> {
     places.check_state()?;
     let mut servers: BTreeMap<String, BTreeMap<String, Granted>> = BTreeMap::new();
-    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(servers) };
+    let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(servers) };
     let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
-    for known in memory.tools()? {
+    for known in store.tools()? {
         let server = rules_name(&known.server.name).to_owned();
         if is_wanted(&server) {
             let tool = Granted { tool: known.tool, by: BTreeMap::new() };

@@ -20,7 +20,7 @@ use crate::home::user;
 use crate::interpose::facts::{self, Ground};
 use crate::mcp::request;
 use crate::mcp::tool::Tool;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
@@ -212,9 +212,9 @@ impl Call {
 /// The tool as its server described it last, where one did.
 fn described(places: &Places, server: &str, tool: &str) -> Result<Option<StoredTool>, Error> {
     places.check_state()?;
-    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(None) };
+    let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(None) };
     let of_this = |known: &StoredTool| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
-    Ok(memory.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
+    Ok(store.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
 }
 
 fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {

@@ -15,7 +15,7 @@ use crate::console::row::{Row, Tone};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::user;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::review::{Applied, entry};
 
@@ -51,7 +51,7 @@ const HELP: &str = "    a: all shown as PURE? only read   1 3-5: these only read
 
 /// Lists the tools of one server, and does what the operator says of them until all are settled or left.
 pub(super) fn ask(
-    memory: &mut Memory,
+    store: &mut PinStore,
     here: Here<'_>,
     mut tools: Vec<&StoredTool>,
     out: &mut dyn Write,
@@ -78,7 +78,7 @@ pub(super) fn ask(
             let word = PinWord::Is(known.behavior.identity.with_mutability(mutability));
             record(here, &known.server, Some(known), &word.to_string())?;
             let name = visible(&known.tool.name);
-            match memory.pin(known, word)? {
+            match store.pin(known, word)? {
                 Applied::Done => writeln!(out, "    {name}: {}", mutability.word())?,
                 Applied::Outdated => writeln!(out, "    {name}: changed again since it was shown; review it again")?,
             }

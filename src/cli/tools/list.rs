@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::row::Answers;
-use super::{answers, memory, print, row};
+use super::{answers, print, row, store};
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
@@ -22,8 +22,8 @@ pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known 
 /// Lists the tools.
 pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let look = Look::here(here).wide(options.look.wide);
-    let memory = memory(here.places)?;
-    let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
+    let store = store(here.places)?;
+    let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
     let tally = answers(here.places)?;
     let seen = |known: &StoredTool| Answers::of(&tally, known);

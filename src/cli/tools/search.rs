@@ -9,7 +9,7 @@ use serde_json::json;
 use super::bars::{self, Bar, Bars};
 use super::list::{NONE, badge, tag};
 use super::row::Answers;
-use super::{answers, memory, print, row};
+use super::{answers, print, row, store};
 use crate::behavior::profile::{self, CostTier, Profile, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
@@ -48,14 +48,14 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
     let look = Look::here(here).wide(options.list.look.wide);
     let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
-    let memory = memory(places)?;
-    let tools = super::known(memory.as_ref(), options.list.server.as_deref())?;
+    let store = store(places)?;
+    let tools = super::known(store.as_ref(), options.list.server.as_deref())?;
     if tools.is_empty() && !output.json && !output.jsonl {
         return done(writeln!(out, "{}", look.hint(NONE)));
     }
     let query = options.query.join(" ");
-    let relevance: HashMap<i64, f64> = match &memory {
-        Some(memory) => memory.search(&query)?.into_iter().collect(),
+    let relevance: HashMap<i64, f64> = match &store {
+        Some(store) => store.search(&query)?.into_iter().collect(),
         None => HashMap::new(),
     };
     let tally = answers(places)?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::row::Answers;
-use super::{RECORDS, answers, memory, named, print, row};
+use super::{RECORDS, answers, named, print, row, store};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Source;
@@ -17,20 +17,20 @@ use crate::cli::print::local;
 use crate::cli::print::visible;
 use crate::console::time;
 use crate::home::places::{Places, under};
-use crate::pins::diff::Change;
+use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
 pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Exit {
-    let memory = memory(places)?;
-    let tools = named(memory.as_ref(), &options.names)?;
+    let store = store(places)?;
+    let tools = named(store.as_ref(), &options.names)?;
     let tally = answers(places)?;
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for known in &tools {
         let seen = Answers::of(&tally, known);
-        let changes = memory.as_ref().map(|memory| memory.changes(known)).transpose()?.unwrap_or_default();
+        let changes = store.as_ref().map(|store| store.changes(known)).transpose()?.unwrap_or_default();
         let mut row = row::json(known, seen);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
@@ -42,12 +42,12 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
     }))
 }
 
-fn json(change: &Change) -> serde_json::Value {
+fn json(change: &Diff) -> serde_json::Value {
     serde_json::json!({ "place": change.place, "before": change.before, "after": change.after })
 }
 
 /// Prints the changes, each with its place, before and after.
-pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print_changes(changes: &[Diff], out: &mut dyn Write) -> io::Result<()> {
     for change in changes {
         writeln!(out, "    {}", visible(&change.place))?;
         for (mark, text) in [('-', &change.before), ('+', &change.after)] {
@@ -83,7 +83,7 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
 fn whole(
     known: &StoredTool,
     seen: Answers<'_>,
-    changes: &[Change],
+    changes: &[Diff],
     places: &Places,
     out: &mut dyn Write,
 ) -> io::Result<()> {

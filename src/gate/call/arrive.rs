@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries;
-use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
+use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
 use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
@@ -102,7 +102,7 @@ impl Gate {
             arrived: self.now,
             asked: AskRecord::NotAsked,
             original: None,
-            beat: has_token.then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
+            heartbeat: has_token.then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
             round_trips: RoundTrips { opened: self.now.mono, ..RoundTrips::default() },
             seen: Seen::default(),
             asked_again: None,
@@ -187,7 +187,7 @@ impl Gate {
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
                 // The server must not learn the id: it could guess the next one, and ask under that itself.
-                return self.elicited_in_vain(None, "it cancels a request that only mcp-approve may cancel");
+                return self.record_ineffective_answer(None, "it cancels a request that only mcp-approve may cancel");
             }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_host_id(id)) {

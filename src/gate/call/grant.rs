@@ -45,7 +45,7 @@ impl Gate {
         };
         let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
         self.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
-        self.recall(Some(grant));
+        self.revoke_approvals(Some(grant));
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.

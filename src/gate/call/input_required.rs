@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
-use crate::gate::call::held::{Approved, Beat, Held, Stage, Withdrawal};
+use crate::gate::call::held::{Approved, Heartbeat, Held, Stage, Withdrawal};
 use crate::gate::call::round_trips::{self, MOST};
 use crate::gate::call::{question, replies};
 use crate::gate::data::effect::{Effect, OwnLine};
@@ -108,7 +108,7 @@ impl Gate {
         match what.owed {
             Owed::Answer(answer) => {
                 if what.form.is_some() {
-                    self.elicited_in_vain(what.form.as_ref(), "the call no longer waits");
+                    self.record_ineffective_answer(what.form.as_ref(), "the call no longer waits");
                 }
                 self.out.push(Effect::WriteToHost(rename::with_id(&answer, call.id()).unwrap_or(answer)));
             }
@@ -129,8 +129,8 @@ impl Gate {
     fn reopen(&mut self, number: u64, call: &Call) {
         let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
         let token = call.meta().progress_token.clone();
-        let sent = held.beat.map_or(0, |beat| beat.sent);
-        held.beat = token.is_some().then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent });
+        let sent = held.heartbeat.map_or(0, |beat| beat.sent);
+        held.heartbeat = token.is_some().then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent });
         (held.round_trips.away, held.round_trips.opened) = (None, self.now.mono);
         held.round_trips.later.push(Later { id: call.id().clone(), token });
         held.round_trips.ends = self.round_trip_ends(&held);

@@ -10,9 +10,9 @@ use crate::gate::Gate;
 use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::{JudgeInput, Judged};
-use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
+use crate::gate::call::strictest;
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
@@ -70,7 +70,7 @@ impl Gate {
     fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
         let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
         let input = self.judge_input();
-        let judged = judgement::judge(&held.call, described, input, &held.seen, &mut memory);
+        let judged = strictest::judge(&held.call, described, input, &held.seen, &mut memory);
         if let Some(described) = &judged.described {
             self.memories.put(described, memory);
         }
@@ -79,7 +79,7 @@ impl Gate {
 
     /// Judges a call again, reusing nothing of other calls.
     pub(in crate::gate) fn judge_anew(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
-        judgement::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
+        strictest::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.

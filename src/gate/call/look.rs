@@ -86,7 +86,7 @@ impl Gate {
             }
         };
         if let Some(operator) = verdict.operator {
-            self.comes_to_nothing(&OperatorWord { ticket, digest, operator }, "approve", &why);
+            self.report_ineffective_verdict(&OperatorWord { ticket, digest, operator }, "approve", &why);
         }
     }
 }

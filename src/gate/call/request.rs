@@ -10,7 +10,7 @@ use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
-use crate::gate::call::judgement;
+use crate::gate::call::strictest;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
@@ -109,7 +109,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = judgement::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
+        let judged = strictest::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 

@@ -3,7 +3,7 @@
 use crate::audit::record::Entry;
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::facts::Look;
-use crate::gate::data::pin::Sighting;
+use crate::gate::data::pin::PinUpdate;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::snapshot::Snapshot;
@@ -32,7 +32,7 @@ pub enum Effect {
     /// [`crate::gate::data::event::Event::Consulted`] with the same number, one opinion for each name.
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
-    Remember(Box<Sighting>),
+    Remember(Box<PinUpdate>),
     /// The server has answered for the first time: how it was started is kept too.
     NoteServer,
     /// Keep what an operator says of a definition; the pins come back as

@@ -11,7 +11,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
-use crate::gate::state::ByServer;
+use crate::gate::state::ListOutcome;
 use crate::gate::state::passed::Form;
 use crate::gate::state::tasks::Changed;
 use crate::gate::state::{Answered, ServerTasks};
@@ -100,9 +100,9 @@ impl Gate {
                 }
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
-                    if let Some(slices) = &mut self.described {
+                    if let Some(queue) = &mut self.describe_queue {
                         // The calls that are left are judged by the list that is to come.
-                        slices.by = ByServer::Nothing;
+                        queue.outcome = ListOutcome::NotAsked;
                     }
                 }
                 self.passes((Origin::Server, Form::Notification, &method), &line);

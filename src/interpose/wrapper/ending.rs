@@ -35,7 +35,7 @@ impl Wrapper {
 
     pub(super) fn server_ended(&mut self, ended: &Ended) {
         let now = self.clock.now();
-        self.step(now, Event::Deaf { how: ended.to_string() });
+        self.step(now, Event::ServerInputClosed { how: ended.to_string() });
         self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
     }
 

@@ -85,7 +85,7 @@ pub(super) fn odd() -> World {
     world.step(Event::PolicyChanged(Arc::new(changed)));
     world.step(Event::PolicyAccepted { file: "/p.toml".into(), digest, operator: ann() });
     world.call("3", "write_file", r#"{"path":"/b","content":"x"}"#);
-    world.step(Event::Deaf { how: "it closed its input".into() });
+    world.step(Event::ServerInputClosed { how: "it closed its input".into() });
     world.step(Event::Closed { side: Side::Server, how: "exit code 3".into() });
     world
 }
