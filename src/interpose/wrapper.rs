@@ -13,9 +13,9 @@ use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::consoles::Consoles;
+use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
 use super::host::Host;
-use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
 use super::pin_writer::PinWriter;
@@ -65,7 +65,7 @@ pub struct Wrapper {
     pub server: Server,
     pub host: Host,
     pub clock: Clock,
-    pub ledger: Ledger,
+    pub entry_buffer: EntryBuffer,
     pub consoles: Consoles,
     pub facts: FactReader,
     pub watch: Watch,
@@ -258,7 +258,7 @@ impl Wrapper {
                 }
             }
             Effect::WriteToServer(line) => self.server.write_own(line),
-            Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
+            Effect::Record(id, entry) => self.entry_buffer.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
@@ -292,7 +292,7 @@ impl Wrapper {
     /// Passes entries to the scribe and bytes to the pipes.
     fn flush(&mut self) {
         let now = self.clock.now();
-        if let Some(batch) = self.ledger.due(now.mono) {
+        if let Some(batch) = self.entry_buffer.due(now.mono) {
             let acks = self.scribe.record(now.mono, batch);
             self.acknowledged(now, acks);
         }
@@ -325,7 +325,7 @@ impl Wrapper {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [
             self.wake,
-            self.ledger.wake_at(),
+            self.entry_buffer.wake_at(),
             self.consoles.wake_at(),
             self.scribe.wake_at(),
             self.facts.wake_at(),

@@ -17,7 +17,7 @@ use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
 use crate::home::user;
-use crate::interpose::facts::{self, Ground};
+use crate::interpose::facts::{self, PathBase};
 use crate::mcp::request;
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
@@ -68,9 +68,9 @@ pub(super) fn run(
 
 /// What a wrapper in this folder would know of where the call's paths lead.
 fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
-    let ground = Ground::here(user::current().ok().map(|user| user.home));
+    let base = PathBase::here(user::current().ok().map(|user| user.home));
     let wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
-    let found = facts::found(&ground, &wanted, Instant::now() + TIMEOUT);
+    let found = facts::found(&base, &wanted, Instant::now() + TIMEOUT);
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 

@@ -57,7 +57,7 @@ impl Wrapper {
             }
         }
         self.child.kill();
-        if let Some(batch) = self.ledger.all() {
+        if let Some(batch) = self.entry_buffer.all() {
             // These are the last entries; nothing waits for their receipts.
             let _ = self.scribe.record(self.clock.now().mono, batch);
         }
