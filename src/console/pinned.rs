@@ -67,14 +67,14 @@ pub struct Shown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settling {
     /// Says this of each of these definitions.
-    Tools(Vec<(Shown, Word)>),
+    Tools(Vec<(Shown, ToolReview)>),
     /// Says this of these files under this command line.
-    Program { fingerprint: String, server: String, program: String, word: ProgramWord },
+    Program { fingerprint: String, server: String, program: String, word: ProgramReview },
 }
 
 /// What the operator says of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum ToolReview {
     Accepted,
     /// Its calls are denied.
     Refused,
@@ -85,7 +85,7 @@ pub enum Word {
 
 /// What the operator says of a server's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProgramWord {
+pub enum ProgramReview {
     Accepted,
     /// The last word is undone: the files that were trusted before are trusted again.
     TakenBack(Option<String>),

@@ -1,7 +1,7 @@
 //! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
 //! no pin for a screen.
 
-use super::pinned::{ProgramWord, ReviewDone, Settling, Shown, Word};
+use super::pinned::{ProgramReview, ReviewDone, Settling, Shown, ToolReview};
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
@@ -53,7 +53,7 @@ impl Settlement<'_> {
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, store: &mut PinStore, words: &[(Shown, Word)]) -> Result<ReviewDone, SettleError> {
+    fn tools(&self, store: &mut PinStore, words: &[(Shown, ToolReview)]) -> Result<ReviewDone, SettleError> {
         let all = store.tools()?;
         let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
@@ -70,8 +70,8 @@ impl Settlement<'_> {
                 outdated += 1;
                 continue;
             };
-            if !matches!(word, Word::TakenBack(_)) {
-                undo.push((shown.clone(), Word::TakenBack(known.pin.clone())));
+            if !matches!(word, ToolReview::TakenBack(_)) {
+                undo.push((shown.clone(), ToolReview::TakenBack(known.pin.clone())));
             }
             done.push(says);
         }
@@ -87,24 +87,24 @@ impl Settlement<'_> {
     }
 
     /// What was done; `None` where the definition changed since it was shown.
-    fn tool(&self, store: &mut PinStore, known: &StoredTool, word: &Word) -> Result<Option<String>, SettleError> {
+    fn tool(&self, store: &mut PinStore, known: &StoredTool, word: &ToolReview) -> Result<Option<String>, SettleError> {
         let record = |what: &str| self.record(&known.server, Some(known), what);
         let name = format!("{} of {}", known.tool.name, known.server.name);
         let (settled, says) = match word {
-            Word::Accepted => {
+            ToolReview::Accepted => {
                 record("accepted the definition")?;
                 (store.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
             }
-            Word::Refused => {
+            ToolReview::Refused => {
                 record("refused the definition")?;
                 (store.refuse(known)?, format!("Refused: calls of {name} are denied."))
             }
-            Word::Is(mutability) => {
+            ToolReview::Is(mutability) => {
                 let word = PinWord::Is(known.behavior.identity.with_mutability(*mutability));
                 record(&word.to_string())?;
                 (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }
-            Word::TakenBack(former) => {
+            ToolReview::TakenBack(former) => {
                 record("took the last review of the definition back")?;
                 (store.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
@@ -116,22 +116,22 @@ impl Settlement<'_> {
         &self,
         store: &mut PinStore,
         shown: (&str, &str, &str),
-        word: &ProgramWord,
+        word: &ProgramReview,
     ) -> Result<ReviewDone, SettleError> {
         let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
         let server = store.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
         let name = &server.name;
         let (settled, says, undo) = match word {
-            ProgramWord::TakenBack(trusted) => {
+            ProgramReview::TakenBack(trusted) => {
                 self.record(&server, None, "took the last review of the server's program back")?;
                 let says = format!("Taken back: the review of the program of {name}.");
                 (store.put_back_server(&server, trusted.as_deref())?, says, None)
             }
-            ProgramWord::Accepted => {
+            ProgramReview::Accepted => {
                 self.record(&server, None, "accepted the server's program and command")?;
                 let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
                 let Server { fingerprint, program, trusted, .. } = server.clone();
-                let word = ProgramWord::TakenBack(trusted);
+                let word = ProgramReview::TakenBack(trusted);
                 let undo = Settling::Program { fingerprint, server: name.clone(), program, word };
                 (store.accept_server(&server)?, says, Some(undo))
             }

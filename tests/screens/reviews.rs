@@ -8,7 +8,9 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::pinned::{PinBook, PinnedProgram, PinnedTool, ProgramWord, ReviewDone, Settling, Word};
+use mcp_approve::console::pinned::{
+    PinBook, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, Settling, ToolReview,
+};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{KnownTool, PinState};
 use mcp_approve::pins::diff::{Diff, Grown};
@@ -177,7 +179,7 @@ fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     desk.line("Accept exactly this change?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let accept = Settling::Tools(vec![(changed("write_file").shown(), Word::Accepted)]);
+    let accept = Settling::Tools(vec![(changed("write_file").shown(), ToolReview::Accepted)]);
     assert_eq!(desk.press(Key::Enter), [Command::Settle(accept)]);
 }
 
@@ -188,7 +190,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     assert_eq!(desk.keys("x"), []);
     desk.now += 400;
-    let refuse = Settling::Tools(vec![(changed("write_file").shown(), Word::Refused)]);
+    let refuse = Settling::Tools(vec![(changed("write_file").shown(), ToolReview::Refused)]);
     assert_eq!(desk.keys("x"), [Command::Settle(refuse)]);
 
     let mut desk = Desk::connected(80, 24);
@@ -205,7 +207,7 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     one(&mut desk, changed("write_file"));
     assert_eq!(desk.keys("u"), []);
     desk.line("No review was made in this console");
-    let word = ProgramWord::TakenBack(None);
+    let word = ProgramReview::TakenBack(None);
     let undo = Settling::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
     let settled = ReviewDone { says: "Accepted: x".into(), undo: Some(undo.clone()) };
     desk.send(Msg::ToolSettled(Ok(settled)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::{Coverage, Reach, Replayed, Trial, Tried, Which};
+use mcp_approve::console::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
 use mcp_approve::link::message::{Covers, FromConsole, Lasts, Status};
 use mcp_approve::policy::edit::Switch;
@@ -35,8 +35,8 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         assert_eq!(desk.press(Key::Enter), [], "nothing is accepted before it is known what it would change");
         assert!(desk.screen().contains("still being"), "{}", desk.screen());
         desk.press(Key::Home);
-        let reach = Reach { calls: 340, coverage: Coverage::Whole };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
+        let examined = Examined { calls: 340, coverage: Coverage::Whole };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), examined })));
         assert_snapshot!(format!("policy_review_{width}x{height}"), desk.screen());
         while desk.screen().contains("below") {
             assert_eq!(desk.press(Key::Enter), []);
@@ -76,8 +76,8 @@ fn what_the_written_policy_would_change_is_a_key_away() {
             panic!("{commands:?}")
         };
         assert!(desk.screen().contains("still counting"), "{}", desk.screen());
-        let reach = Reach { calls: 20_000, coverage: Coverage::Newest };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
+        let examined = Examined { calls: 20_000, coverage: Coverage::Newest };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), examined })));
         assert_snapshot!(format!("replay_{width}x{height}"), desk.screen());
         later(&mut desk);
         desk.press(Key::End);

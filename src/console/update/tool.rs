@@ -5,7 +5,7 @@ use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, Subject};
-use crate::console::pinned::{PinnedTool, ProgramWord, ReviewDone, Settling, Word};
+use crate::console::pinned::{PinnedTool, ProgramReview, ReviewDone, Settling, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
 
@@ -29,10 +29,10 @@ pub(super) fn open(model: &mut Model) -> bool {
 pub(super) fn accepted(subject: ReviewOf) -> Option<Settling> {
     match subject {
         ReviewOf::Policy { .. } | ReviewOf::Written | ReviewOf::Suggested(_) => None,
-        ReviewOf::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
+        ReviewOf::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), ToolReview::Accepted)])),
         ReviewOf::Program(program) => {
             let Server { fingerprint, name: server, program, .. } = program.server;
-            Some(Settling::Program { fingerprint, server, program, word: ProgramWord::Accepted })
+            Some(Settling::Program { fingerprint, server, program, word: ProgramReview::Accepted })
         }
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn refuse(model: &mut Model) {
         ReviewOf::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
-            model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
+            model.todo.push(Command::Settle(Settling::Tools(vec![(shown, ToolReview::Refused)])));
         }
         ReviewOf::Program(_) => {
             model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
@@ -85,7 +85,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
         // One key cannot call a tool a read that looks like a change: that takes `tools pin`.
         tools.retain(|tool| tool.known.identity.mutability == Mutability::Pure);
     }
-    let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), Word::Is(mutability))).collect();
+    let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), ToolReview::Is(mutability))).collect();
     if words.is_empty() {
         let words = match mutability {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
