@@ -111,8 +111,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             Some(_) => {}
         }
     }
-    let (wanted, tools): (Vec<&StoredTool>, Vec<&StoredTool>) =
-        tools.iter().partition(|known| confirm::is_wanted(known));
+    let (wanted, tools): (Vec<&StoredTool>, Vec<&StoredTool>) = tools.iter().partition(|one| confirm::is_wanted(one));
     for server in wanted.chunk_by(|one, other| one.server == other.server) {
         if confirm::ask(store, here, server.to_vec(), out)? == Next::Leave {
             return Ok(ExitCode::SUCCESS);

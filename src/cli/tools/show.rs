@@ -13,8 +13,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
-use crate::cli::print::local;
-use crate::cli::print::visible;
+use crate::cli::print::{local, visible};
 use crate::console::time;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
@@ -47,8 +46,8 @@ fn json(change: &Diff) -> serde_json::Value {
 }
 
 /// Prints the changes, each with its place, before and after.
-pub(super) fn print_changes(changes: &[Diff], out: &mut dyn Write) -> io::Result<()> {
-    for change in changes {
+pub(super) fn print_changes(diff: &[Diff], out: &mut dyn Write) -> io::Result<()> {
+    for change in diff {
         writeln!(out, "    {}", visible(&change.place))?;
         for (mark, text) in [('-', &change.before), ('+', &change.after)] {
             if let Some(text) = text {
@@ -80,13 +79,7 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
     format!("{} {says}", voter.word())
 }
 
-fn whole(
-    known: &StoredTool,
-    seen: Answers<'_>,
-    changes: &[Diff],
-    places: &Places,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);
@@ -138,9 +131,9 @@ fn whole(
     }
     let seen = |at: i64| time::date(at, local(at).offset);
     line("seen", &format!("{} to {}", seen(known.pin.first_seen), seen(known.last_seen)))?;
-    if !changes.is_empty() {
+    if !diff.is_empty() {
         line("changes", "since the definition that is trusted:")?;
-        print_changes(changes, out)?;
+        print_changes(diff, out)?;
     }
     if let Some(description) = &tool.description {
         writeln!(out, "  the server says:")?;

@@ -10,9 +10,7 @@ use crate::gate::call::held::{
     Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{Judged, Seen};
-use crate::gate::call::replies;
-use crate::gate::call::round_trips;
-use crate::gate::call::strictest;
+use crate::gate::call::{replies, round_trips, strictest};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::report::OperatorVerdict;

@@ -49,8 +49,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         None
     };
     // Only an absolute path is surely of this machine: a relative one may be another's.
-    let is_new =
-        |change: &FileChange<'_>| matches!(change, FileChange::Content { target, .. } if touched::is_new(target));
+    let is_new = |one: &FileChange<'_>| matches!(one, FileChange::Content { target, .. } if touched::is_new(target));
     let makes = files.len() == changes.len() && changes.iter().all(is_new);
     let is_whole = |change: &FileChange<'_>| matches!(change, FileChange::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
     let replaced = match makes {

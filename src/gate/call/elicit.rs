@@ -2,14 +2,13 @@
 //! way of every verdict; it approves only what the question showed.
 
 use crate::audit::record::By;
-use crate::gate::Gate;
-use crate::gate::Unattended;
 use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::state::Forms;
 use crate::gate::state::elicited::{Open, ShownForm};
+use crate::gate::{Gate, Unattended};
 use crate::mcp::features;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;

@@ -43,15 +43,10 @@ impl Gate {
             self.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
         }
         self.show_decision(&held, VerdictWord::Approve, &verdict, Some(&judged));
-        let reported = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
-        let reported = reported.zip(
-            held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.progress()).or((!held
-                .round_trips
-                .later
-                .is_empty()
-                || held.round_trips.task.is_some())
-            .then_some(0.0)),
-        );
+        let progress_token = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
+        let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.progress());
+        let is_renamed = !held.round_trips.later.is_empty() || held.round_trips.task.is_some();
+        let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0.0)));
         let call = held.call;
         match call.origin() {
             Origin::Host => {}
