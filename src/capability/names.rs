@@ -41,11 +41,13 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
 
 /// `read_file` and `readFile` to `ReadFile`; letters of any script are kept.
 pub fn pascal(text: &str) -> String {
-    let capital = |word: String| {
-        let mut chars = word.chars();
-        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>()).unwrap_or_default()
-    };
-    words(text).into_iter().map(capital).collect()
+    words(text).iter().map(|word| capital(word)).collect()
+}
+
+/// A text that begins with a capital.
+pub fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// `readFile` to `read_file`.
@@ -59,8 +61,7 @@ pub fn identifier(cased: &str, fallback: &str) -> String {
     let mut out = String::new();
     for c in cased.chars() {
         match c {
-            '_' => out.push('_'),
-            c if c.is_ascii_alphanumeric() => out.push(c),
+            c if c == '_' || c.is_ascii_alphanumeric() => out.push(c),
             c => out.push_str(&format!("u{:x}", u32::from(c))),
         }
     }
@@ -74,9 +75,7 @@ pub fn identifier(cased: &str, fallback: &str) -> String {
 
 /// A text as the name of a type: `read_file` to `ReadFile`, beginning with a capital.
 pub fn type_name(text: &str, fallback: &str) -> String {
-    let name = identifier(&pascal(text), fallback);
-    let mut chars = name.chars();
-    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+    capital(&identifier(&pascal(text), fallback))
 }
 
 /// Names that are taken in one place.

@@ -145,14 +145,9 @@ impl<'a> Finder<'a> {
             }
             let end = self.path.len();
             self.path.push_str(&format!("/{at}"));
-            if at < prefix {
-                let place = self.place(&of_item(place, at));
-                self.value(&place, item);
-            } else {
-                let place = rest.take().unwrap_or_else(|| self.place(&of_item(place, at)));
-                self.value(&place, item);
-                rest = Some(place);
-            }
+            let place = rest.take().unwrap_or_else(|| self.place(&of_item(place, at)));
+            self.value(&place, item);
+            rest = Some(place).filter(|_| at >= prefix);
             self.path.truncate(end);
         }
     }

@@ -198,25 +198,19 @@ struct Count<'a> {
     left: u64,
 }
 
-impl<'a> Count<'a> {
+impl Count<'_> {
     fn spend(&mut self, steps: u64) -> Result<(), TooMuch> {
         self.left = self.left.checked_sub(steps).ok_or(TooMuch)?;
         Ok(())
     }
 
-    /// A part and the schemas for the same value: `joined` says how many led here.
-    fn part(&mut self, at: usize, joined: usize, depth: usize) -> Result<&'a Part, TooMuch> {
+    /// A value against a part and the schemas for the same value: `joined` says how many led here.
+    fn value(&mut self, at: usize, value: &Value, joined: usize, depth: usize) -> Result<(), TooMuch> {
         if joined > MAX_JOINED || depth > MAX_DEPTH {
             return Err(TooMuch);
         }
-        let part = self.parts.get(at).ok_or(TooMuch)?;
+        let (before, part) = (self.left, self.parts.get(at).ok_or(TooMuch)?);
         self.spend(part.own)?;
-        Ok(part)
-    }
-
-    fn value(&mut self, at: usize, value: &Value, joined: usize, depth: usize) -> Result<(), TooMuch> {
-        let before = self.left;
-        let part = self.part(at, joined, depth)?;
         for same in &part.same {
             self.value(*same, value, joined + 1, depth + 1)?;
         }
@@ -228,7 +222,7 @@ impl<'a> Count<'a> {
                 for (key, field) in fields {
                     self.spend(1 + part.key.for_text(key.len()))?;
                     for name in &part.names {
-                        self.text(*name, key, 0, depth + 1)?;
+                        self.value(*name, &key.as_str().into(), 0, depth + 1)?;
                     }
                     for schema in part.properties.get(key).into_iter().chain(&part.members) {
                         self.value(*schema, field, 0, depth + 1)?;
@@ -254,12 +248,5 @@ impl<'a> Count<'a> {
             self.spend((before - self.left).saturating_mul(children as u64))?;
         }
         Ok(())
-    }
-
-    /// The name of a property, against a schema for names.
-    fn text(&mut self, at: usize, text: &str, joined: usize, depth: usize) -> Result<(), TooMuch> {
-        let part = self.part(at, joined, depth)?;
-        self.spend(part.text.for_text(text.len()))?;
-        part.same.iter().try_for_each(|same| self.text(*same, text, joined + 1, depth + 1))
     }
 }

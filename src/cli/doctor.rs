@@ -3,14 +3,14 @@
 mod listed;
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::log;
+use super::{log, person};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::verified;
 use crate::cli::error::{Error, Exit};
@@ -122,7 +122,7 @@ fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) 
         let indent = Row::of(Tone::Ours, " ".repeat(line.len() - text.len()));
         let text = indent.joined(cell(Tone::Ours, text));
         let row = columns.row([Row::of(tone, state), Row::of(Tone::Ours, about), text]);
-        writeln!(out, "{}", look.line(&row))?;
+        look.print(&row, out)?;
     }
     Ok(())
 }
@@ -205,15 +205,11 @@ fn pins(places: &Places) -> Check {
         Err(error) => broken("pins", format!("{error}: mcp-approve asks about every call"), Some(error.hint())),
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
-        Ok(Some((_, waits))) => Check {
-            fix: Some(Fix::Review),
-            ..note(
-                "pins",
-                format!(
-                    "servers and tools that changed or were never reviewed: {waits}; mcp-approve asks about their calls"
-                ),
-            )
-        },
+        Ok(Some((_, waits))) => {
+            let what = "servers and tools that changed or were never reviewed";
+            let what = format!("{what}: {waits}; mcp-approve asks about their calls");
+            Check { fix: Some(Fix::Review), ..note("pins", what) }
+        }
     }
 }
 
@@ -232,12 +228,11 @@ fn state(places: &Places) -> Check {
 
 fn audit_log(places: &Places) -> Check {
     let path = places.audit_db();
-    match File::options().read(true).write(true).open(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let hint = "give it to your user (chown): without its log mcp-approve forwards no call";
-            return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
-        }
-        Ok(_) | Err(_) => {}
+    if let Err(error) = File::options().read(true).write(true).open(&path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        let hint = "give it to your user (chown): without its log mcp-approve forwards no call";
+        return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
     }
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(&path);
@@ -269,23 +264,19 @@ fn run_folder(places: &Places) -> Check {
     let length = dir.as_os_str().len();
     if length > LONGEST_RUN_DIR {
         let what = format!("{} is {length} bytes long; sockets in it have no room", dir.display());
-        return broken(
-            "run folder",
-            what,
-            Some(format!("use a --home whose state/run has at most {LONGEST_RUN_DIR} bytes")),
-        );
+        let hint = format!("use a --home whose state/run has at most {LONGEST_RUN_DIR} bytes");
+        return broken("run folder", what, Some(hint));
     }
     good("run folder", dir.display().to_string())
 }
 
 fn terminal(places: &Places) -> Check {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        match outside::multiplexer() {
-            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", outside::OPEN_TO_OTHERS)),
-            None => good("terminal", "the console can be opened here"),
+    match outside::multiplexer() {
+        _ if !person::is_here() => {
+            note("terminal", format!("this is not a terminal: open the console in one, with `{}`", places.console()))
         }
-    } else {
-        note("terminal", format!("this is not a terminal: open the console in one, with `{}`", places.console()))
+        Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", outside::OPEN_TO_OTHERS)),
+        None => good("terminal", "the console can be opened here"),
     }
 }
 

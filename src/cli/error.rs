@@ -4,9 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::print::visible_lines;
 use crate::audit::search::Meaningless;
 use crate::audit::store::StoreError;
-use crate::console::plain::block;
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, under};
@@ -156,8 +156,9 @@ impl Error {
             Self::Usage(text) => text.clone(),
             Self::Under(_, error) if error.hint().is_none() => error.report(),
             _ => match self.hint() {
-                Some(hint) => plain(&format!("error: {self}\n  hint: {hint}\n")),
-                None => plain(&format!("error: {self}\n")),
+                // Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
+                Some(hint) => visible_lines(&format!("error: {self}\n  hint: {hint}\n")),
+                None => visible_lines(&format!("error: {self}\n")),
             },
         }
     }
@@ -168,9 +169,4 @@ impl From<io::Error> for Error {
     fn from(cause: io::Error) -> Self {
         if cause.kind() == io::ErrorKind::BrokenPipe { Self::Unheard } else { Self::Output(cause) }
     }
-}
-
-/// Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
-fn plain(text: &str) -> String {
-    text.lines().map(|line| block(line) + "\n").collect()
 }

@@ -13,7 +13,7 @@ use similar::TextDiff;
 
 use super::error::{Error, Exit};
 use super::look::Here;
-use super::print::{pretty, visible};
+use super::print::{pretty, shown, visible};
 use crate::behavior::secrets;
 use crate::console::plain::block;
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
@@ -106,13 +106,11 @@ impl Change<'_> {
     fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Exit {
         let Self { options, way, .. } = *self;
         if !choice.is_all() {
-            return Err(Error::wrong(
-                "no server of a host matches that",
-                match way {
-                    Way::In => format!("`{}` lists them", self.command("install")),
-                    Way::Out => format!("`{}` lists those that are wrapped", self.command("uninstall")),
-                },
-            ));
+            let hint = match way {
+                Way::In => format!("`{}` lists them", self.command("install")),
+                Way::Out => format!("`{}` lists those that are wrapped", self.command("uninstall")),
+            };
+            return Err(Error::wrong("no server of a host matches that", hint));
         }
         match (options.json, way) {
             (true, _) => writeln!(out, "[]")?,
@@ -145,35 +143,26 @@ impl Change<'_> {
         if count == 0 {
             return Ok(());
         }
-        let quiet = |one: &&(&FileEdit, &Edited)| {
-            one.0.found.host.word == "codex" && !one.1.changed.text.contains("default_tools_approval_mode")
-        };
-        match way {
-            Way::In => {
-                writeln!(
-                    out,
-                    "Wrapped {servers}. Restart the hosts, then open the console with `{}`.",
-                    visible(&places.console())
-                )?;
-                if all().find(|one| quiet(&one)).is_some() {
-                    writeln!(
-                        out,
-                        "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {}",
-                        command("uninstall --host codex")
-                    )?;
-                    writeln!(out, "  {}", command("install --host codex --codex-approve"))?;
-                }
-                writeln!(
-                    out,
-                    "A host may ask for trust again for a project's servers. To undo all of this: {}",
-                    command("uninstall --all")
-                )?;
-            }
-            Way::Out => writeln!(
+        if way == Way::Out {
+            return Ok(writeln!(
                 out,
                 "Unwrapped {servers}. Restart the hosts: mcp-approve then neither holds nor records their calls."
-            )?,
+            )?);
         }
+        let console = visible(&places.console());
+        writeln!(out, "Wrapped {servers}. Restart the hosts, then open the console with `{console}`.")?;
+        let quiet = |(edit, edited): (&FileEdit, &Edited)| {
+            edit.found.host.word == "codex" && !edited.changed.text.contains("default_tools_approval_mode")
+        };
+        if all().any(quiet) {
+            let two = ["uninstall --host codex", "install --host codex --codex-approve"].map(command).join("\n  ");
+            writeln!(
+                out,
+                "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {two}"
+            )?;
+        }
+        let undo = command("uninstall --all");
+        writeln!(out, "A host may ask for trust again for a project's servers. To undo all of this: {undo}")?;
         Ok(())
     }
 }
@@ -184,18 +173,14 @@ impl FileEdit {
     }
 
     fn print(&self, dry_run: bool, out: &mut dyn Write) -> Result<(), Error> {
-        writeln!(out, "{} ({})", self.found.host.name, visible(&self.found.file.display().to_string()))?;
+        writeln!(out, "{} ({})", self.found.host.name, shown(&self.found.file))?;
         match &self.edited {
             Err(Refusal(why)) => writeln!(out, "  left as it is: {}", visible(why))?,
             Ok(edited) => {
                 for one in &edited.changed.servers {
                     let project = one.project.as_ref().map(|project| format!(" (for {project})")).unwrap_or_default();
-                    writeln!(
-                        out,
-                        "  {}: {}",
-                        visible(&format!("{}{project}", one.name)),
-                        visible(&said(&one.done, dry_run))
-                    )?;
+                    let name = visible(&format!("{}{project}", one.name));
+                    writeln!(out, "  {name}: {}", visible(&said(&one.done, dry_run)))?;
                 }
                 if dry_run {
                     write!(out, "{}", diff(&self.found, edited))?;

@@ -224,11 +224,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     } else {
         table(&found, look, out)?;
         if may_be_more {
-            writeln!(
-                out,
-                "{}",
-                look.line(&Row::of(Tone::Quiet, format!("The newest {LIMIT}; --limit N lists more.")))
-            )?;
+            look.print(&Row::of(Tone::Quiet, format!("The newest {LIMIT}; --limit N lists more.")), out)?;
         }
         if let Some(reader) = &reader {
             let newest = reader.newest()?;
@@ -257,16 +253,13 @@ fn warn_of_changes(
         }
     }
     for why in changed.iter().take(MOST) {
-        writeln!(out, "{}", look.line(&Row::of(Tone::Danger, why)))?;
+        look.print(&Row::of(Tone::Danger, why), out)?;
     }
     if !changed.is_empty() {
         let more = changed.len().saturating_sub(MOST);
         let more = if more > 0 { format!("{more} more are affected. ") } else { String::new() };
-        writeln!(
-            out,
-            "{more}What is shown may be untrue: {}",
-            look.hint("`mcp-approve log verify` checks the whole log.")
-        )?;
+        let hint = look.hint("`mcp-approve log verify` checks the whole log.");
+        writeln!(out, "{more}What is shown may be untrue: {hint}")?;
     }
     Ok(())
 }

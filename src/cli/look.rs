@@ -98,8 +98,8 @@ impl<'h> Look<'h> {
         self.width >= WIDE
     }
 
-    /// A row as a line.
-    pub(super) fn line(&self, row: &Row) -> String {
+    /// Prints a row as a line.
+    pub(super) fn print(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         let mut line = String::new();
         for run in &row.runs {
             match code(run.tone).filter(|_| self.colours == Colours::Ansi) {
@@ -107,8 +107,7 @@ impl<'h> Look<'h> {
                 None => line.push_str(&run.text),
             }
         }
-        line.truncate(line.trim_end().len());
-        line
+        writeln!(out, "{}", line.trim_end())
     }
 }
 
@@ -177,7 +176,7 @@ impl Look<'_> {
         }
         let titles = titles.map(|title| Row::of(Tone::Quiet, title));
         for row in std::iter::once(&titles).chain(rows) {
-            writeln!(out, "{}", self.line(&columns.row(row.iter().cloned())))?;
+            self.print(&columns.row(row.iter().cloned()), out)?;
         }
         Ok(())
     }

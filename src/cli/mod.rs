@@ -22,7 +22,7 @@ mod waiting;
 pub mod wrap;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -32,6 +32,7 @@ use crate::console::outside::Process;
 use crate::console::settings;
 use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, Places};
+use crate::home::policy_file::PolicyPlace;
 use crate::home::record::RecordError;
 use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
@@ -127,7 +128,7 @@ pub fn report(error: &Error) -> String {
 
 /// `mcp-approve` alone.
 fn open_console(places: &Places) -> Exit {
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+    if !person::is_here() {
         return Err(Error::NoTerminal(""));
     }
     if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {
@@ -145,8 +146,11 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
+            let places = places?;
             let command = command.unwrap_or(RulesCommand::List(rules::options::ListOptions::default()));
-            rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
+            let place = file.map_or_else(|| PolicyPlace::own(&places), PolicyPlace::Named);
+            let db = db.unwrap_or_else(|| places.audit_db());
+            rules::run(&command, &rules::Site { place, db, places: &places, now: now() }, out)
         }
         Command::Tools { list, command } => {
             let command = command.unwrap_or(ToolsCommand::List(list));

@@ -4,17 +4,29 @@
 //! where it is escaped.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::audit::moment::Clock;
 use crate::behavior::hazards::characters::is_hidden;
 use crate::console::row::{Row, Tone};
 
+use crate::console::plain::block;
 pub(super) use crate::console::plain::visible;
 
 /// The moment and the time zone of the user.
 pub(super) fn local(now: i64) -> Clock {
     let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }
+}
+
+/// Text of a file over several lines, fit for a terminal.
+pub(super) fn visible_lines(text: &str) -> String {
+    text.lines().map(|line| block(line) + "\n").collect()
+}
+
+/// A path, fit for a terminal.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
 }
 
 /// The beginning of a text, so wide at most.

@@ -1,4 +1,4 @@
-//! `mcp-approve rules …`: shows, checks, explains, changes and tries the policy. Owns the choice of file.
+//! `mcp-approve rules …`: shows, checks, explains, changes and tries the policy.
 
 mod accept;
 mod add;
@@ -30,20 +30,14 @@ use options::{ExceptOptions, RulesCommand, SwitchOptions};
 /// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
 
-/// What options named; `None` is the usual place.
-#[derive(Clone, Debug, Default)]
-pub struct Named {
-    pub policy: Option<PathBuf>,
-    pub db: Option<PathBuf>,
-}
-
 /// Where a command works.
-struct Site<'a> {
-    place: PolicyPlace,
-    places: &'a Places,
-    db: PathBuf,
+pub(super) struct Site<'a> {
+    /// The policy that was named, or the operator's own.
+    pub(super) place: PolicyPlace,
+    pub(super) places: &'a Places,
+    pub(super) db: PathBuf,
     /// Milliseconds since 1970, UTC.
-    now: i64,
+    pub(super) now: i64,
 }
 
 impl Site<'_> {
@@ -52,19 +46,15 @@ impl Site<'_> {
     }
 }
 
-/// Runs one command on the policy of `places`, or the one that was named. `now` is milliseconds since 1970, UTC.
-pub(super) fn run(command: &RulesCommand, named: Named, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
-    let place = match named.policy {
-        Some(path) => PolicyPlace::Named(path),
-        None => PolicyPlace::own(places),
-    };
+/// Runs one command.
+pub(super) fn run(command: &RulesCommand, site: &Site<'_>, out: &mut dyn Write) -> Exit {
+    let Site { places, now, .. } = *site;
     if !matches!(command, RulesCommand::Path | RulesCommand::Schema) {
         places.check_config()?;
     }
     let here = Here { places, now };
     let folder = std::env::current_dir().ok();
-    let mut layers = Layers::of(places, folder.as_deref(), &place);
-    let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
+    let mut layers = Layers::of(places, folder.as_deref(), &site.place);
     match command {
         RulesCommand::Path => done(writeln!(out, "{}", site.place.path().display())),
         RulesCommand::Schema => done(write!(out, "{SCHEMA}")),
@@ -82,26 +72,26 @@ pub(super) fn run(command: &RulesCommand, named: Named, places: &Places, now: i6
             explain::run((&in_effect(&mut layers)?, &written), &call, *json, here, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
-        RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),
-        RulesCommand::Add(options) => add::run(options, &site, out),
-        RulesCommand::Remove(options) => alter::remove(options, &site, out),
+        RulesCommand::Check { json } => check::run(site, &mut layers, *json, out),
+        RulesCommand::Add(options) => add::run(options, site, out),
+        RulesCommand::Remove(options) => alter::remove(options, site, out),
         RulesCommand::Disable(SwitchOptions { id, dry_run }) => {
-            alter::changed(id, id, |text| change::switch(text, id, Switch::Off), *dry_run, &site, out)
+            alter::changed(id, id, |text| change::switch(text, id, Switch::Off), *dry_run, site, out)
         }
         RulesCommand::Enable(SwitchOptions { id, dry_run }) => {
-            alter::changed(id, id, |text| change::switch(text, id, Switch::On), *dry_run, &site, out)
+            alter::changed(id, id, |text| change::switch(text, id, Switch::On), *dry_run, site, out)
         }
         RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {
-            edit::run(options, &site, out)
+            edit::run(options, site, out)
         }
-        RulesCommand::Edit(options) => alter::edit(options, &site, out),
+        RulesCommand::Edit(options) => alter::edit(options, site, out),
         RulesCommand::Except(ExceptOptions { id, condition, dry_run }) => {
-            alter::changed(id, id, |text| change::except(text, id, condition), *dry_run, &site, out)
+            alter::changed(id, id, |text| change::except(text, id, condition), *dry_run, site, out)
         }
-        RulesCommand::Undo => alter::undo(&site, out),
-        RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, &site, out),
-        RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, &site, out),
-        RulesCommand::Import(options) => import::run(options, &site, out),
+        RulesCommand::Undo => alter::undo(site, out),
+        RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, site, out),
+        RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, site, out),
+        RulesCommand::Import(options) => import::run(options, site, out),
     }
 }
 

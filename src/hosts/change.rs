@@ -9,7 +9,7 @@ use super::bridge::{self, ADDRESSES};
 use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Splice, Wrap, apply};
 use super::entry::{Entry, Start, entries, inmost};
 use super::table::{Host, Unit};
-use super::tree::{Node, Syntax, Value, parse};
+use super::tree::{Field, Node, Syntax, Value, parse};
 use super::{REMOTE, Refusal};
 use crate::wire::digest::Digest;
 
@@ -131,16 +131,15 @@ impl File<'_> {
             return Ok(Changed { text: self.text.to_owned(), record: self.record.clone(), servers });
         }
         let text = apply(self.text, splices);
-        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {}", why.0))?;
-        proven(&root, &new, &done)?;
+        let new = self.proven(&root, &text, &done)?;
         let now = entries(self.host, &new)?;
-        for entry in &done {
+        let is_kept = |entry: &Entry<'_>| {
             let wrapped = find(&now, entry.project, entry.name).filter(|one| one.start() == Start::Wrapped);
             let words = entry.words().or_else(|| entry.address().map(|address| vec![address]));
-            let kept = words.zip(wrapped.and_then(Entry::words)).is_some_and(|(old, new)| new.ends_with(&old));
-            if !kept {
-                return Err(not_meant());
-            }
+            words.zip(wrapped.and_then(Entry::words)).is_some_and(|(old, new)| new.ends_with(&old))
+        };
+        if !done.iter().all(is_kept) {
+            return Err(not_meant());
         }
         // What was wrapped before stays remembered. If the file has not changed since, we have its text without
         // wrapping.
@@ -197,8 +196,7 @@ impl File<'_> {
             servers.push(Outcome::of(entry, outcome));
         }
         let mut text = apply(self.text, splices);
-        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {}", why.0))?;
-        proven(&root, &new, &done)?;
+        let new = self.proven(&root, &text, &done)?;
         let now = entries(self.host, &new)?;
         let bare = |entry: &Entry<'_>| {
             find(&now, entry.project, entry.name)
@@ -228,6 +226,12 @@ impl File<'_> {
         let (file, host) = (self.path.clone(), self.host.word.to_owned());
         let record = Record { file, host, before, after: Digest::of(text.as_bytes()), servers: kept };
         Ok(Changed { text, record: Some(record).filter(|record| !record.servers.is_empty()), servers })
+    }
+
+    /// Reads a new text, which differs from the old one in nothing but how the entries are started.
+    fn proven(&self, old: &Node, text: &str, done: &[Entry<'_>]) -> Result<Node, Refusal> {
+        let new = parse(self.syntax, text).map_err(|why| format!("the new text would be broken: {}", why.0))?;
+        if alike(old, &new, done) { Ok(new) } else { Err(not_meant()) }
     }
 }
 
@@ -299,11 +303,6 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     Ok(splices)
 }
 
-/// Checks that two texts differ in nothing but how the entries are started.
-fn proven(old: &Node, new: &Node, done: &[Entry<'_>]) -> Result<(), Refusal> {
-    if alike(old, new, done) { Ok(()) } else { Err(not_meant()) }
-}
-
 fn alike(old: &Node, new: &Node, done: &[Entry<'_>]) -> bool {
     if let Some(entry) = done.iter().find(|entry| std::ptr::eq(entry.node, old)) {
         let is_remote = [old, new].iter().any(|node| ADDRESSES.iter().any(|key| node.get(key).is_some()));
@@ -313,13 +312,12 @@ fn alike(old: &Node, new: &Node, done: &[Entry<'_>]) -> bool {
                 || (is_remote && (key == "type" || ADDRESSES.contains(&key)))
         };
         let rest = |node: &Node| node.fields().iter().filter(|field| !ours(&field.key)).count();
-        let kept = |field: &super::tree::Field| new.get(&field.key).is_some_and(|now| now.same(&field.node));
+        let kept = |field: &Field| new.get(&field.key).is_some_and(|now| now.same(&field.node));
         return rest(old) == rest(new) && old.fields().iter().filter(|field| !ours(&field.key)).all(kept);
     }
     match (&old.value, &new.value) {
         (Value::Table(fields), Value::Table(now)) => {
-            let kept =
-                |field: &super::tree::Field| new.get(&field.key).is_some_and(|now| alike(&field.node, now, done));
+            let kept = |field: &Field| new.get(&field.key).is_some_and(|now| alike(&field.node, now, done));
             fields.len() == now.len() && fields.iter().all(kept)
         }
         (Value::List(items), Value::List(now)) => {

@@ -131,13 +131,12 @@ impl<'a> Entry<'a> {
 
     /// The whole command line; `None` where it has none, or holds what is no text.
     pub fn words(&self) -> Option<Vec<&'a str>> {
-        if let Some(Command::Parted { words: Some(words), .. }) = self.command()
+        if let Command::Parted { words: Some(words), .. } = self.command()?
             && !matches!(&words.value, Value::List(_))
             && !matches!(&words.value, Value::Other(nothing) if matches!(nothing.as_str(), "null" | "~" | ""))
         {
             return None;
         }
-        self.command()?;
         let word = |node: &'a Node| match &node.value {
             Value::Text(text) | Value::Other(text) => Some(text.as_str()),
             Value::List(_) | Value::Table(_) | Value::Shared(_) => None,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use jsonc_parser::ast;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use toml_edit::{Document, Item, TableLike};
+use toml_edit::{Document, Item, Table, TableLike};
 
 use super::{Refusal, yaml};
 
@@ -165,28 +165,26 @@ fn toml(text: &str) -> Result<Option<Node>, Refusal> {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         format!("line {line}: {}", error.message().replace('\n', ", "))
     })?;
-    let fields = fields(read.as_table())?;
-    Ok(Some(Node { span: 0..text.len(), value: table(fields)? }))
+    Ok(Some(Node { span: 0..text.len(), value: toml_table(read.as_table())? }))
 }
 
-fn fields(of: &dyn TableLike) -> Result<Vec<Field>, Refusal> {
+fn toml_table(of: &dyn TableLike) -> Result<Value, Refusal> {
     let mut fields = Vec::new();
     for (name, item) in of.iter() {
         let key_span = of.key(name).and_then(toml_edit::Key::span).unwrap_or_default();
         let own = item.is_value();
         fields.push(Field { key: name.to_owned(), key_span, node: of_toml(item)?, own });
     }
-    Ok(fields)
+    table(fields)
 }
 
 fn of_toml(item: &Item) -> Result<Node, Refusal> {
     let span = item.span().unwrap_or_default();
     let value = match item {
         Item::None => Value::Other(String::new()),
-        Item::Table(one) => table(fields(one)?)?,
+        Item::Table(one) => toml_table(one)?,
         Item::ArrayOfTables(all) => {
-            let one =
-                |one: &toml_edit::Table| Ok(Node { span: one.span().unwrap_or_default(), value: table(fields(one)?)? });
+            let one = |one: &Table| Ok(Node { span: one.span().unwrap_or_default(), value: toml_table(one)? });
             Value::List(all.iter().map(one).collect::<Result<_, Refusal>>()?)
         }
         Item::Value(toml_edit::Value::String(text)) => Value::Text(text.value().clone()),
@@ -194,7 +192,7 @@ fn of_toml(item: &Item) -> Result<Node, Refusal> {
             let one = |one: &toml_edit::Value| of_toml(&Item::Value(one.clone()));
             Value::List(all.iter().map(one).collect::<Result<_, Refusal>>()?)
         }
-        Item::Value(toml_edit::Value::InlineTable(one)) => table(fields(one)?)?,
+        Item::Value(toml_edit::Value::InlineTable(one)) => toml_table(one)?,
         Item::Value(other) => Value::Other(other.to_string().trim().to_owned()),
     };
     Ok(Node { span, value })

@@ -55,12 +55,13 @@ impl<'a> Reader<'a> {
     fn scalar(&self, span: Range<usize>, style: ScalarStyle) -> Result<Range<usize>, Refusal> {
         let written = self.text.get(span.start..).unwrap_or_default();
         let length = match style {
-            ScalarStyle::Plain => self.text.get(span.clone()).unwrap_or_default().trim_end().len(),
+            ScalarStyle::Plain => Some(self.text.get(span.clone()).unwrap_or_default().trim_end().len()),
             ScalarStyle::Literal | ScalarStyle::Folded => return Ok(span),
             ScalarStyle::SingleQuoted => {
                 let mut quotes = written.match_indices('\'').skip(1).map(|(at, _)| at).peekable();
                 let end = std::iter::from_fn(|| quotes.next().map(|at| (at, quotes.next_if_eq(&(at + 1)).is_some())));
-                end.into_iter().find(|(_, doubled)| !doubled).map_or(0, |(at, _)| at + 1)
+                let end = end.into_iter().find(|(_, doubled)| !doubled).map(|(at, _)| at + 1);
+                end.filter(|_| written.starts_with('\''))
             }
             ScalarStyle::DoubleQuoted => {
                 let mut escaped = false;
@@ -69,16 +70,11 @@ impl<'a> Reader<'a> {
                     escaped = c == '\\' && !escaped;
                     closes.then_some(at + 1)
                 };
-                written.char_indices().find_map(closes).unwrap_or_default()
+                written.char_indices().find_map(closes).filter(|_| written.starts_with('"'))
             }
         };
-        let whole = span.start..span.start + length;
-        let ends = match style {
-            ScalarStyle::SingleQuoted => length > 1 && written.starts_with('\''),
-            ScalarStyle::DoubleQuoted => length > 1 && written.starts_with('"'),
-            _ => true,
-        };
-        if ends { Ok(whole) } else { Err("a text between quotes is not where it was read".into()) }
+        let length = length.ok_or("a text between quotes is not where it was read")?;
+        Ok(span.start..span.start + length)
     }
 
     fn shared(&self, span: &Range<usize>) -> Value {

@@ -9,6 +9,13 @@ pub enum Holds {
     Yes,
 }
 
+impl Holds {
+    /// Yes where all say yes, no where all say no, undecided otherwise: then an allow does not match, and a deny does.
+    pub fn of_every(parts: impl Iterator<Item = Self>) -> Self {
+        parts.reduce(|one, other| if one == other { one } else { Self::Undecided }).unwrap_or(Self::Undecided)
+    }
+}
+
 impl From<bool> for Holds {
     fn from(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }

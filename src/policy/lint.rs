@@ -61,13 +61,8 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
 
 /// Whether a rule matches every call.
 fn is_bare(rule: &Rule) -> bool {
-    let named = !(rule.server.is_empty()
-        && rule.method.is_empty()
-        && rule.tool.is_empty()
-        && rule.identity.is_empty()
-        && rule.capability.is_empty());
-    let kind = rule.mutability.is_some() || !(rule.action.is_empty() && rule.output_domain.is_empty());
-    !named && !kind && rule.when.is_empty() && rule.unless.is_empty()
+    let named = !(rule.server.is_empty() && rule.method.is_empty() && rule.tool.is_empty());
+    !named && !rule.selects_by_behavior() && rule.when.is_empty() && rule.unless.is_empty()
 }
 
 /// Why no call can have all that a rule wants.

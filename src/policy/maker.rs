@@ -77,7 +77,10 @@ fn made(call: &Question<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
     }
     let mut body = names(call);
     body.push_str(&format!("identity = {}\n", written::text(&call.behavior.identity.to_string())));
-    body.push_str(&listed("when", &conditions));
+    if !conditions.is_empty() {
+        let lines: String = conditions.iter().map(|one| format!("  {one},\n")).collect();
+        body.push_str(&format!("when = [\n{lines}]\n"));
+    }
     let title = Title { id: "made", decision: Decision::Allow, expires: None, note: None };
     let text = format!("version = 1\n\n{}", entitled(&title, &body));
     let policy = parse_at(&text, roots).ok()?;
@@ -147,14 +150,6 @@ fn names(call: &Question<'_>) -> String {
         None => escaped(call.tool),
     };
     format!("server = {}\ntool = {}\n", written::text(&server), written::text(&tool))
-}
-
-/// A list of conditions, one a line.
-fn listed(key: &str, conditions: &[String]) -> String {
-    match conditions {
-        [] => String::new(),
-        many => format!("{key} = [\n{}]\n", many.iter().map(|one| format!("  {one},\n")).collect::<String>()),
-    }
 }
 
 /// A rule of this title, with a body of lines.

@@ -156,10 +156,7 @@ impl<'t> Reading<'t> {
     }
 
     /// One word out of `words`.
-    pub fn word<T>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T>
-    where
-        T: Copy,
-    {
+    pub fn word<T: Copy>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(value, key)?;
         self.one_of(value.span(), &word, key, words)
     }

@@ -118,23 +118,20 @@ pub struct Rule {
 impl Rule {
     /// What it matches: each selector by its key in the file, and each condition in words. Empty means every call.
     pub fn selects(&self) -> Vec<(&'static str, String)> {
-        fn list<T: ToString>(all: &[T], between: &str) -> String {
-            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
-        }
-        fn conditions(all: &[Predicate], between: &str) -> String {
-            all.iter().map(Predicate::words).collect::<Vec<_>>().join(between)
+        fn list<T: ToString>(all: impl IntoIterator<Item = T>, between: &str) -> String {
+            all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
         }
         let words = [
             ("server", list(&self.server, "|")),
             ("method", list(&self.method, "|")),
             ("tool", list(&self.tool, "|")),
             ("mutability", self.mutability.map(|one| one.word().to_owned()).unwrap_or_default()),
-            ("action", list(&self.action.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
-            ("output_domain", list(&self.output_domain.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
+            ("action", list(self.action.iter().map(|one| one.word()), "|")),
+            ("output_domain", list(self.output_domain.iter().map(|one| one.word()), "|")),
             ("identity", list(&self.identity, " or ")),
             ("capability", list(&self.capability, "|")),
-            ("when", conditions(&self.when, ", and ")),
-            ("unless", conditions(&self.unless, ", or ")),
+            ("when", list(self.when.iter().map(Predicate::words), ", and ")),
+            ("unless", list(self.unless.iter().map(Predicate::words), ", or ")),
         ];
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }

@@ -97,8 +97,7 @@ impl Folder {
     /// base, below that as well.
     pub fn holds_argument(&self, path: &str, name: &str, arguments: &Value, roots: &Roots) -> Holds {
         let readings = base::readings(arguments, name, path).unwrap_or_default();
-        let all = readings.iter().map(|path| self.holds(path, roots));
-        all.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)
+        Holds::of_every(readings.iter().map(|path| self.holds(path, roots)))
     }
 
     /// The folder as an absolute path; `None` while the home that it starts from is not known.

@@ -106,14 +106,14 @@ impl Predicate {
                     false if *effect == Effect::Unknown => Holds::Undecided,
                     is_named => is_named.into(),
                 };
-                every(shown.effects.iter().map(one))
+                Holds::of_every(shown.effects.iter().map(one))
             }
             About::Sql(fingerprints) => {
                 let one = |statement: &Option<String>| match statement {
                     Some(statement) => fingerprints.contains(statement).into(),
                     None => Holds::Undecided,
                 };
-                every(shown.statements.iter().map(one))
+                Holds::of_every(shown.statements.iter().map(one))
             }
             About::Rate(rate) => {
                 (shown.earlier)(rate.per).map_or(Holds::Undecided, |earlier| rate.holds(earlier).into())
@@ -131,11 +131,6 @@ impl Predicate {
         let path = argument(arguments, arg)?.as_str()?;
         Some((base::readings(arguments, arg, path).unwrap_or_default(), folders))
     }
-}
-
-/// Yes where all say yes, no where all say no, undecided otherwise: then an allow does not match, and a deny does.
-fn every(parts: impl Iterator<Item = Holds>) -> Holds {
-    parts.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)
 }
 
 impl fmt::Display for Predicate {

@@ -92,18 +92,18 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
             }
             let _ = writeln!(out, "public abstract record {name};");
         }
-        Body::Wraps(of) => match of {
-            Use::List(items) => {
-                let _ = writeln!(out, "public sealed class {name} : List<{}> {{ }}", rendered(items));
-            }
-            Use::Map(values) => {
-                let _ = writeln!(out, "public sealed class {name} : Dictionary<string, {}> {{ }}", rendered(values));
-            }
-            other => {
-                let _ = writeln!(out, "/// <summary>{}.</summary>", xml(&rendered(other)));
-                let _ = writeln!(out, "public sealed record {name}(JsonElement Value);");
-            }
-        },
+        Body::Wraps(of) => {
+            let _ = match of {
+                Use::List(items) => writeln!(out, "public sealed class {name} : List<{}> {{ }}", rendered(items)),
+                Use::Map(values) => {
+                    writeln!(out, "public sealed class {name} : Dictionary<string, {}> {{ }}", rendered(values))
+                }
+                other => {
+                    let summary = xml(&rendered(other));
+                    writeln!(out, "/// <summary>{summary}.</summary>\npublic sealed record {name}(JsonElement Value);")
+                }
+            };
+        }
         Body::Never => {
             let _ = writeln!(
                 out,

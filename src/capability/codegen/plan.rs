@@ -153,7 +153,8 @@ impl Planner {
         let mut document = Document { shape, open: BTreeMap::new() };
         match &shape.of {
             Type::Record(_) | Type::Choice(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => {
-                self.named(&shape.of, &mut document, name.to_owned(), None)
+                // It keeps its own name, even if another type is the same.
+                self.named(&shape.of, &mut document, name.to_owned(), canonical(&shape.of, shape))
             }
             other => self.of(other, &mut document, name, ""),
         }
@@ -171,10 +172,7 @@ impl Planner {
             Type::List(items) => Use::List(Box::new(self.of(items, document, owner, field))),
             Type::Map(values) => Use::Map(Box::new(self.of(values, document, owner, field))),
             Type::Nullable(inner) => Use::Nullable(Box::new(self.of(inner, document, owner, field))),
-            Type::Choice(values) => match kind_of(values) {
-                Some(plain) => plain,
-                None => self.nested(of, document, owner, field),
-            },
+            Type::Choice(values) => kind_of(values).unwrap_or_else(|| self.nested(of, document, owner, field)),
             Type::Record(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => self.nested(of, document, owner, field),
             Type::Named(pointer) => self.again(pointer, document),
         }
@@ -194,12 +192,7 @@ impl Planner {
         let name = self.taken.take(&wanted);
         document.open.insert(key, name.clone());
         self.known.insert(text, name.clone());
-        let body = match of {
-            Type::Record(_) | Type::Choice(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => {
-                self.body(of, document, &name)
-            }
-            other => Body::Wraps(self.of(other, document, &name, "")),
-        };
+        let body = self.body(of, document, &name);
         self.types.push(PlannedType { name: name.clone(), body });
         Use::Again(name)
     }
@@ -213,12 +206,10 @@ impl Planner {
         let short = type_name(field, "Value");
         let wanted = if self.taken.is_free(&short) { short } else { format!("{owner}{short}") };
         let name = self.taken.take(&wanted);
-        self.named(of, document, name, Some(text))
+        self.named(of, document, name, text)
     }
 
-    fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, text: Option<String>) -> Use {
-        // A whole document keeps its own name, even if another type is the same.
-        let text = text.unwrap_or_else(|| canonical(of, document.shape));
+    fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, text: String) -> Use {
         self.known.entry(text).or_insert_with(|| name.clone());
         // Its place is before the types within it, so that a reader meets them in order.
         let place = self.types.len();
@@ -253,7 +244,8 @@ impl Planner {
                 };
                 Body::Tagged { tag: tagged.tag.clone(), variants: tagged.variants.iter().map(variant).collect() }
             }
-            _ => Body::Never,
+            Type::Never => Body::Never,
+            other => Body::Wraps(self.of(other, document, name, "")),
         }
     }
 

@@ -144,17 +144,13 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
         if ident.trim_start_matches("r#") != field.wire {
             serde.push(format!("rename = {}", rust_literal(&field.wire)));
         }
-        let of = match (field.required, of.starts_with("Option<")) {
-            (true, true) => {
-                serde.push("deserialize_with = \"nullable\"".to_owned());
-                of
-            }
-            (true, false) => of,
-            (false, is_option) => {
-                serde.push("default, skip_serializing_if = \"Option::is_none\"".to_owned());
-                if is_option { of } else { format!("Option<{of}>") }
-            }
-        };
+        let is_option = of.starts_with("Option<");
+        if !field.required {
+            serde.push("default, skip_serializing_if = \"Option::is_none\"".to_owned());
+        } else if is_option {
+            serde.push("deserialize_with = \"nullable\"".to_owned());
+        }
+        let of = if field.required || is_option { of } else { format!("Option<{of}>") };
         if !serde.is_empty() {
             let _ = writeln!(out, "    #[serde({})]", serde.join(", "));
         }

@@ -97,14 +97,11 @@ impl<'a> Reader<'a> {
             _ => Type::Any,
         };
         let listed = match (schema.get("const"), schema.get("enum")) {
-            (Some(value), _) => Some(choice(std::iter::once(value))),
-            (None, Some(Value::Array(values))) => Some(choice(values.iter())),
-            (None, _) => None,
+            (Some(value), _) => choice(std::slice::from_ref(value)),
+            (None, Some(Value::Array(values))) => choice(values),
+            (None, _) => Type::Any,
         };
-        match listed {
-            Some(listed) => meet(typed, listed),
-            None => typed,
-        }
+        meet(typed, listed)
     }
 
     fn of_type(&mut self, name: &str, schema: &'a Map<String, Value>, depth: usize) -> Type {
@@ -190,9 +187,11 @@ impl<'a> Reader<'a> {
         (!read.is_empty()).then(|| union(read))
     }
 
-    /// The type of what a `$ref` names in this document. A recursive one becomes a named definition.
+    /// The type of what a local `$ref` names: `#` or `#/a/pointer`. Nothing is fetched. A recursive one becomes a named
+    /// definition.
     fn referred(&mut self, reference: &str, depth: usize) -> Type {
-        let Some(target) = resolve(self.root, reference) else { return Type::Any };
+        let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+        let Some(target) = target else { return Type::Any };
         let pointer = reference.trim_start_matches('#').to_owned();
         if self.definitions.contains_key(&pointer) {
             return Type::Named(pointer);
@@ -218,11 +217,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a local reference names: `#` or `#/a/pointer`. Nothing is fetched.
-fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    root.pointer(reference.strip_prefix('#')?)
-}
-
 fn list<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a [Value]> {
     schema.get(key)?.as_array().map(Vec::as_slice)
 }
@@ -236,22 +230,11 @@ fn only_constrains(branch: &Value) -> bool {
     branch.as_object().is_some_and(|branch| !TYPES.iter().any(|key| branch.contains_key(*key)))
 }
 
-fn choice<'a>(values: impl Iterator<Item = &'a Value>) -> Type {
-    let mut read: Vec<String> = Vec::new();
+fn choice(values: &[Value]) -> Type {
     let mut seen = BTreeSet::new();
-    let mut null = false;
-    for value in values {
-        match value {
-            Value::Null => null = true,
-            value => {
-                let text = value.to_string();
-                if seen.insert(text.clone()) {
-                    read.push(text);
-                }
-            }
-        }
-    }
-    match (read.is_empty(), null) {
+    let mut read: Vec<String> = values.iter().filter(|value| !value.is_null()).map(Value::to_string).collect();
+    read.retain(|text| seen.insert(text.clone()));
+    match (read.is_empty(), values.contains(&Value::Null)) {
         (true, true) => Type::Null,
         (true, false) => Type::Never,
         (false, true) => Type::Nullable(Box::new(Type::Choice(read))),

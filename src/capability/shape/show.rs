@@ -30,12 +30,12 @@ pub fn shown(of: &Type, within: Shown) -> String {
         Type::Map(values) => format!("HashMap<String, {}>", inner(values)),
         Type::Record(record) => shown_record(record, Shown { depth: deeper, ..within }),
         Type::Choice(values) => variants(values),
-        Type::Union(parts) => bounded(parts.iter().map(inner), within.chars),
+        Type::Union(parts) => bounded(parts.iter().map(inner), " | ", within.chars),
         Type::Tagged(tagged) => {
             let variant = |(text, record): &(String, Record)| {
                 format!("{} {}", pascal(text), shown_record(record, Shown { depth: deeper, ..within }))
             };
-            bounded(tagged.variants.iter().map(variant), within.chars)
+            bounded(tagged.variants.iter().map(variant), " | ", within.chars)
         }
         Type::Nullable(of) => format!("{} | null", inner(of)),
         Type::Named(pointer) if pointer.is_empty() => "Self".to_owned(),
@@ -60,25 +60,17 @@ pub fn fields(record: &Record, within: Shown) -> impl Iterator<Item = String> {
 }
 
 fn shown_record(record: &Record, within: Shown) -> String {
-    let mut text = String::from("{ ");
-    for (index, field) in fields(record, within).enumerate() {
-        if text.len() > within.chars * 4 {
-            break;
-        }
-        text.push_str(if index == 0 { "" } else { ", " });
-        text.push_str(&field);
-    }
-    text + " }"
+    format!("{{ {} }}", bounded(fields(record, within), ", ", within.chars))
 }
 
-/// Parts with ` | ` between them, no more than are seen to be too long.
-fn bounded(parts: impl Iterator<Item = String>, chars: usize) -> String {
+/// Parts with this between them, no more than are seen to be too long.
+fn bounded(parts: impl Iterator<Item = String>, between: &str, chars: usize) -> String {
     let mut text = String::new();
     for part in parts {
         if text.len() > chars * 4 {
             break;
         }
-        text.push_str(if text.is_empty() { "" } else { " | " });
+        text.push_str(if text.is_empty() { "" } else { between });
         text.push_str(&part);
     }
     text
@@ -154,12 +146,7 @@ impl<'a> Canonical<'a> {
             Type::Map(values) => self.within("{*:", values, "}"),
             Type::Nullable(inner) => self.within("null|(", inner, ")"),
             Type::Record(record) => self.record(record),
-            Type::Choice(values) => {
-                let mut values: Vec<&String> = values.iter().collect();
-                values.sort_unstable();
-                let values: Vec<&str> = values.into_iter().map(String::as_str).collect();
-                let _ = write!(self.out, "({})", values.join("|"));
-            }
+            Type::Choice(values) => self.sorted(values.clone()),
             Type::Union(parts) => {
                 let parts: Vec<String> = parts.iter().map(|part| self.apart(part)).collect();
                 self.sorted(parts);

@@ -178,10 +178,7 @@ impl<W: Write, D: Write> Agent<W, D> {
     }
 
     fn go_on(&mut self, at: usize) -> io::Result<()> {
-        match self.errands[at].next() {
-            Some(step) => self.take(at, step),
-            None => Ok(()),
-        }
+        self.errands[at].next().map_or(Ok(()), |step| self.take(at, step))
     }
 
     fn take(&mut self, at: usize, step: Step) -> io::Result<()> {

@@ -69,19 +69,10 @@ impl<'a> Play<'a> {
     pub(super) fn perform(&mut self, chain: &mut Chain) -> Result<(), Error> {
         while !self.cues.is_empty() {
             let deadline = Instant::now() + TIMEOUT;
-            let next = loop {
-                if let Some(next) = self.held.pop_front() {
-                    break Some(next);
-                }
-                if !self.listen(deadline)? {
-                    break None;
-                }
-            };
-            let Some((session, call)) = next else {
-                for cue in &self.cues {
-                    let what = format!("{} {} never waited for a decision", cue.tool, cue.shows);
-                    self.wrong.push(what);
-                }
+            while self.held.is_empty() && self.listen(deadline)? {}
+            let Some((session, call)) = self.held.pop_front() else {
+                let never = |cue: &Cue| format!("{} {} never waited for a decision", cue.tool, cue.shows);
+                self.wrong.extend(self.cues.iter().map(never));
                 break;
             };
             self.deal(&session, &call)?;
@@ -125,15 +116,9 @@ impl<'a> Play<'a> {
     }
 
     fn deal(&mut self, session: &str, call: &Snapshot) -> Result<(), Error> {
-        let badge = call.badge().word();
-        writeln!(
-            self.out,
-            "{:<8} {} {}\n         {badge}; {}",
-            call.ticket,
-            call.tool,
-            brief(&call.arguments),
-            call.ruling.reason,
-        )?;
+        let (badge, reason) = (call.badge().word(), &call.ruling.reason);
+        writeln!(self.out, "{:<8} {} {}", call.ticket, call.tool, brief(&call.arguments))?;
+        writeln!(self.out, "         {badge}; {reason}")?;
         let found = self.cues.iter().position(|cue| cue.tool == call.tool && call.arguments.contains(cue.shows));
         let Some(cue) = found.map(|at| self.cues.remove(at)) else {
             self.wrong.push(format!("{} {} waited, but no such call should", call.ticket, call.tool));
@@ -188,15 +173,10 @@ impl<'a> Play<'a> {
             FromConsole::Edit { ticket: call.ticket.clone(), digest: call.digest, arguments: arguments.into() };
         self.send(session, &message)?;
         let deadline = Instant::now() + TIMEOUT;
-        loop {
-            let back = |(_, held): &(String, Snapshot)| held.ticket == call.ticket && held.edited_from.is_some();
-            if let Some(at) = self.held.iter().position(back) {
-                return Ok(self.held.remove(at).map(|(_, edited)| edited));
-            }
-            if !self.listen(deadline)? {
-                return Ok(None);
-            }
-        }
+        let is_back = |(_, held): &(String, Snapshot)| held.ticket == call.ticket && held.edited_from.is_some();
+        while !self.held.iter().any(is_back) && self.listen(deadline)? {}
+        let at = self.held.iter().position(is_back);
+        Ok(at.and_then(|at| self.held.remove(at)).map(|(_, edited)| edited))
     }
 
     fn send(&self, session: &str, message: &FromConsole) -> Result<(), Error> {

@@ -102,8 +102,7 @@ fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<
             "capabilities": { "tools": {}, "logging": {} },
             "serverInfo": me(),
         }),
-        ("logging/setLevel", Era::Handshake) => json!({}),
-        ("ping", Era::Handshake) => json!({}),
+        ("logging/setLevel" | "ping", Era::Handshake) => json!({}),
         ("server/discover", Era::Stateless) => json!({
             "supportedVersions": [STATELESS],
             "capabilities": { "tools": {} },

@@ -52,15 +52,8 @@ fn section(out: &mut dyn Write, title: &str, rows: Vec<&Row>) -> Result<(), Erro
     }
     writeln!(out, "\n{title}")?;
     for row in rows {
-        writeln!(
-            out,
-            "  {:<9} {:<17} {:<8} by {}{}",
-            row.field("ticket"),
-            row.field("tool"),
-            row.field("badge"),
-            row.field("by"),
-            remark(row),
-        )?;
+        let [ticket, tool, badge, by] = ["ticket", "tool", "badge", "by"].map(|name| row.field(name));
+        writeln!(out, "  {ticket:<9} {tool:<17} {badge:<8} by {by}{}", remark(row))?;
     }
     Ok(())
 }

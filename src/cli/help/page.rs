@@ -116,11 +116,10 @@ fn columns(rows: &[Vec<String>], width: usize, ink: Ink) -> Vec<usize> {
     let widest = |at: usize| rows.iter().skip(1).filter_map(|row| row.get(at)).map(|cell| measure(cell, ink)).max();
     let mut widths: Vec<usize> = (0..count).map(|at| widest(at).unwrap_or_default()).collect();
     let room = width.saturating_sub(2 * count.saturating_sub(1)).max(8 * count);
-    while widths.iter().sum::<usize>() > room {
-        match widths.iter_mut().max() {
-            Some(widest) => *widest -= 1,
-            None => break,
-        }
+    while widths.iter().sum::<usize>() > room
+        && let Some(widest) = widths.iter_mut().max()
+    {
+        *widest -= 1;
     }
     widths
 }

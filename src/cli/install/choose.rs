@@ -110,11 +110,8 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
         return Ok(None);
     }
     if !person::is_here() {
-        writeln!(
-            out,
-            "Nothing was changed. To {done} them: {} --all, or with --host HOST or --server NAME.",
-            visible(&change.command(command))
-        )?;
+        let command = visible(&change.command(command));
+        writeln!(out, "Nothing was changed. To {done} them: {command} --all, or with --host HOST or --server NAME.")?;
         return Ok(None);
     }
     loop {

@@ -69,15 +69,12 @@ impl Server {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
-            let line = match self.process.next(left) {
-                Ok(line) => line,
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(self.wrong(&format!("it did not answer {method} within {} s", TIMEOUT.as_secs())));
+            let line = self.process.next(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => {
+                    self.wrong(&format!("it did not answer {method} within {} s", TIMEOUT.as_secs()))
                 }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.wrong(&format!("it ended before it answered {method}")));
-                }
-            };
+                RecvTimeoutError::Disconnected => self.wrong(&format!("it ended before it answered {method}")),
+            })?;
             let Ok(mut answer) = serde_json::from_str::<Value>(&line) else { continue };
             if answer.get("id") != Some(&id.into()) || answer.get("method").is_some() {
                 continue;

@@ -21,15 +21,14 @@ type Signatures = BTreeMap<Capability, String>;
 /// Lists what one server can do.
 pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Write) -> Exit {
     let caps = Caps::of_tools(&manifest.tools);
-    let all: Vec<&Capability> = caps.listed().into_iter().flatten().collect();
     if options.types && !options.json {
-        for one in &all {
+        for one in caps.listed().into_iter().flatten() {
             let line = format!("{} : {} -> {}", one.name, one.arguments, one.result);
             writeln!(out, "{}", visible(&line))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
-    done(print(&all, &signatures(&manifest.tools), options.json, out))
+    done(print(&caps, &signatures(&manifest.tools), options.json, out))
 }
 
 /// Lists what two servers have in common or together, as `join` has it.
@@ -38,7 +37,7 @@ pub(super) fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &
     let caps = join(Caps::of_tools(&one.tools), Caps::of_tools(&other.tools));
     let mut signatures = signatures(&one.tools);
     signatures.extend(self::signatures(&other.tools));
-    done(print(&caps.listed().into_iter().flatten().collect::<Vec<_>>(), &signatures, options.json, out))
+    done(print(&caps, &signatures, options.json, out))
 }
 
 /// Lists what changed from one manifest to another.
@@ -46,9 +45,6 @@ pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Exit {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let difference = Difference::between(&Caps::of_tools(&one.tools), &Caps::of_tools(&other.tools));
     let (before, after) = (signatures(&one.tools), signatures(&other.tools));
-    let shown = |capability: &Capability, of: &Signatures| {
-        visible(of.get(capability).map_or(capability.name.as_str(), String::as_str))
-    };
     if options.json {
         let object = json!({
             "added": difference.added.iter().map(|one| row(one, &after)).collect::<Vec<_>>(),
@@ -82,17 +78,22 @@ fn signatures(tools: &[Tool]) -> Signatures {
     tools.iter().map(|tool| (Capability::of(tool), types::signature(tool))).collect()
 }
 
+fn shown(one: &Capability, signatures: &Signatures) -> String {
+    visible(signatures.get(one).unwrap_or(&one.name))
+}
+
 fn row(one: &Capability, signatures: &Signatures) -> Value {
     json!({ "name": one.name, "arguments": one.arguments, "result": one.result, "signature": signatures.get(one) })
 }
 
-fn print(all: &[&Capability], signatures: &Signatures, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn print(caps: &Caps, signatures: &Signatures, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+    let all: Vec<&Capability> = caps.listed().into_iter().flatten().collect();
     if as_json {
         let rows: Vec<Value> = all.iter().map(|one| row(one, signatures)).collect();
         return writeln!(out, "{}", pretty(&Value::Array(rows)));
     }
-    for one in all {
-        writeln!(out, "{}", visible(signatures.get(*one).map_or(one.name.as_str(), String::as_str)))?;
+    for one in &all {
+        writeln!(out, "{}", shown(one, signatures))?;
     }
     writeln!(out, "{}", counted(all.len(), "capability|capabilities"))
 }

@@ -126,7 +126,7 @@ pub(in crate::cli) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
     })
 }
 
-fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> Result<(), Error> {
+fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> io::Result<()> {
     if lists.servers.is_empty() {
         let lists = counted(lists.files, "list was read|lists were read");
         writeln!(out, "No host on this machine lists a server ({lists}).")?;
@@ -143,8 +143,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
             }
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// Every server under a heading for its place, as `server` writes it, and below them the lists that cannot be read.
@@ -174,9 +173,9 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
     let tools =
         |reach: &Reach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);
     match (start, known) {
-        (Start::Unwrapped, None) => "NOT wrapped: everything runs unasked, and is not recorded".to_owned(),
-        (Start::Unwrapped, Some(reach)) => {
-            format!("NOT wrapped: everything runs unasked, and is not recorded ({})", tools(reach))
+        (Start::Unwrapped, known) => {
+            let tools = known.map(|reach| format!(" ({})", tools(reach))).unwrap_or_default();
+            format!("NOT wrapped: everything runs unasked, and is not recorded{tools}")
         }
         (Start::Elsewhere, _) => "NOT wrapped: everything runs unasked; its entry has no command to wrap".to_owned(),
         (Start::Observed, _) => "only observed: everything runs unasked, and is recorded".to_owned(),

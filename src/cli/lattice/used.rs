@@ -24,6 +24,9 @@ use crate::pins::PinStore;
 use crate::policy::question::rules_name;
 use crate::wire::number::{counted, grouped};
 
+/// Tools by server and name.
+type Servers = BTreeMap<String, BTreeMap<String, Granted>>;
+
 /// One tool of one server.
 struct Granted {
     tool: Tool,
@@ -87,12 +90,9 @@ pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) ->
 }
 
 /// Every tool of the servers asked for, by server and name, with how often it ran.
-fn granted(
-    options: &CapsOptions,
-    Here { places, now }: Here<'_>,
-) -> Result<BTreeMap<String, BTreeMap<String, Granted>>, Error> {
+fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Servers, Error> {
     places.check_state()?;
-    let mut servers: BTreeMap<String, BTreeMap<String, Granted>> = BTreeMap::new();
+    let mut servers: Servers = BTreeMap::new();
     let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(servers) };
     let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
     for known in store.tools()? {
@@ -102,7 +102,6 @@ fn granted(
             servers.entry(server).or_default().insert(tool.tool.name.clone(), tool);
         }
     }
-    let db = places.audit_db();
     let search = Search::default()
         .from(options.since.map(|since| since.moment(local(now))))
         .with(Field::Kind, Some("decision"))
@@ -114,7 +113,7 @@ fn granted(
         *tools.get_mut(fields.tool.as_deref()?)?.by.entry(agent).or_default() += 1;
         Some(())
     };
-    if let Some(reader) = Reader::open(&db)? {
+    if let Some(reader) = Reader::open(&places.audit_db())? {
         let mut each = |row: chain::Row<'_>| {
             Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
             ControlFlow::Continue(())
@@ -125,10 +124,9 @@ fn granted(
 }
 
 /// The definitions that were used, as `--scope` takes them.
-fn scope(servers: &BTreeMap<String, BTreeMap<String, Granted>>, out: &mut dyn Write) -> Exit {
-    let names: BTreeSet<&String> = servers.keys().collect();
-    if names.len() > 1 {
-        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+fn scope(servers: &Servers, out: &mut dyn Write) -> Exit {
+    if servers.len() > 1 {
+        let names: Vec<&str> = servers.keys().map(String::as_str).collect();
         return Err(Error::wrong(
             format!("a scope is one server's, and there are {}", names.join(", ")),
             "name it: --server NAME",

@@ -41,17 +41,17 @@ pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> 
         if short.iter().filter(|line| fitted.target(line).text().contains(HERE)).count() > 1 {
             let heading = format!("{HERE} is ");
             let heading = Row::of(Tone::Quiet, heading).and_foreign(Tone::Quiet, &folder).and(Tone::Quiet, "/");
-            writeln!(out, "{}", look.line(&heading))?;
+            look.print(&heading, out)?;
             (lines, columns) = (short, fitted);
         }
     }
-    writeln!(out, "{}", look.line(&columns.heading()))?;
+    look.print(&columns.heading(), out)?;
     for ((record, line), time) in records.iter().zip(&lines).zip(&times) {
         let mut row = columns.row(line, time);
         if look.is_wide() {
             row = row.and(Tone::Ours, "  ").joined(hashes(record));
         }
-        writeln!(out, "{}", look.line(&row))?;
+        look.print(&row, out)?;
     }
     Ok(())
 }
@@ -67,12 +67,12 @@ pub(super) fn timeline(records: &[Record], look: Look<'_>, out: &mut dyn Write) 
         let row = cell(Tone::Strong, &name).and(Tone::Ours, " on ").and_foreign(Tone::Ours, &line.server);
         let target = lines.iter().find_map(|line| line.target.as_deref());
         let row = target.map_or(row.clone(), |target| row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, target));
-        writeln!(out, "{}", look.line(&row))?;
+        look.print(&row, out)?;
     }
     for line in lines {
         let time = line.time.map_or_else(String::new, |at| time::date(at, look.clock.offset));
         let row = Row::of(Tone::Quiet, format!("{time}  ")).joined(sentence(&line));
-        writeln!(out, "{}", look.line(&row))?;
+        look.print(&row, out)?;
     }
     writeln!(out)
 }
@@ -99,7 +99,7 @@ fn hashes(record: &Record) -> Row {
     let text = |text: Option<&str>| text.unwrap_or("-").to_owned();
     let identity = text(fields.as_ref().and_then(|fields| fields.identity.as_deref()));
     let digest = text(fields.as_ref().and_then(|fields| fields.digest.as_deref()));
-    let link = record.link.map_or_else(|| "-".to_owned(), |link| link.to_string());
+    let link = text(record.link.map(|link| link.to_string()).as_deref());
     Row::default().and_foreign(Tone::Quiet, &format!("{identity} {digest} {link}"))
 }
 
@@ -123,23 +123,23 @@ pub(super) fn whole(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
             common.push(entry);
         }
     }
+    let mut part = |title: &str, entries: &[&(&str, String)]| {
+        writeln!(out, "{title}")?;
+        entries.iter().try_for_each(|(name, value)| writeln!(out, "  {name:<10} {value}"))?;
+        writeln!(out)
+    };
     if !common.is_empty() {
-        writeln!(out, "the call")?;
-        common.iter().try_for_each(|(name, value)| writeln!(out, "  {name:<10} {value}"))?;
-        writeln!(out)?;
+        part("the call", &common)?;
     }
-    for (record, entries) in records.iter().zip(&all) {
-        writeln!(out, "record {}", record.seq)?;
-        let own = entries.iter().filter(|entry| !common.contains(entry));
-        own.into_iter().try_for_each(|(name, value)| writeln!(out, "  {name:<10} {value}"))?;
-        writeln!(out)?;
-    }
-    Ok(())
+    records.iter().zip(&all).try_for_each(|(record, entries)| {
+        let own: Vec<_> = entries.iter().filter(|entry| !common.contains(entry)).collect();
+        part(&format!("record {}", record.seq), &own)
+    })
 }
 
 /// Every field that a record has, as it is shown.
 fn entries(record: &Record) -> Vec<(&'static str, String)> {
-    let Some(fields) = record.fields() else { return vec![("UNREADABLE", visible(&record.body))] };
+    let Some(fields) = record.fields() else { return vec![(UNREADABLE, visible(&record.body))] };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
     let explained = fields.detail::<Explained>().unwrap_or_default().explained;
     let others = [

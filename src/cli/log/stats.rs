@@ -124,11 +124,7 @@ fn add(object: &mut Value, count: &Count) {
     object["withdrawn"] = count.withdrawn.into();
     let by: BTreeMap<&str, u64> = count.by().into_iter().map(|(by, count)| (by.word(), count)).collect();
     object["by"] = json!(by);
-    object["median_ms"] = json!(median_ms(count));
-}
-
-fn median_ms(count: &Count) -> Option<f64> {
-    count.median().map(|micros| micros / 1000.0)
+    object["median_ms"] = json!(count.median().map(|micros| micros / 1000.0));
 }
 
 fn text(
@@ -157,17 +153,13 @@ fn text(
         let hint = look.hint("`mcp-approve rules --help`: a rule answers the same question for you");
         writeln!(out, "  {:10} ({hint})", "")?;
     }
+    let Detections { disputed, unexpected, violations, changed, added, confirmed, refused } = found;
     writeln!(
         out,
-        "  detected   {} disputed, {} of unexpected behavior, {} against the schema",
-        found.disputed, found.unexpected, found.violations
+        "  detected   {disputed} disputed, {unexpected} of unexpected behavior, {violations} against the schema"
     )?;
-    writeln!(out, "  tools      {} changed their definition, {} new", found.changed, found.added)?;
-    writeln!(
-        out,
-        "  PURE?      {} confirmed as reads, {} marked as MUTATES or refused",
-        found.confirmed, found.refused
-    )?;
+    writeln!(out, "  tools      {changed} changed their definition, {added} new")?;
+    writeln!(out, "  PURE?      {confirmed} confirmed as reads, {refused} marked as MUTATES or refused")?;
     for (at, (server, tool, calls)) in approved.iter().enumerate() {
         let label = if at == 0 { "by you" } else { "" };
         let calls = counted(*calls, "call");

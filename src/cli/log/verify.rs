@@ -13,7 +13,7 @@ use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::Look;
-use crate::cli::print::visible;
+use crate::cli::print::{shown, visible};
 use crate::wire::number::{counted, grouped};
 
 /// Verifies the chain. A broken one is a finding, and no error.
@@ -62,7 +62,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
         writeln!(out, "{report}")?;
         return Ok(finding);
     }
-    let records = counted(seq, "record holds|records hold");
+    let (records, before) = (counted(seq, "record holds|records hold"), grouped(seq));
     match (&verified.broken, &verified.beyond) {
         (None, _) if lost => writeln!(out, "Of what is there, {records}.")?,
         (None, _) => writeln!(out, "The chain holds: {}.", counted(seq, "record"))?,
@@ -71,15 +71,14 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             writeln!(out, "THE CHAIN IS BROKEN at one place: {broken}.")?;
             writeln!(
                 out,
-                "Every other record holds: {} before it, and {after} after record {found}, which cannot be checked without \
-                 what is missing.",
-                grouped(seq)
+                "Every other record holds: {before} before it, and {after} after record {found}, which cannot be checked \
+                 without what is missing."
             )?;
         }
         (Some(broken), Some(beyond)) if beyond.changed == 1 => {
             let after = grouped(beyond.head.seq.saturating_sub(broken.seq()));
             writeln!(out, "THE CHAIN IS BROKEN at one record: {broken}.")?;
-            writeln!(out, "Every other record holds: {} before it, {after} after it.", grouped(seq))?;
+            writeln!(out, "Every other record holds: {before} before it, {after} after it.")?;
         }
         (Some(broken), beyond) => {
             writeln!(out, "THE CHAIN IS BROKEN: {broken}.\nBefore that, {records}.")?;
@@ -137,7 +136,7 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
 }
 
 fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut dyn Write) -> io::Result<()> {
-    let place = visible(&place.display().to_string());
+    let place = shown(place);
     match noted {
         Noted::Nothing if records == 0 => writeln!(out, "No head is noted in {place} yet."),
         Noted::Nothing => writeln!(
@@ -164,27 +163,21 @@ fn left_json(left: &Left) -> Value {
         Left::Aside { path, damage } => {
             json!({ "path": path.display().to_string(), "changed": false, "why": damage.to_string() })
         }
-        Left::Unfolded { path, why } => {
-            json!({ "path": path.display().to_string(), "changed": false, "why": why })
-        }
+        Left::Unfolded { path, why } => json!({ "path": path.display().to_string(), "changed": false, "why": why }),
     }
 }
 
 fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
     for one in left {
         match one {
-            Left::Aside { path, damage } => writeln!(
-                out,
-                "{}; what it left is kept in\n  {}",
-                damage.to_string().to_uppercase(),
-                visible(&path.display().to_string())
-            )?,
-            Left::Unfolded { path, why } => writeln!(
-                out,
-                "Not checked: entries in {} that are not in the log yet: {}.",
-                visible(&path.display().to_string()),
-                visible(why)
-            )?,
+            Left::Aside { path, damage } => {
+                let damage = damage.to_string().to_uppercase();
+                writeln!(out, "{damage}; what it left is kept in\n  {}", shown(path))?;
+            }
+            Left::Unfolded { path, why } => {
+                let (path, why) = (shown(path), visible(why));
+                writeln!(out, "Not checked: entries in {path} that are not in the log yet: {why}.")?;
+            }
         }
     }
     Ok(())

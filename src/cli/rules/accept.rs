@@ -11,7 +11,8 @@ use super::Site;
 use crate::audit::record::{Entry, Kind};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
-use crate::console::plain::{self, visible};
+use crate::cli::print::visible;
+use crate::console::plain::block;
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::user;
@@ -66,8 +67,8 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
             return settle(layers, one, site.places, site.now, out);
         }
     }
-    writeln!(out, "What it newly allows takes effect once you accept it: {}", site.places.command("rules accept"))?;
-    Ok(())
+    let command = site.places.command("rules accept");
+    Ok(writeln!(out, "What it newly allows takes effect once you accept it: {command}")?)
 }
 
 /// Keeps the text that was shown as the accepted one, and records that.
@@ -77,21 +78,19 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);
-    writeln!(out, "Accepted: running servers use it within a second.")?;
-    Ok(())
+    Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
 }
 
 fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "{} policy {}", one.layer.word(), visible(&one.file))?;
     for line in one.diff.lines() {
-        writeln!(out, "  {}", plain::block(line))?;
+        writeln!(out, "  {}", block(line))?;
     }
     writeln!(out, "This allows more than what was accepted:")?;
     for loosens in &one.loosens {
         writeln!(out, "  {}", visible(loosens))?;
     }
-    writeln!(out)?;
-    Ok(())
+    Ok(writeln!(out)?)
 }
 
 /// Records who accepted what. An acceptance that cannot be logged still counts: without a log no call runs anyway.

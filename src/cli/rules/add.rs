@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::alter::visible_lines;
 use super::check::sound;
 use super::options::AddOptions;
 use super::{Site, accept, past};
 use crate::cli::error::{Error, Exit};
 use crate::cli::manifest;
-use crate::console::plain::visible;
+use crate::cli::print::{visible, visible_lines};
 use crate::home::change::Draft;
 use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
 use crate::policy::maker::{Proposal, Title, id_about, proposals};
+use crate::policy::parse::built_in;
 use crate::policy::past::{Ended, PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
-use crate::policy::rule::{Decision, Rule};
+use crate::policy::rule::{Decision, Policy, Rule};
 use crate::policy::under::Roots;
 use crate::policy::when::About;
 use crate::policy::written;
@@ -125,15 +125,10 @@ fn tell_past(
     for (id, (decision, count)) in obstacles {
         let does = if decision == Decision::Ask { "asks for" } else { "denies" };
         writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not override that.")?;
-        let argument = rule.when.iter().find(|one| matches!(one.about, About::Argument { .. }));
-        match argument {
+        match rule.when.iter().find(|one| matches!(one.about, About::Argument { .. })) {
             Some(condition) => {
-                writeln!(
-                    out,
-                    "  To except these from it: {} {id} {}",
-                    site.places.command("rules except"),
-                    quoted(&visible(&condition.text))
-                )?;
+                let (except, condition) = (site.places.command("rules except"), quoted(&visible(&condition.text)));
+                writeln!(out, "  To except these from it: {except} {id} {condition}")?;
             }
             None => writeln!(out, "  The rule has no condition to except from it; narrow rule {id} itself.")?,
         }
@@ -164,8 +159,7 @@ fn from_record(
         writeln!(out, "A rule from {} could cover:", visible(&call.ticket))?;
         let calls = past::since(&site.db, None)?.unwrap_or_default();
         for (number, one) in (1..).zip(&all) {
-            let policy = crate::policy::parse::built_in();
-            let policy = crate::policy::rule::Policy { roots: roots.clone(), ..policy };
+            let policy = Policy { roots: roots.clone(), ..built_in() };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
             let count = counted(count, "past call");
             writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
@@ -192,12 +186,13 @@ fn from_record(
         expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
         note: Some(&note),
     };
-    let mut warnings = Vec::new();
-    if title.decision == Decision::Allow {
-        warnings = chosen.warnings();
-        warnings.extend(chosen.also().map(str::to_owned));
-    }
+    let warnings = if decision == Decision::Allow { warnings(chosen) } else { Vec::new() };
     Ok(Some((chosen.text(&title), warnings)))
+}
+
+/// What an operator should know before such an allow is written.
+pub(super) fn warnings(made: &Proposal) -> Vec<String> {
+    made.warnings().into_iter().chain(made.also().map(str::to_owned)).collect()
 }
 
 /// The text of a rule as the options say it.

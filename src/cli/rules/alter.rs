@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use super::check::sound;
 use super::options::{EditOptions, RemoveOptions};
 use super::{Site, accept, past};
+use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
-use crate::console::plain::{self, visible};
+use crate::cli::print::{visible, visible_lines};
 use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError};
 use crate::policy::replay::replay;
@@ -60,7 +61,7 @@ pub(super) fn changed(
 ) -> Exit {
     let drafted = site.file().draft(edit)?;
     let rule = match &drafted {
-        Drafted::Sound(draft) => edit::remove(&draft.after, now_called).map(|(_, rule)| rule).unwrap_or_default(),
+        Drafted::Sound(draft) => edit::rule(&draft.after, now_called).unwrap_or_default(),
         Drafted::Broken { .. } => String::new(),
     };
     finish(drafted, &format!("changed rule {id}"), &rule, dry_run, site, out)
@@ -78,11 +79,8 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
     if let Some(calls) = past::since(&site.db, None)? {
         let replayed = replay(&draft.policy, &calls, site.now);
         let (changes, calls) = (counted(replayed.changes.len(), "call"), counted(calls.len(), "past call"));
-        writeln!(
-            out,
-            "Of {calls}, {changes} would be decided differently now ({}).",
-            site.places.command("rules replay")
-        )?;
+        let command = site.places.command("rules replay");
+        writeln!(out, "Of {calls}, {changes} would be decided differently now ({command}).")?;
     }
     if !dry_run {
         accept::offer(site, out)?;
@@ -91,19 +89,9 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
     Ok(ExitCode::SUCCESS)
 }
 
-fn capital(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
-}
-
 /// Takes the last change back.
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let what = site.file().undo(site.now)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
     done(accept::offer(site, out))
-}
-
-/// Text of a file over several lines, fit for a terminal.
-pub(super) fn visible_lines(text: &str) -> String {
-    text.lines().map(|line| plain::block(line) + "\n").collect()
 }

@@ -8,14 +8,13 @@ use serde_json::{Value, json};
 
 use super::{Site, called};
 use crate::cli::error::{Error, Exit};
-use crate::console::plain::{self, visible};
+use crate::cli::print::{shown, visible};
+use crate::console::plain;
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
-use crate::policy::rule::Rule;
-use crate::policy::when::About;
 use crate::wire::number::counted;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
@@ -85,8 +84,7 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
         let (path, what, hint) = (shown(path), visible(what), visible(hint));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
     }
-    let has_rate = |rule: &&Rule| rule.when.iter().chain(&rule.unless).any(|one| matches!(one.about, About::Rate(_)));
-    let rated: Vec<&str> = policy.rules.iter().filter(has_rate).map(|rule| rule.id.as_str()).collect();
+    let rated: Vec<&str> = policy.rules.iter().filter(|rule| rule.counts()).map(|rule| rule.id.as_str()).collect();
     if !rated.is_empty() {
         let rated = rated.join(", ");
         writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
@@ -112,8 +110,7 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", visible(&problem.hint))?;
     }
-    writeln!(out, "{} in {}", counted(problems.len(), "error"), shown(path))?;
-    Ok(())
+    Ok(writeln!(out, "{} in {}", counted(problems.len(), "error"), shown(path))?)
 }
 
 /// The draft where it is sound; else shows what is wrong with it.
@@ -130,8 +127,4 @@ pub(super) fn sound<'p>(
             Ok(None)
         }
     }
-}
-
-fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
 }

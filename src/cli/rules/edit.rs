@@ -9,14 +9,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::alter::visible_lines;
 use super::check::show;
 use super::options::EditOptions;
 use super::{Site, accept, past, replay};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
+use crate::cli::print::{shown, visible, visible_lines};
 use crate::console::editor;
-use crate::console::plain::visible;
 use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;
 use crate::home::policy_file;
@@ -38,15 +37,15 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
     }
     let path = site.place.path();
     let before = site.file().text()?;
-    let shown = before.as_deref().unwrap_or(BUILT_IN);
-    let line = options.id.as_deref().map(|id| line_of(shown, id, path)).transpose()?;
-    let copy = Copy::write(site, shown)?;
+    let old = before.as_deref().unwrap_or(BUILT_IN);
+    let line = options.id.as_deref().map(|id| line_of(old, id, path)).transpose()?;
+    let copy = Copy::write(site, old)?;
     let mut at = line.flatten();
     loop {
         let after = match copy.edited(at) {
             Ok(after) => after,
             Err(error) => {
-                if fs::read_to_string(&copy.path).is_ok_and(|text| text == shown) {
+                if fs::read_to_string(&copy.path).is_ok_and(|text| text == old) {
                     copy.done();
                 } else {
                     copy.tell(out)?;
@@ -54,9 +53,9 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
                 return Err(error);
             }
         };
-        if after == shown {
+        if after == old {
             copy.done();
-            writeln!(out, "Nothing was changed in {}.", visible(&path.display().to_string()))?;
+            writeln!(out, "Nothing was changed in {}.", shown(path))?;
             return done(writeln!(
                 out,
                 "An editor that returns at once needs its option to wait, as in EDITOR=\"code --wait\"."
@@ -69,7 +68,7 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
                 person::ask("Edit again? [Y/n]", out)?.is_some_and(|answer| !answer.starts_with('n'))
             }
             Ok(policy) => {
-                tell(&policy, shown, &after, site, out)?;
+                tell(&policy, old, &after, site, out)?;
                 if options.dry_run {
                     copy.done();
                     return done(writeln!(out, "Nothing was written: this was a dry run."));
@@ -105,10 +104,9 @@ fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write
     };
     draft.write("edited the policy", site.now)?;
     drop(draft);
-    writeln!(out, "Written to {}", visible(&path.display().to_string()))?;
+    writeln!(out, "Written to {}", shown(path))?;
     accept::offer(site, out)?;
-    writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
-    Ok(())
+    Ok(writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?)
 }
 
 /// What the new text changes: line by line, what is hardly meant, and of past calls.
@@ -173,8 +171,7 @@ impl Copy {
     }
 
     fn tell(&self, out: &mut dyn Write) -> Result<(), Error> {
-        writeln!(out, "Your text is kept in {}", visible(&self.path.display().to_string()))?;
-        Ok(())
+        Ok(writeln!(out, "Your text is kept in {}", shown(&self.path))?)
     }
 
     fn done(&self) {

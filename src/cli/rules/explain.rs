@@ -1,6 +1,6 @@
 //! `mcp-approve rules explain CALL.json`: how a call would be ruled, and whether each rule matches it.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -61,7 +61,9 @@ pub(super) fn run(
     } else {
         write_text(&explanation, &behavior, out)?;
         call.write_known(places, out)?;
-        write_pending(policy, accepted.as_ref(), places, out)?;
+        if let Some(accepted) = &accepted {
+            write_pending(policy, accepted, places, out)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -122,24 +124,23 @@ impl Call {
     }
 
     /// Where the tool's behavior comes from; how the call was decided then, and what its record does not hold.
-    fn write_known(&self, places: &Places, out: &mut dyn Write) -> Result<(), Error> {
-        let call = match &self.known {
-            Known::Past(call) => call,
+    fn write_known(&self, places: &Places, out: &mut dyn Write) -> io::Result<()> {
+        match &self.known {
+            Known::Past(call) => {
+                writeln!(out, "At that time, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
+                if is_obscured(&call.arguments) {
+                    writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
+                }
+            }
             Known::Names => {
                 let tool = visible(&self.tool);
                 writeln!(out, "No server has described {tool} here, so it counts as unknown; give its `definition`.")?;
-                return Ok(());
             }
             Known::Remembered(_) => {
                 let shows = places.command("tools show");
                 writeln!(out, "The tool is judged as its server described it last ({shows}).")?;
-                return Ok(());
             }
-            Known::Definition(_) | Known::Request => return Ok(()),
-        };
-        writeln!(out, "At that time, in record {}: {}, {}", call.seq, call.ruling.word(), call.outcome())?;
-        if is_obscured(&call.arguments) {
-            writeln!(out, "Its secrets and long texts are not in the log, so this result is not certain.")?;
+            Known::Definition(_) | Known::Request => {}
         }
         Ok(())
     }
@@ -153,9 +154,7 @@ impl Call {
             return Err(wrong(&format!("a wrapper refuses such a call, because {}", fault.flaw)));
         }
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
-        let Value::Object(mut fields) = value else {
-            return Err(wrong("it is not an object"));
-        };
+        let Value::Object(mut fields) = value else { return Err(wrong("it is not an object")) };
         let server = name(&mut fields, "server")?;
         if fields.contains_key("method") && fields.get("method") != Some(&request::CALL.into()) {
             return Self::request(server, fields);
@@ -237,7 +236,7 @@ fn write_json(
     behavior: &Behavior,
     call: &Call,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> io::Result<()> {
     let rules = explanation.rules.iter().map(|(rule, fit)| {
         let differs = match fit {
             Fit::Differs(part) => Some(part.key()),
@@ -266,11 +265,10 @@ fn write_json(
             }),
         },
     });
-    writeln!(out, "{answer:#}")?;
-    Ok(())
+    writeln!(out, "{answer:#}")
 }
 
-fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
+fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> io::Result<()> {
     let ruling = &explanation.ruling;
     writeln!(out, "{}: {}", ruling.decision.word(), ruling.reason)?;
     writeln!(out, "The call is {} ({})", behavior.identity, behavior.identity.hash())?;
@@ -286,20 +284,11 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
 }
 
 /// What waits to be accepted, and what it would make of the call: a rule that waits is no rule yet.
-fn write_pending(
-    policy: &Policy,
-    accepted: Option<&Ruling>,
-    places: &Places,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let Some(accepted) = accepted else { return Ok(()) };
-    for one in &policy.pending {
-        for loosens in &one.loosens {
-            writeln!(out, "Not accepted yet ({}): {}", places.command("rules accept"), visible(loosens))?;
-        }
+fn write_pending(policy: &Policy, accepted: &Ruling, places: &Places, out: &mut dyn Write) -> io::Result<()> {
+    for loosens in policy.pending.iter().flat_map(|one| &one.loosens) {
+        writeln!(out, "Not accepted yet ({}): {}", places.command("rules accept"), visible(loosens))?;
     }
-    writeln!(out, "Once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))?;
-    Ok(())
+    writeln!(out, "Once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))
 }
 
 /// The word scripts read.

@@ -1,15 +1,15 @@
 //! `rules import`: another program's permissions as rules, with what could not be carried over.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::Site;
 use super::add::{Addition, write};
-use super::alter::visible_lines;
 use super::options::ImportOptions;
 use crate::cli::error::{Error, Exit};
 use crate::cli::manifest;
-use crate::console::plain::visible;
+use crate::cli::print::{visible, visible_lines};
 use crate::policy::edit;
 use crate::policy::import::{Imported, import};
 use crate::policy::rule::Decision;
@@ -20,17 +20,10 @@ pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write)
     let text = manifest::text(&options.source)?;
     let host = options.host;
     let found = import(host, &text).map_err(|why| {
+        let source = if options.source == Path::new("-") { Path::new("stdin") } else { &options.source };
+        let (source, word, why) = (source.display(), host.word(), visible(&why.to_string()));
         Error::wrong(
-            format!(
-                "{} is not a permission file of {}: {}",
-                if options.source.as_os_str() == "-" {
-                    "stdin".to_owned()
-                } else {
-                    options.source.display().to_string()
-                },
-                host.word(),
-                visible(&why.to_string())
-            ),
+            format!("{source} is not a permission file of {word}: {why}"),
             "`mcp-approve rules import --help` says which files are meant",
         )
     })?;
@@ -73,11 +66,8 @@ fn warnings(found: &Imported) -> Vec<String> {
 }
 
 /// What was carried over and what was not, as comments.
-fn report(found: &Imported, out: &mut dyn Write) -> Result<(), Error> {
+fn report(found: &Imported, out: &mut dyn Write) -> io::Result<()> {
     let carried = counted(found.carried.len(), "entry|entries");
     writeln!(out, "# {carried} carried over, {} not.", found.left.len())?;
-    for left in &found.left {
-        writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why))?;
-    }
-    Ok(())
+    found.left.iter().try_for_each(|left| writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why)))
 }

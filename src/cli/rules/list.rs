@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::options::ListOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::Look;
-use crate::cli::print::visible;
+use crate::cli::print::{shown, visible};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::home::layers::Layers;
-use crate::policy::rule::{Decision, Layer, Policy, Rule};
+use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
 use crate::policy::written;
 
 /// Lists the policy.
@@ -23,7 +23,7 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
     }
     let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
     match here.as_slice() {
-        [one] if one.layer == Layer::User => writeln!(out, "{}", visible(&one.place.path().display().to_string()))?,
+        [one] if one.layer == Layer::User => writeln!(out, "{}", shown(one.place.path()))?,
         [] => {
             let user = layers.files().iter().find(|file| file.layer == Layer::User);
             let path = user.map(|file| file.place.path().display().to_string()).unwrap_or_default();
@@ -31,19 +31,13 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
         }
         several => {
             for file in several {
-                writeln!(out, "{:7}  {}", file.layer.word(), visible(&file.place.path().display().to_string()))?;
+                writeln!(out, "{:7}  {}", file.layer.word(), shown(file.place.path()))?;
             }
         }
     }
-    let defaults = policy.defaults;
-    writeln!(
-        out,
-        "defaults: pure {}, likely {}, mutates {}, hazard {}",
-        defaults.pure.word(),
-        defaults.likely.word(),
-        defaults.mutates.word(),
-        defaults.hazard.word()
-    )?;
+    let Defaults { pure, likely, mutates, hazard } = policy.defaults;
+    let [pure, mutates, hazard] = [pure, mutates, hazard].map(Decision::word);
+    writeln!(out, "defaults: pure {pure}, likely {}, mutates {mutates}, hazard {hazard}", likely.word())?;
     let rows = all(policy).map(|(rule, disabled)| {
         let decision = match (disabled, rule.decision) {
             (true, _) => Row::of(Tone::Quiet, "off"),
@@ -87,11 +81,11 @@ fn table(rules: &[[Row; 4]], look: Look<'_>, out: &mut dyn Write) -> io::Result<
     }
     for [name, does, covers, note] in rules {
         let does = does.clone().padded("allow".len()).and(Tone::Ours, "  ");
-        writeln!(out, "{}", look.line(&does.joined(name.clone())))?;
+        look.print(&does.joined(name.clone()), out)?;
         let room = look.width.saturating_sub(INDENT.len());
         let below = covers.clone().hung(room, 2).into_iter().chain(note.clone().hung(room, 2));
         for line in below.filter(|line| !line.runs.is_empty()) {
-            writeln!(out, "{}", look.line(&Row::of(Tone::Ours, INDENT).joined(line)))?;
+            look.print(&Row::of(Tone::Ours, INDENT).joined(line), out)?;
         }
     }
     Ok(())

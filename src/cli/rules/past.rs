@@ -1,13 +1,13 @@
 //! Past calls for the commands that try rules on them: found in the log, and listed. Judges nothing.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::audit::past;
 use crate::cli::error::Error;
 use crate::cli::log;
-use crate::cli::print::local;
-use crate::console::plain::{self, visible};
+use crate::cli::print::{local, visible};
+use crate::console::plain;
 use crate::console::time;
 use crate::gate::call::target;
 use crate::policy::past::PastCall;
@@ -37,12 +37,7 @@ pub(super) fn line(call: &PastCall) -> String {
 }
 
 /// A few calls, the newest first, and how many more there are.
-pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> Result<(), Error> {
-    for call in calls.iter().rev().take(most) {
-        writeln!(out, "  {}", line(call))?;
-    }
-    if calls.len() > most {
-        writeln!(out, "  and {} more", calls.len() - most)?;
-    }
-    Ok(())
+pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> io::Result<()> {
+    calls.iter().rev().take(most).try_for_each(|call| writeln!(out, "  {}", line(call)))?;
+    if calls.len() > most { writeln!(out, "  and {} more", calls.len() - most) } else { Ok(()) }
 }

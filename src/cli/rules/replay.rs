@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::options::ReplayOptions;
 use super::{Site, past};
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::print::local;
-use crate::console::plain::visible;
+use crate::cli::print::{local, shown, visible};
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
 use crate::wire::number::counted;
@@ -18,11 +17,7 @@ use crate::wire::number::counted;
 pub(super) fn run(options: &ReplayOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?;
     if calls.is_none() && !options.json {
-        return done(writeln!(
-            out,
-            "There is no log yet at {}, so nothing would change.",
-            visible(&site.db.display().to_string())
-        ));
+        return done(writeln!(out, "There is no log yet at {}, so nothing would change.", shown(&site.db)));
     }
     let calls = calls.unwrap_or_default();
     let replayed = replay(policy, &calls, site.now);
@@ -36,7 +31,6 @@ pub(super) fn run(options: &ReplayOptions, policy: &Policy, site: &Site<'_>, out
 }
 
 fn as_json(replayed: &Replay<'_>) -> Value {
-    let counts = replayed.counts();
     let change = |change: &Change<'_>| {
         let call = change.call;
         json!({
@@ -55,7 +49,8 @@ fn as_json(replayed: &Replay<'_>) -> Value {
         "calls": replayed.calls,
         "changed": replayed.changes.len(),
         "depends_on_obscured": replayed.undecided.len(),
-        "counts": counts.iter().map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
+        "counts": replayed.counts().iter()
+            .map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
         "changes": replayed.changes.iter().map(change).collect::<Vec<_>>(),
         "untold": undecided.collect::<Vec<_>>(),
     })
@@ -80,11 +75,8 @@ pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> 
     }
     for (call, rules) in replayed.undecided.iter().rev().take(limit) {
         let rules = rules.join(", ");
-        writeln!(out, "\n{}\n        unknown: {} by what the log does not hold", past::line(call), decides(&rules))?;
+        writeln!(out, "\n{}", past::line(call))?;
+        writeln!(out, "        unknown: rule {rules} decides by what the log does not hold")?;
     }
     Ok(())
-}
-
-fn decides(rules: &str) -> String {
-    format!("rule {rules} decides")
 }

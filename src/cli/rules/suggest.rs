@@ -1,16 +1,14 @@
 //! `rules suggest`: rules that would have saved questions, and the way to accept one.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::add::{Addition, end, write};
-use super::alter::visible_lines;
+use super::add::{Addition, end, warnings, write};
 use super::options::SuggestOptions;
 use super::{Site, past};
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::print::local;
-use crate::console::plain::visible;
+use crate::cli::print::{local, visible, visible_lines};
 use crate::home::policy_file;
 use crate::policy::maker::Title;
 use crate::policy::rule::{Decision, Policy};
@@ -41,7 +39,7 @@ pub(super) fn run(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, ou
             )
         })?;
         let text = text(chosen, id, end(&options.expires, site.now)?);
-        let addition = Addition { text, warnings: warnings(chosen), dry_run: false };
+        let addition = Addition { text, warnings: warnings(&chosen.proposal), dry_run: false };
         return write(&addition, site, out);
     }
     if options.json {
@@ -58,10 +56,6 @@ fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {
     one.proposal.text(&Title { id, decision: Decision::Allow, expires, note: Some(&note) })
 }
 
-fn warnings(one: &Suggestion<'_>) -> Vec<String> {
-    one.proposal.warnings().into_iter().chain(one.proposal.also().map(str::to_owned)).collect()
-}
-
 fn row(one: &Suggestion<'_>, id: &str) -> Value {
     json!({
         "id": id,
@@ -69,7 +63,7 @@ fn row(one: &Suggestion<'_>, id: &str) -> Value {
         "says": one.proposal.scope.says(),
         "saves": one.saves.len(),
         "calls": one.saves.iter().map(|call| json!({ "seq": call.seq, "ticket": call.ticket })).collect::<Vec<_>>(),
-        "warnings": warnings(one),
+        "warnings": warnings(&one.proposal),
         "rule": text(one, id, None),
     })
 }
@@ -81,33 +75,28 @@ fn tell(
     expires: Option<i64>,
     site: &Site<'_>,
     out: &mut dyn Write,
-) -> Result<(), Error> {
+) -> io::Result<()> {
     let of = counted(calls, "past call");
     let questions = counted(found.questions, "question");
     writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
-        writeln!(
+        return writeln!(
             out,
             "Nothing to suggest: a rule helps when similar calls came at least twice, and none was denied.\n\
              To start, wrap servers with --observe for a day: it holds no call, and records what would have been asked."
-        )?;
-        return Ok(());
+        );
     }
     for (number, (one, id)) in (1..).zip(found.rules.iter().zip(ids)) {
         let saves = counted(one.saves.len(), "question");
-        writeln!(
-            out,
-            "\n{number}. {}{}: saves {saves}; no call it covers was denied",
-            one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default(),
-            visible(&one.proposal.scope.says())
-        )?;
+        let tool = one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default();
+        let says = visible(&one.proposal.scope.says());
+        writeln!(out, "\n{number}. {tool}{says}: saves {saves}; no call it covers was denied")?;
         // As --write would write it.
         write!(out, "{}", visible_lines(&text(one, id, expires)))?;
         past::some(&one.saves, 3, out)?;
-        for warning in warnings(one) {
+        for warning in warnings(&one.proposal) {
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
-    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))?;
-    Ok(())
+    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))
 }

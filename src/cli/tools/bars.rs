@@ -43,16 +43,11 @@ impl Bars<'_> {
     fn role(&self, known: &StoredTool) -> Option<Bar> {
         let role = self.role?;
         let lacks = role.lacks(&known.server.name, &known.tool.name, Some(&known.tool), &known.behavior)?;
-        let kind = match &lacks {
-            Lacks::Server => "is not for their server",
-            Lacks::Capability(_) => "has no capability for them",
-            Lacks::Entitlement(_) => "does not grant what they require",
-        };
-        let has = match &lacks {
-            Lacks::Server => format!("; it is for {}", listed(role.servers.iter())),
-            Lacks::Capability(_) | Lacks::Entitlement(_) => {
-                format!("; it grants {}", listed(role.granted(&known.server.name)))
-            }
+        let grants = || format!("; it grants {}", listed(role.granted(&known.server.name)));
+        let (kind, has) = match &lacks {
+            Lacks::Server => ("is not for their server", format!("; it is for {}", listed(role.servers.iter()))),
+            Lacks::Capability(_) => ("has no capability for them", grants()),
+            Lacks::Entitlement(_) => ("does not grant what they require", grants()),
         };
         let why = format!("the role {} {}{has}", role.name, lacks.words());
         Some(Bar { kind: format!("the role {} {kind}", role.name), why })

@@ -14,7 +14,7 @@ use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::{Exit, done};
-use crate::cli::manifest::{self, NotTools};
+use crate::cli::manifest;
 use crate::cli::print::visible;
 use crate::home::places::{PlaceError, Places};
 use crate::mcp::tool::Tool;
@@ -36,7 +36,8 @@ enum Hints {
 pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
-    let tools = list(&input, hints)?;
+    let (_, definitions) = manifest::definitions(&input)?;
+    let tools: Vec<Tool> = definitions.into_iter().filter_map(|definition| read(definition, hints)).collect();
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose()?;
     let mut store = match &verifier {
         Some(_) => {
@@ -93,10 +94,6 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
     let count = |badge: Badge| rows.iter().filter(|row| row["badge"] == badge.word()).count();
     let counts: Vec<_> = Badge::ALL.iter().map(|badge| format!("{} {}", count(*badge), badge.word())).collect();
     writeln!(out, "{}: {}", counted(rows.len(), "tool"), counts.join(", "))
-}
-
-fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
-    Ok(manifest::definitions(input)?.1.into_iter().filter_map(|definition| read(definition, hints)).collect())
 }
 
 /// Nothing is called here, so our list counts for exactly this definition, whichever server it came from.

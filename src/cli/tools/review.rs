@@ -87,7 +87,13 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
     let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
     let total = servers.len() + tools.iter().filter(|known| !confirm::is_wanted(known)).count();
     for (at, server) in servers.iter().enumerate() {
-        writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
+        writeln!(
+            out,
+            "\n[{}/{total}] the server {}: {}",
+            at + 1,
+            visible(&server.name),
+            visible(&server.change().unwrap_or_default())
+        )?;
         writeln!(out, "    runs     {}", visible(&server.command))?;
         for argument in server.arguments() {
             let (mark, text) = match &argument {
@@ -118,14 +124,9 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         }
     }
     for (at, known) in tools.into_iter().enumerate() {
-        writeln!(
-            out,
-            "\n[{}/{total}] {} / {}: {}",
-            servers.len() + at + 1,
-            visible(&known.server.name),
-            visible(&known.tool.name),
-            reasons(known).join(", ")
-        )?;
+        let (number, reasons) = (servers.len() + at + 1, reasons(known).join(", "));
+        let (server, tool) = (visible(&known.server.name), visible(&known.tool.name));
+        writeln!(out, "\n[{number}/{total}] {server} / {tool}: {reasons}")?;
         let identity = known.behavior.identity;
         writeln!(out, "    now      {identity} ({}), version {}", identity.hash(), known.pin.version)?;
         if let Some(was) = known.pin.identity.filter(|was| *was != identity) {
@@ -250,13 +251,9 @@ fn settled(settled: Applied, done: &str, out: &mut dyn Write) -> Result<(), Erro
     Ok(())
 }
 
-fn why(server: &Server) -> String {
-    server.change().unwrap_or_default()
-}
-
 fn server_row(server: &Server) -> Value {
     json!({
-        "server": server.name, "tool": null, "why": why(server), "command": server.command,
+        "server": server.name, "tool": null, "why": server.change(), "command": server.command,
         "words": server.words, "former_words": server.former,
         "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
     })

@@ -19,6 +19,7 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);
+    let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
     json!({
         "server": server.name,
         "name": tool.name,
@@ -73,10 +74,6 @@ pub(super) fn because(behavior: &Behavior) -> String {
         Some(one) => format!("{}, {}", one.source.word(), one.span),
         None => "its effect is unknown".to_owned(),
     }
-}
-
-fn hazard(hazard: &Hazard) -> Value {
-    json!({ "hazard": hazard.kind.word(), "what": hazard.what })
 }
 
 /// How a tool's calls were answered, as far back as is counted.

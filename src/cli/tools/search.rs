@@ -136,12 +136,10 @@ fn matched(query: &str, known: &StoredTool) -> String {
     let described: Vec<&String> =
         described.into_iter().filter(|word| text.contains(word.trim_end_matches('s'))).collect();
     let list = |words: &[&String]| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
-    match (named.is_empty(), described.is_empty()) {
-        (false, true) => format!("name has {}", list(&named)),
-        (true, false) => format!("description has {}", list(&described)),
-        (false, false) => format!("name has {}, description has {}", list(&named), list(&described)),
-        (true, true) => "related words".to_owned(),
-    }
+    let named = (!named.is_empty()).then(|| format!("name has {}", list(&named)));
+    let described = (!described.is_empty()).then(|| format!("description has {}", list(&described)));
+    let both: Vec<String> = named.into_iter().chain(described).collect();
+    if both.is_empty() { "related words".to_owned() } else { both.join(", ") }
 }
 
 fn json(hit: &Hit<'_>) -> serde_json::Value {
@@ -192,14 +190,8 @@ fn whole(hits: &[Hit<'_>], out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;
         let score = if hit.bar.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
-        writeln!(
-            out,
-            "{score}  {:7}  {} / {}  ({})",
-            known.behavior.badge().word(),
-            visible(&known.server.name),
-            visible(&known.tool.name),
-            visible(&tag(known)),
-        )?;
+        let [server, tool, tag] = [&known.server.name, &known.tool.name, &tag(known)].map(|text| visible(text));
+        writeln!(out, "{score}  {:7}  {server} / {tool}  ({tag})", known.behavior.badge().word())?;
         let identity = known.behavior.identity;
         let because = clipped(&visible(&row::because(&known.behavior)), 80);
         writeln!(out, "         {}  {identity}: {because}", identity.hash())?;

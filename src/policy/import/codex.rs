@@ -39,9 +39,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
         found.leave(of(&format!("enabled_tools {}", enabled.join(", "))), HIDES_TOOLS);
     }
     let is_enabled = |tool: &str| enabled.as_ref().is_none_or(|enabled| enabled.contains(&tool));
-    for tool in found.texts(&of("disabled_tools"), server.get("disabled_tools"), Decision::Deny) {
-        found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
-    }
+    found.deny_tools(name, server, "disabled_tools");
     let usual = server.get("default_tools_approval_mode");
     let approved = usual.and_then(Value::as_str) == Some("approve");
     match (usual.and_then(Value::as_str), &enabled) {

@@ -67,9 +67,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value) {
             }
         }
     }
-    for tool in found.texts(&format!("{name}: disabledTools"), server.get("disabledTools"), Decision::Deny) {
-        found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
-    }
+    found.deny_tools(name, server, "disabledTools");
     if server.get("disabled") == Some(&Value::Bool(true)) {
         found.leave_off(&format!("{name}: disabled"), name);
     }

@@ -71,9 +71,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
 
 fn of_server(found: &mut Imported, name: &str, server: &Value, is_shown: bool) {
     let of = |what: &str| format!("{name}: {what}");
-    for tool in found.texts(&of("excludeTools"), server.get("excludeTools"), Decision::Deny) {
-        found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
-    }
+    found.deny_tools(name, server, "excludeTools");
     let included = server.get("includeTools").map(|list| found.texts(&of("includeTools"), Some(list), Decision::Deny));
     // `tool(…)` means the tool.
     let included =
@@ -190,13 +188,11 @@ fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name
 
 /// A name in which `*` counts at the end.
 fn like(name: &str) -> Name<'_> {
-    match name {
-        "*" => Name::Any,
+    match name.strip_suffix('*') {
+        Some("") => Name::Any,
         // Before the end it is a plain character.
-        name => match name.strip_suffix('*') {
-            Some(before) if !before.contains('*') => Name::Like(name),
-            Some(_) | None => Name::Is(name),
-        },
+        Some(before) if !before.contains('*') => Name::Like(name),
+        Some(_) | None => Name::Is(name),
     }
 }
 

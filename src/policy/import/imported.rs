@@ -100,6 +100,13 @@ impl Imported {
         self.leave_one(Decision::Deny, what, why, Name::Is(server), Name::Any);
     }
 
+    /// Denies the tools of a server that the list under a key names.
+    pub(super) fn deny_tools(&mut self, name: &str, server: &Value, key: &str) {
+        for tool in self.texts(&format!("{name}: {key}"), server.get(key), Decision::Deny) {
+            self.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
+        }
+    }
+
     /// The texts of a list; what is no text is named. A text alone is a list of one.
     pub(super) fn texts<'v>(&mut self, key: &str, value: Option<&'v Value>, decision: Decision) -> Vec<&'v str> {
         let items: Vec<&Value> = match value {
