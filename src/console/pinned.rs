@@ -63,9 +63,9 @@ pub struct Shown {
     pub latest: Digest,
 }
 
-/// What the operator settles.
+/// What the operator decides in a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settling {
+pub enum PinReview {
     /// Says this of each of these definitions.
     Tools(Vec<(Shown, ToolReview)>),
     /// Says this of these files under this command line.
@@ -91,13 +91,13 @@ pub enum ProgramReview {
     TakenBack(Option<String>),
 }
 
-/// The result of settling.
+/// The result of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewDone {
     /// What was done, with names in it.
     pub says: String,
     /// What undoes it; `None` after an undo.
-    pub undo: Option<Settling>,
+    pub undo: Option<PinReview>,
 }
 
 impl PinnedTool {

@@ -231,9 +231,9 @@ impl Loop<'_> {
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
                     }
-                    Command::Settle(settling) => {
+                    Command::ReviewPins(review) => {
                         let settlement = Settlement { places: &self.outside.places, now: self.now() };
-                        more.push(Msg::ToolSettled(settlement.of(&settling).map_err(|error| error.to_string())));
+                        more.push(Msg::PinsReviewed(settlement.of(&review).map_err(|error| error.to_string())));
                     }
                     Command::OpenEditor { armed, text } => {
                         let outcome = self.edited(&text)?;

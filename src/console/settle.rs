@@ -1,7 +1,7 @@
 //! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
 //! no pin for a screen.
 
-use super::pinned::{ProgramReview, ReviewDone, Settling, Shown, ToolReview};
+use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
@@ -37,11 +37,11 @@ impl Settlement<'_> {
     ///
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
-    pub(super) fn of(&self, settling: &Settling) -> Result<ReviewDone, SettleError> {
+    pub(super) fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
         let store = &mut PinStore::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
-        match settling {
-            Settling::Tools(words) => self.tools(store, words),
-            Settling::Program { fingerprint, server, program, word } => {
+        match review {
+            PinReview::Tools(words) => self.tools(store, words),
+            PinReview::Program { fingerprint, server, program, word } => {
                 self.program(store, (fingerprint, server, program), word)
             }
         }
@@ -83,7 +83,7 @@ impl Settlement<'_> {
         if outdated > 0 {
             says.push_str(&format!(" {outdated} changed since and stay as they were."));
         }
-        Ok(ReviewDone { says, undo: (!undo.is_empty()).then_some(Settling::Tools(undo)) })
+        Ok(ReviewDone { says, undo: (!undo.is_empty()).then_some(PinReview::Tools(undo)) })
     }
 
     /// What was done; `None` where the definition changed since it was shown.
@@ -132,7 +132,7 @@ impl Settlement<'_> {
                 let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
                 let Server { fingerprint, program, trusted, .. } = server.clone();
                 let word = ProgramReview::TakenBack(trusted);
-                let undo = Settling::Program { fingerprint, server: name.clone(), program, word };
+                let undo = PinReview::Program { fingerprint, server: name.clone(), program, word };
                 (store.accept_server(&server)?, says, Some(undo))
             }
         };

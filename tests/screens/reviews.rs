@@ -9,7 +9,7 @@ use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{
-    PinBook, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, Settling, ToolReview,
+    PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
 };
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{KnownTool, PinState};
@@ -179,8 +179,8 @@ fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     desk.line("Accept exactly this change?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let accept = Settling::Tools(vec![(changed("write_file").shown(), ToolReview::Accepted)]);
-    assert_eq!(desk.press(Key::Enter), [Command::Settle(accept)]);
+    let accept = PinReview::Tools(vec![(changed("write_file").shown(), ToolReview::Accepted)]);
+    assert_eq!(desk.press(Key::Enter), [Command::ReviewPins(accept)]);
 }
 
 #[test]
@@ -190,8 +190,8 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     assert_eq!(desk.keys("x"), []);
     desk.now += 400;
-    let refuse = Settling::Tools(vec![(changed("write_file").shown(), ToolReview::Refused)]);
-    assert_eq!(desk.keys("x"), [Command::Settle(refuse)]);
+    let refuse = PinReview::Tools(vec![(changed("write_file").shown(), ToolReview::Refused)]);
+    assert_eq!(desk.keys("x"), [Command::ReviewPins(refuse)]);
 
     let mut desk = Desk::connected(80, 24);
     tools(&mut desk, PinBook { tools: Vec::new(), programs: vec![program()] });
@@ -208,15 +208,15 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     assert_eq!(desk.keys("u"), []);
     desk.line("No review was made in this console");
     let word = ProgramReview::TakenBack(None);
-    let undo = Settling::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
+    let undo = PinReview::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
     let settled = ReviewDone { says: "Accepted: x".into(), undo: Some(undo.clone()) };
-    desk.send(Msg::ToolSettled(Ok(settled)));
+    desk.send(Msg::PinsReviewed(Ok(settled)));
     desk.line("Accepted: x u takes it back.");
-    assert_eq!(desk.keys("u"), [Command::Settle(undo)]);
-    desk.send(Msg::ToolSettled(Ok(ReviewDone { says: "Taken back: x".into(), undo: None })));
+    assert_eq!(desk.keys("u"), [Command::ReviewPins(undo)]);
+    desk.send(Msg::PinsReviewed(Ok(ReviewDone { says: "Taken back: x".into(), undo: None })));
     desk.line("Taken back: x");
     assert_eq!(desk.keys("u"), []);
-    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it again".into())));
+    desk.send(Msg::PinsReviewed(Err("it changed again since it was shown; review it again".into())));
     desk.line("Nothing was changed: it changed again");
 }
 

@@ -9,7 +9,7 @@ use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
-use crate::console::pinned::{PinBook, PinnedTool, Settling, Shown};
+use crate::console::pinned::{PinBook, PinReview, PinnedTool, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -72,7 +72,7 @@ pub struct Browse {
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
     /// What undoes the last settling in this console.
-    pub undo: Option<Settling>,
+    pub undo: Option<PinReview>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,

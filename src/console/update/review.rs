@@ -106,7 +106,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         subject @ (ReviewOf::Definition(_) | ReviewOf::Program(_)) if sure => {
             model.overlay = None;
-            model.todo.extend(super::tool::accepted(subject).map(Command::Settle));
+            model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
         }
         ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_) | ReviewOf::Suggested(_) => {
             review.stage = RuleStage::Sure { since: now };

@@ -1,11 +1,11 @@
-//! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
+//! Reviewing what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! undoing. What is on show is what is settled.
 
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, Subject};
-use crate::console::pinned::{PinnedTool, ProgramReview, ReviewDone, Settling, ToolReview};
+use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
 
@@ -26,13 +26,13 @@ pub(super) fn open(model: &mut Model) -> bool {
 }
 
 /// The second `Enter`: trusts what was on show.
-pub(super) fn accepted(subject: ReviewOf) -> Option<Settling> {
+pub(super) fn accepted(subject: ReviewOf) -> Option<PinReview> {
     match subject {
         ReviewOf::Policy { .. } | ReviewOf::Written | ReviewOf::Suggested(_) => None,
-        ReviewOf::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), ToolReview::Accepted)])),
+        ReviewOf::Definition(tool) => Some(PinReview::Tools(vec![(tool.shown(), ToolReview::Accepted)])),
         ReviewOf::Program(program) => {
             let Server { fingerprint, name: server, program, .. } = program.server;
-            Some(Settling::Program { fingerprint, server, program, word: ProgramReview::Accepted })
+            Some(PinReview::Program { fingerprint, server, program, word: ProgramReview::Accepted })
         }
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn refuse(model: &mut Model) {
         ReviewOf::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
-            model.todo.push(Command::Settle(Settling::Tools(vec![(shown, ToolReview::Refused)])));
+            model.todo.push(Command::ReviewPins(PinReview::Tools(vec![(shown, ToolReview::Refused)])));
         }
         ReviewOf::Program(_) => {
             model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
@@ -94,7 +94,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
         return model.say(words);
     }
     model.browse.marked.clear();
-    model.todo.push(Command::Settle(Settling::Tools(words)));
+    model.todo.push(Command::ReviewPins(PinReview::Tools(words)));
 }
 
 /// The tool of the selected line, as it is remembered.
@@ -105,12 +105,12 @@ fn selected(model: &Model) -> Option<&PinnedTool> {
 /// `u` on Tools: undoes the last review made here.
 pub(super) fn take_back(model: &mut Model) {
     match model.browse.undo.clone() {
-        Some(undo) => model.todo.push(Command::Settle(undo)),
+        Some(undo) => model.todo.push(Command::ReviewPins(undo)),
         None => model.say("No review was made in this console that could be taken back."),
     }
 }
 
-/// The result of settling.
+/// The result of a review.
 pub(super) fn settled(model: &mut Model, outcome: Result<ReviewDone, String>) {
     // The pins are read again at once.
     model.browse.ask_again();
