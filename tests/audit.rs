@@ -20,7 +20,7 @@ use std::sync::Arc;
 use mcp_approve::audit::chain::Head;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::audit::store::{ReadOrder, Reader, Store};
 use mcp_approve::audit::verified;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::rule::Decision;
@@ -87,7 +87,7 @@ fn tickets(db: &Path) -> Vec<String> {
     head(db);
     let mut tickets = Vec::new();
     let reader = Reader::open(db).unwrap().unwrap();
-    let each = reader.each(Order::OldestFirst, &mut |row| {
+    let each = reader.each(ReadOrder::OldestFirst, &mut |row| {
         let record: serde_json::Value = serde_json::from_slice(row.body).unwrap();
         tickets.push(record["ticket"].as_str().unwrap_or_default().to_owned());
         ControlFlow::Continue(())

@@ -10,7 +10,7 @@ use super::fields::{Call, Field, Fields, HazardDetail};
 use super::index::Index;
 use super::record::Kind;
 use super::search::Search;
-use super::store::{Order, Reader, StoreError};
+use super::store::{ReadOrder, Reader, StoreError};
 use super::walk::Walk;
 use crate::behavior::hazards::HazardKind;
 
@@ -81,7 +81,7 @@ fn each(
     see: &mut dyn FnMut(&Fields<'_>, &Detail),
 ) -> Result<(), StoreError> {
     let wanted = search.clone();
-    Walk::new(search, Order::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
+    Walk::new(search, ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
         if wanted.takes(row.body)
             && let Some(fields) = Fields::of(row.body)
             && let Some(detail) = fields.detail()

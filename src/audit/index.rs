@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::fields::{Field, number_of};
 use super::search::Search;
 use super::store::index_db::{IndexDb, Unusable, place_of};
-use super::store::{Order, Reader, StoreError};
+use super::store::{ReadOrder, Reader, StoreError};
 use pieces::{BLOCK, BUCKETS, Mask, Need, ROW};
 use segment::Filling;
 use words::Numbered;
@@ -131,7 +131,7 @@ impl Index {
         let known = (self.shapes.len(), self.sessions.len());
         let first = self.upto() + 1;
         let mut filling = Filling::default();
-        reader.each_from(Order::OldestFirst, first, SEGMENT, &mut |row| {
+        reader.each_from(ReadOrder::OldestFirst, first, SEGMENT, &mut |row| {
             filling.take(first, &row, &mut self.shapes, &mut self.sessions);
             ControlFlow::Continue(())
         })?;

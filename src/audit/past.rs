@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::chain::Row;
 use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
-use super::store::{Order, Reader, StoreError};
+use super::store::{ReadOrder, Reader, StoreError};
 use crate::behavior::arguments::{self, explain::Unexplained};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
@@ -31,9 +31,9 @@ struct Arrival {
 ///
 /// Calls that no policy ruled on (outside the scope, malformed) and records that cannot be read are left out.
 pub fn calls(reader: &Reader, since: Option<i64>) -> Result<Vec<PastCall>, StoreError> {
-    let mut gathering = Gathering::new(Order::OldestFirst);
+    let mut gathering = Gathering::new(ReadOrder::OldestFirst);
     let mut calls = Vec::new();
-    reader.each(Order::OldestFirst, &mut |row| {
+    reader.each(ReadOrder::OldestFirst, &mut |row| {
         calls.extend(gathering.take(&row, None).filter(|call| since.is_none_or(|at| call.time >= at)));
         ControlFlow::Continue(())
     })?;
@@ -42,7 +42,7 @@ pub fn calls(reader: &Reader, since: Option<i64>) -> Result<Vec<PastCall>, Store
 
 /// Puts calls together from records that come one by one, in either order.
 pub struct Gathering {
-    order: Order,
+    order: ReadOrder,
     /// Oldest first: what was asked, and is not decided yet.
     asked: HashMap<(String, String), Arrival>,
     /// Newest first: what was decided, its arrival not seen yet.
@@ -54,7 +54,7 @@ pub type Wanted<'a> = &'a dyn Fn(&str, &str) -> bool;
 
 impl Gathering {
     /// Nothing yet; records will come in this order.
-    pub fn new(order: Order) -> Self {
+    pub fn new(order: ReadOrder) -> Self {
         Self { order, asked: HashMap::new(), decided: HashMap::new() }
     }
 
@@ -72,22 +72,22 @@ impl Gathering {
         }
         let key = || Some((fields.session.to_string(), fields.ticket.clone()?));
         match (self.order, asks) {
-            (Order::OldestFirst, true) => {
+            (ReadOrder::OldestFirst, true) => {
                 if let (Some(key), Some(arrival)) = (key(), arrival(&fields)) {
                     self.asked.insert(key, arrival);
                 }
                 None
             }
-            (Order::OldestFirst, false) => {
+            (ReadOrder::OldestFirst, false) => {
                 let before = self.asked.remove(&key()?);
                 made(row.seq, &fields, arrival(&fields).or(before)?)
             }
-            (Order::NewestFirst, true) => {
+            (ReadOrder::NewestFirst, true) => {
                 let arrival = arrival(&fields)?;
                 let (seq, body) = self.decided.remove(&key()?)?;
                 made(seq, &Fields::of(body.as_bytes())?, arrival)
             }
-            (Order::NewestFirst, false) => {
+            (ReadOrder::NewestFirst, false) => {
                 if let Some(arrival) = arrival(&fields) {
                     return made(row.seq, &fields, arrival);
                 }

@@ -12,7 +12,7 @@ use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
-use super::store::{Order, Reader, StoreError, Visit};
+use super::store::{ReadOrder, Reader, StoreError, Visit};
 use super::tally::{Servers, Tally};
 use super::verified::{Verified, Verifying};
 use super::walk::Walk;
@@ -53,7 +53,7 @@ fn newest(
     if limit == 0 {
         return Ok(found);
     }
-    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
+    let walk = Walk::new(search.clone(), ReadOrder::NewestFirst, reader.newest()?);
     walk.to_the_end(reader, index, &mut |row| {
         if search.takes(row.body) {
             let record = Record::new(&row);
@@ -154,7 +154,7 @@ pub fn is_row(kind: Kind) -> bool {
 /// way, wanted or not.
 pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified, StoreError> {
     let (mut verifying, mut goes_on) = (Verifying::new(None), true);
-    reader.each(Order::OldestFirst, &mut |row| {
+    reader.each(ReadOrder::OldestFirst, &mut |row| {
         goes_on = goes_on && verifying.take(&row).is_continue();
         if search.takes(row.body) { see(row) } else { ControlFlow::Continue(()) }
     })?;
@@ -174,7 +174,7 @@ pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result
     let finder = memmem::Finder::new(&field);
     let search = Search::default().with(Field::Ticket, Some(ticket));
     let mut found = Vec::new();
-    Walk::new(search, Order::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
+    Walk::new(search, ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
         if finder.find(row.body).is_some() {
             let row = Record::new(&row);
             if row.fields().is_some_and(|fields| fields.ticket.as_deref() == Some(ticket)) {
@@ -206,7 +206,7 @@ pub fn decisions(reader: &Reader, index: Option<&Index>, search: &Search) -> Res
             upto += SEGMENT;
         }
     }
-    reader.each_from(Order::OldestFirst, upto + 1, u64::MAX, &mut |row| {
+    reader.each_from(ReadOrder::OldestFirst, upto + 1, u64::MAX, &mut |row| {
         decided(&mut tally, search, row.body);
         ControlFlow::Continue(())
     })?;
@@ -260,7 +260,7 @@ fn fact(index: &Index, summary: Summary) -> Option<Fact<'_>> {
 pub fn answers(reader: &Reader, most: u64) -> Result<Tally<Exact>, StoreError> {
     let mut tally = Tally::new(Servers::Together);
     let outcome = memmem::Finder::new("\"kind\":\"outcome\"");
-    reader.each_from(Order::NewestFirst, reader.newest()?, most, &mut |row| {
+    reader.each_from(ReadOrder::NewestFirst, reader.newest()?, most, &mut |row| {
         if outcome.find(row.body).is_some()
             && let Some(fields) = Fields::of(row.body)
         {

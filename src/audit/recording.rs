@@ -35,7 +35,7 @@ impl Recording {
     /// # Errors
     /// Why nothing can be recorded, and what to do.
     pub fn open(log: &Path, key: &Path) -> Result<Self, RecordingError> {
-        let store = Store::open(log, chance()?)?;
+        let store = Store::open(log, random_writer()?)?;
         Ok(Self { store, redactor: redactor(key)? })
     }
 
@@ -45,13 +45,13 @@ impl Recording {
     /// As [`Self::open`] and [`Self::journal`].
     pub fn open_with_journal(log: &Path, key: &Path) -> Result<(Self, Journal), RecordingError> {
         let redactor = redactor(key)?;
-        let (store, journal) = Store::open_with_journal(log, chance()?, chance()?)?;
+        let (store, journal) = Store::open_with_journal(log, random_writer()?, random_writer()?)?;
         Ok((Self { store, redactor }, journal))
     }
 
     /// Makes a journal.
     pub fn journal(&mut self) -> Result<Journal, RecordingError> {
-        Ok(self.store.journal(chance()?)?)
+        Ok(self.store.journal(random_writer()?)?)
     }
 
     /// Records entries that no call waits for, and syncs them.
@@ -66,7 +66,7 @@ impl Recording {
     }
 }
 
-fn chance() -> Result<Writer, RecordingError> {
+fn random_writer() -> Result<Writer, RecordingError> {
     key::random().map_err(RecordingError::Chance)
 }
 

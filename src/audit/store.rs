@@ -35,7 +35,7 @@ pub use super::error::StoreError;
 pub use journal::{Commit, Journal, Unsynced};
 pub use journal_file::JournalFile;
 pub use leftover::{Damage, Left};
-pub use reader::{Order, Reader, Visit};
+pub use reader::{ReadOrder, Reader, Visit};
 
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);

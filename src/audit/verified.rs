@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::chain::{Break, Head, Row, Verifier};
 use super::store::noted::Noted;
-use super::store::{Order, Reader, StoreError};
+use super::store::{ReadOrder, Reader, StoreError};
 use crate::wire::digest::Digest;
 
 /// The result of verifying.
@@ -51,7 +51,7 @@ pub enum Anchor {
 pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
     const OFTEN: u64 = 4096;
     let mut verifying = Verifying::new(expected);
-    reader.each(Order::OldestFirst, &mut |row| {
+    reader.each(ReadOrder::OldestFirst, &mut |row| {
         let flow = verifying.take(&row);
         let seq = verifying.verifier.head().seq;
         if seq.is_multiple_of(OFTEN) {

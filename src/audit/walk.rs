@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::index::{Ask, Index, SEGMENT};
 use super::search::Search;
-use super::store::{Order, Reader, StoreError, Visit};
+use super::store::{ReadOrder, Reader, StoreError, Visit};
 
 /// Records read in one step.
 pub const SLICE: u64 = 4_096;
@@ -16,7 +16,7 @@ const NAMED: u64 = 512;
 #[derive(Debug)]
 pub struct Walk {
     search: Search,
-    order: Order,
+    order: ReadOrder,
     /// The next record to read.
     at: u64,
     ask: Option<Ask>,
@@ -41,7 +41,7 @@ pub enum Walked {
 
 impl Walk {
     /// Begins at this record. Whatever the search does not want may be left out.
-    pub fn new(search: Search, order: Order, at: u64) -> Self {
+    pub fn new(search: Search, order: ReadOrder, at: u64) -> Self {
         let index = if search.is_empty() { IndexUse::Never } else { IndexUse::WhereItReaches };
         Self { search, order, at, ask: None, index }
     }
@@ -49,8 +49,8 @@ impl Walk {
     /// The record that was reached last.
     pub fn reached(&self) -> u64 {
         match self.order {
-            Order::NewestFirst => self.at.saturating_add(1),
-            Order::OldestFirst => self.at.saturating_sub(1),
+            ReadOrder::NewestFirst => self.at.saturating_add(1),
+            ReadOrder::OldestFirst => self.at.saturating_sub(1),
         }
     }
 
@@ -79,8 +79,8 @@ impl Walk {
     /// Reads every record of a slice.
     fn scan(&mut self, reader: &Reader, covered: u64, visit: Visit<'_>) -> Result<Walked, StoreError> {
         let most = match self.order {
-            Order::NewestFirst if self.at > covered => SLICE.min(self.at - covered),
-            Order::NewestFirst | Order::OldestFirst => SLICE,
+            ReadOrder::NewestFirst if self.at > covered => SLICE.min(self.at - covered),
+            ReadOrder::NewestFirst | ReadOrder::OldestFirst => SLICE,
         };
         let (mut read, mut flow, mut at) = (0, ControlFlow::Continue(()), self.at);
         reader.each_from(self.order, self.at, most, &mut |row| {
@@ -108,12 +108,12 @@ impl Walk {
                 return Ok(Walked::WithoutIndex);
             };
             let end = match self.order {
-                Order::NewestFirst => {
+                ReadOrder::NewestFirst => {
                     named.reverse();
                     named.retain(|seq| *seq <= self.at);
                     segment * SEGMENT
                 }
-                Order::OldestFirst => {
+                ReadOrder::OldestFirst => {
                     named.retain(|seq| *seq >= self.at);
                     (segment + 1) * SEGMENT + 1
                 }
@@ -134,9 +134,9 @@ impl Walk {
 }
 
 /// The number that follows in this order.
-fn after(order: Order, seq: u64) -> u64 {
+fn after(order: ReadOrder, seq: u64) -> u64 {
     match order {
-        Order::NewestFirst => seq.saturating_sub(1),
-        Order::OldestFirst => seq.saturating_add(1),
+        ReadOrder::NewestFirst => seq.saturating_sub(1),
+        ReadOrder::OldestFirst => seq.saturating_add(1),
     }
 }

@@ -22,7 +22,7 @@ use crate::gate::data::pin::PinState;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::pins::{Memory, PinsError};
+use crate::pins::{PinStore, PinsError};
 use crate::wire::number::counted;
 
 /// What level 0 gives, and what it does not.
@@ -194,9 +194,9 @@ fn policies(places: &Places) -> Vec<Check> {
 fn pins(places: &Places) -> Check {
     let path = places.pins_db();
     let read = || -> Result<Option<(usize, usize)>, PinsError> {
-        let Some(memory) = Memory::open_existing(&path)? else { return Ok(None) };
-        let servers = memory.servers()?;
-        let tools = memory.tools()?;
+        let Some(store) = PinStore::open_existing(&path)? else { return Ok(None) };
+        let servers = store.servers()?;
+        let tools = store.tools()?;
         let changed = servers.iter().filter(|server| server.change().is_some()).count();
         let waits = tools.iter().filter(|known| !matches!(known.pin_state, PinState::Trusted | PinState::Refused));
         Ok(Some((tools.len(), changed + waits.count())))

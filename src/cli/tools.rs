@@ -22,8 +22,8 @@ use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
 use crate::cli::error::{Error, Exit};
 use crate::home::places::{PlaceError, Places};
-use crate::pins::reading::Known;
-use crate::pins::{Memory, PinsError};
+use crate::pins::reading::StoredTool;
+use crate::pins::{PinStore, PinsError};
 
 /// Runs one command. `now` is milliseconds since 1970, UTC.
 pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
@@ -49,14 +49,14 @@ fn pages(ToolsListOptions { look, output, .. }: &ToolsListOptions) -> LookOption
 }
 
 /// What is remembered; `None` when no server was ever wrapped.
-fn memory(places: &Places) -> Result<Option<Memory>, Error> {
+fn store(places: &Places) -> Result<Option<PinStore>, Error> {
     places.check_state()?;
-    Memory::open_existing(&places.pins_db()).map_err(Error::from)
+    PinStore::open_existing(&places.pins_db()).map_err(Error::from)
 }
 
 /// Every tool, or those of one server.
-fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<Known>, PinsError> {
-    let mut tools = memory.map(Memory::tools).transpose()?.unwrap_or_default();
+fn known(store: Option<&PinStore>, server: Option<&str>) -> Result<Vec<StoredTool>, PinsError> {
+    let mut tools = store.map(PinStore::tools).transpose()?.unwrap_or_default();
     if let Some(server) = server {
         tools.retain(|known| is_server(known, server));
     }
@@ -64,18 +64,18 @@ fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<Known>, Pi
 }
 
 /// Whether a tool is of the server of this name, or of this fingerprint's beginning.
-fn is_server(known: &Known, server: &str) -> bool {
+fn is_server(known: &StoredTool, server: &str) -> bool {
     known.server.name == server || (server.len() >= 6 && known.server.fingerprint.starts_with(server))
 }
 
 /// The tools that `TOOL`, or `SERVER TOOL`, mean.
-fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error> {
+fn named(store: Option<&PinStore>, words: &[String]) -> Result<Vec<StoredTool>, Error> {
     let (server, name) = match words {
         [name] => (None, name),
         [server, name, ..] => (Some(server.as_str()), name),
         [] => return Ok(Vec::new()),
     };
-    let mut tools = known(memory, server)?;
+    let mut tools = known(store, server)?;
     tools.retain(|known| known.tool.name == *name);
     if tools.is_empty() {
         let of = server.map(|server| format!(" of the server {server}")).unwrap_or_default();

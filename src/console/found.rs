@@ -24,7 +24,7 @@ use super::tried::{Trial, Tried};
 
 /// What the log reader is to look up.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Task {
+pub enum LogRequest {
     /// A page of the log. A newer one takes its place.
     Page(Wanted),
     /// One record in full.

@@ -8,7 +8,7 @@ use super::model::rule::{GrantOffer, Number, Presses};
 use super::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
-use crate::gate::grants::{Reach, holds_argument, holds_every_path, may_be_outside, reach};
+use crate::gate::grants::{GrantArea, area, holds_argument, holds_every_path, may_be_outside};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
@@ -19,10 +19,10 @@ const CALLS: u32 = 5;
 
 /// Why nothing more than this call can be granted, judged by the card; `None` where it can.
 pub fn refusal(snapshot: &Snapshot) -> Option<&'static str> {
-    match reach(&snapshot.hazards) {
-        Some(Reach::Declared) => {}
-        Some(Reach::Outside) if may_be_outside(snapshot.identity, snapshot.disputed) => {}
-        Some(Reach::Outside) => {
+    match area(&snapshot.hazards) {
+        Some(GrantArea::Declared) => {}
+        Some(GrantArea::Outside) if may_be_outside(snapshot.identity, snapshot.disputed) => {}
+        Some(GrantArea::Outside) => {
             return Some("outside of the declared folders such a call is asked each time: no approval for a while");
         }
         None => return Some("a call with a hazard is asked each time: no approval for a while"),
@@ -44,7 +44,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
         _ => None,
     });
     // Outside of the declared folders only a folder can be granted.
-    let is_declared = reach(&held.snapshot.hazards) == Some(Reach::Declared);
+    let is_declared = area(&held.snapshot.hazards) == Some(GrantArea::Declared);
     let (this, tool) = (is_declared.then_some(Covers::ThisCall), is_declared.then_some(Covers::Tool));
     let mut terms: Vec<_> = this.map(|this| (this, Lasts::Session)).into_iter().collect();
     for covers in folder.into_iter().chain(tool) {
@@ -71,15 +71,15 @@ fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
         return false;
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
-    let of = |snapshot: &Snapshot| reach(&snapshot.hazards);
-    let is_dangerous = |snapshot: &Snapshot| of(snapshot) == Some(Reach::Declared) && snapshot.danger.is_some();
+    let of = |snapshot: &Snapshot| area(&snapshot.hazards);
+    let is_dangerous = |snapshot: &Snapshot| of(snapshot) == Some(GrantArea::Declared) && snapshot.danger.is_some();
     if is_dangerous(two) && !is_dangerous(one) {
         return false;
     }
-    if of(two) == Some(Reach::Outside) {
+    if of(two) == Some(GrantArea::Outside) {
         let Covers::Under { folder, .. } = covers else { return false };
         let holds = |folder: &Folder| holds_every_path(folder, &arguments(two), roots);
-        if of(one) != Some(Reach::Outside) || !Folder::new(folder).as_ref().is_some_and(holds) {
+        if of(one) != Some(GrantArea::Outside) || !Folder::new(folder).as_ref().is_some_and(holds) {
             return false;
         }
     }
@@ -118,16 +118,16 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
         }
     };
     rows.push(strong(until));
-    let still = match reach(&snapshot.hazards) {
-        Some(Reach::Outside) => {
+    let still = match area(&snapshot.hazards) {
+        Some(GrantArea::Outside) => {
             rows.push(warn("▲ The host did not declare this folder."));
             "Still asked: a call that also names a path elsewhere, one with another hazard, a dangerous one, or one that a \
              rule asks for."
         }
-        Some(Reach::Declared) | None if snapshot.danger.is_some() => {
+        Some(GrantArea::Declared) | None if snapshot.danger.is_some() => {
             "Still asked: a call with a hazard, or one that a rule asks for."
         }
-        Some(Reach::Declared) | None => {
+        Some(GrantArea::Declared) | None => {
             "Still asked: what is dangerous (replaces a file), has a hazard, or a rule asks for."
         }
     };

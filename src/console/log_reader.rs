@@ -10,7 +10,7 @@ mod search;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
-use super::found::{Checked, Counts, Finding, Line, Progress, Task, Unwrapped};
+use super::found::{Checked, Counts, Finding, Line, LogRequest, Progress, Unwrapped};
 use super::outside::Sources;
 use super::pin_book::PinReader;
 use super::tried::{Trial, Which};
@@ -19,13 +19,12 @@ use crate::audit::chain::Verifier;
 use crate::audit::fact::Fact;
 use crate::audit::fields::{Fields, Record};
 use crate::audit::index::Index;
-use crate::audit::past;
-use crate::audit::query;
 use crate::audit::record::Kind;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::verified;
 use crate::audit::walk::{SLICE, Walked};
+use crate::audit::{past, query};
 use crate::home::user;
 use crate::hosts::{self, Listed, Start};
 use crate::policy::past::PastCall;
@@ -39,15 +38,15 @@ const REPORT: u64 = 8;
 ///
 /// # Errors
 /// No thread can be started.
-pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<Task>> {
-    let (ask, tasks) = mpsc::channel();
+pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<LogRequest>> {
+    let (ask, inbox) = mpsc::channel();
     let trial = trial::start(sources.clone(), tell.clone())?;
     let pins = PinReader::new(sources.places.clone());
     let log_reader = LogReader {
         sources,
         pins,
         tell: Box::new(tell),
-        tasks,
+        inbox,
         reader: None,
         index: None,
         filling: Work::Idle,
@@ -67,7 +66,7 @@ struct LogReader {
     sources: Sources,
     pins: PinReader,
     tell: Box<dyn Fn(Finding) + Send>,
-    tasks: Receiver<Task>,
+    inbox: Receiver<LogRequest>,
     reader: Option<Reader>,
     index: Option<Index>,
     /// Filling the index.
@@ -110,10 +109,10 @@ impl LogReader {
         loop {
             let quiet = self.counting == Work::Idle && self.filling == Work::Idle;
             let idle = quiet && self.searching.is_none() && self.checking.is_none();
-            let task =
-                if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
-            let done = match task {
-                Ok(task) => self.take(task),
+            let request =
+                if idle { self.inbox.recv().map_err(|_| TryRecvError::Disconnected) } else { self.inbox.try_recv() };
+            let done = match request {
+                Ok(request) => self.take(request),
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) => self.step(),
             };
@@ -164,16 +163,16 @@ impl LogReader {
         self.checking = None;
     }
 
-    fn take(&mut self, task: Task) -> Result<(), StoreError> {
-        match task {
-            Task::Page(wanted) => {
+    fn take(&mut self, request: LogRequest) -> Result<(), StoreError> {
+        match request {
+            LogRequest::Page(wanted) => {
                 if let Some(reader) = self.open()? {
                     self.searching = Some(Searching::begin(wanted, reader)?);
                     self.turn = Turn::Search;
                     self.begin_filling();
                 }
             }
-            Task::Record { seq } => {
+            LogRequest::Record { seq } => {
                 let policy = rule_book::tried(&self.sources.places, &Which::Written).ok();
                 self.open()?;
                 if let Some(reader) = &self.reader {
@@ -181,20 +180,20 @@ impl LogReader {
                     (self.tell)(Finding::Record(seq, opened.map(Box::new)));
                 }
             }
-            Task::PastCall { seq } => {
+            LogRequest::PastCall { seq } => {
                 if self.open()?.is_some() {
                     let call = self.past_call(seq)?;
                     (self.tell)(Finding::PastCall(seq, call));
                 }
             }
-            Task::Count => {
+            LogRequest::Count => {
                 if self.open()?.is_some() && self.counting == Work::Idle {
-                    self.recall();
+                    self.load_counts();
                     self.counting = Work::Busy(0);
                     self.begin_filling();
                 }
             }
-            Task::Verify => {
+            LogRequest::Verify => {
                 // Read before the log is opened, which may grow meanwhile.
                 let noted = noted::read(&self.sources.log);
                 if let Some(reader) = self.open()? {
@@ -203,33 +202,33 @@ impl LogReader {
                     self.checking = Some(Checking { verifier, noted, newest, slices: 0 });
                 }
             }
-            Task::Recent => {
+            LogRequest::Recent => {
                 if let Some(reader) = self.open()? {
                     let recent = recent(reader)?;
                     (self.tell)(Finding::Recent(recent));
                 }
             }
-            Task::Pins => match self.pins.read() {
+            LogRequest::Pins => match self.pins.read() {
                 Ok(None) => {}
                 Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),
             },
-            Task::Rules => {
+            LogRequest::Rules => {
                 let book = rule_book::read(&self.sources.places, (self.sources.now)());
                 (self.tell)(Finding::Rules(Arc::new(book)));
             }
-            Task::Footprints(pids) => {
+            LogRequest::Footprints(pids) => {
                 let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
                 (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
             }
-            Task::Hosts => (self.tell)(Finding::Hosts(unwrapped())),
-            Task::TourSeen => {
+            LogRequest::Hosts => (self.tell)(Finding::Hosts(unwrapped())),
+            LogRequest::TourSeen => {
                 // If this fails, the tour comes again; nothing else is lost.
                 if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
                     tracing::warn!(%error, "that the tour was seen is not remembered");
                 }
             }
-            Task::Try(trial) => {
+            LogRequest::Try(trial) => {
                 // If that thread has panicked, the panel counts without end; the command line still gives the result.
                 let _ = self.trial.send(trial);
             }
@@ -272,7 +271,7 @@ impl LogReader {
         let counts = &mut self.counts;
         counts.newest = newest;
         let mut read = 0;
-        reader.each_from(Order::OldestFirst, from, SLICE, &mut |row| {
+        reader.each_from(ReadOrder::OldestFirst, from, SLICE, &mut |row| {
             read += 1;
             counts.upto = u64::try_from(row.seq).unwrap_or(counts.upto + 1);
             match Fields::of(row.body) {
@@ -289,7 +288,7 @@ impl LogReader {
         self.counting = if over { Work::Idle } else { Work::Busy((slices + 1) % REPORT) };
         if over || slices == REPORT - 1 {
             (self.tell)(Finding::Counts(Arc::new(self.counts.clone())));
-            self.remember(over);
+            self.save_counts(over);
         }
         Ok(())
     }
@@ -298,7 +297,7 @@ impl LogReader {
         let (Some(reader), Some(checking)) = (&self.reader, &mut self.checking) else { return Ok(()) };
         let verifier = &mut checking.verifier;
         let (mut read, mut broken) = (0, None);
-        reader.each_from(Order::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
+        reader.each_from(ReadOrder::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
             read += 1;
             match verifier.take(&row) {
                 Ok(_) => ControlFlow::Continue(()),
@@ -327,7 +326,7 @@ impl LogReader {
 fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     const MOST: usize = 300;
     let mut lines = Vec::new();
-    reader.each_from(Order::NewestFirst, reader.newest()?, SLICE, &mut |row| {
+    reader.each_from(ReadOrder::NewestFirst, reader.newest()?, SLICE, &mut |row| {
         let line = Line::of(&Record::new(&row));
         if matches!(line.kind, Some(Kind::Decision | Kind::Outcome | Kind::Fault)) {
             lines.push(line);

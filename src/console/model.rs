@@ -23,7 +23,7 @@ use super::update::Command;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
-use crate::link::message::{Activity, Settled, Status, Wrapper};
+use crate::link::message::{Activity, CallEnd, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
@@ -31,7 +31,7 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown};
-pub use rule::{Change, Choice, Except, Offer, Review, RuleMaker, RuleStage};
+pub use rule::{Choice, Except, Offer, Review, ReviewOf, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 
@@ -76,7 +76,7 @@ pub enum CallState {
     /// This console sent an edit; the changed card has not come yet.
     EditSent,
     /// Over. It stays on screen only while it is selected.
-    Settled(Settled),
+    Settled(CallEnd),
     /// Over: its wrapper has ended.
     Gone,
 }
@@ -102,12 +102,12 @@ pub struct Passed {
     pub session: String,
     pub activity: Activity,
     /// Where this console got it.
-    pub source: Origin,
+    pub source: EntrySource,
 }
 
 /// Where an entry of Activity comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EntrySource {
     Live,
     /// It passed before this console was there.
     FromLog,

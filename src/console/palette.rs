@@ -1,4 +1,4 @@
-//! The commands behind `:`: the table of keys and a few orders without one, found by their letters. Runs nothing.
+//! The commands behind `:`: the table of keys and a few commands without one, found by their letters. Runs nothing.
 
 use super::keymap::{Action, BINDINGS, Binding, SCREENS, decides};
 use super::model::{Model, Screen};
@@ -6,7 +6,7 @@ use super::theme::Palette;
 
 /// What a chosen command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum EntryAction {
     /// As if its key were pressed.
     Press(Action),
     /// It decides a call, so only its own key does it, on the screen with the call.
@@ -26,7 +26,7 @@ pub struct Entry {
     pub name: String,
     pub keys: String,
     pub help: String,
-    pub order: Order,
+    pub action: EntryAction,
 }
 
 /// The commands that `text` may mean, the likeliest first; all where it is empty.
@@ -35,7 +35,7 @@ pub fn entries(model: &Model, text: &str) -> Vec<Entry> {
         if let Some(find) = text.strip_prefix(word).and_then(|rest| rest.strip_prefix(' ')) {
             let (name, keys) = (format!("{word} {find}"), String::new());
             let help = format!("{screen:?} with this search.");
-            return vec![Entry { name, keys, help, order: Order::Search(screen, find.trim().to_owned()) }];
+            return vec![Entry { name, keys, help, action: EntryAction::Search(screen, find.trim().to_owned()) }];
         }
     }
     if text.trim().is_empty() {
@@ -62,13 +62,14 @@ const SEARCHES: [(&str, Screen); 5] = [
 ];
 
 fn all(model: &Model) -> Vec<Entry> {
-    let entry = |name: &str, help: &str, order: Order| Entry {
+    let entry = |name: &str, help: &str, action: EntryAction| Entry {
         name: name.to_owned(),
         keys: String::new(),
         help: help.to_owned(),
-        order,
+        action,
     };
-    let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
+    let search =
+        |name: &str, help: &str, find: &str| entry(name, help, EntryAction::Search(Screen::Log, find.to_owned()));
     // An action that only answers a question, or continues another, is not a command.
     let goes_on = [Action::Palette, Action::Back, Action::NextHit, Action::PreviousHit];
     let useful = |binding: &&Binding| {
@@ -81,21 +82,29 @@ fn all(model: &Model) -> Vec<Entry> {
             name: binding.name.to_owned(),
             keys: model.settings.keys.shown(binding).to_owned(),
             help: binding.help.to_owned(),
-            order: if decides(binding.action) { Order::OnlyItsKey(binding.name) } else { Order::Press(binding.action) },
+            action: if decides(binding.action) {
+                EntryAction::OnlyItsKey(binding.name)
+            } else {
+                EntryAction::Press(binding.action)
+            },
         })
         .collect();
     entries.extend([
-        entry("quiet", "No bell and no notice until it is chosen again.", Order::Quiet),
-        entry("verify", "Checks the chain of the whole log.", Order::Verify),
+        entry("quiet", "No bell and no notice until it is chosen again.", EntryAction::Quiet),
+        entry("verify", "Checks the chain of the whole log.", EntryAction::Verify),
         search("denied", "What was denied, from the log.", "kind:decision verdict:deny"),
         search("approved by me", "What operators approved, from the log.", "kind:decision verdict:approve by:operator"),
         search("today", "What was decided in the last 24 hours, from the log.", "kind:decision since:1d"),
         search("faults", "What went wrong, from the log.", "kind:fault"),
-        entry("theme dark", "Colours for a dark terminal.", Order::Theme(Palette::Colours)),
-        entry("theme light", "Colours for a light terminal.", Order::Theme(Palette::Light)),
-        entry("theme colour-blind", "Blue, yellow and magenta instead of red and green.", Order::Theme(Palette::Safe)),
-        entry("theme none", "No colours.", Order::Theme(Palette::Monochrome)),
-        entry("tour", "Shows the five lines for a first look again.", Order::Tour),
+        entry("theme dark", "Colours for a dark terminal.", EntryAction::Theme(Palette::Colours)),
+        entry("theme light", "Colours for a light terminal.", EntryAction::Theme(Palette::Light)),
+        entry(
+            "theme colour-blind",
+            "Blue, yellow and magenta instead of red and green.",
+            EntryAction::Theme(Palette::Safe),
+        ),
+        entry("theme none", "No colours.", EntryAction::Theme(Palette::Monochrome)),
+        entry("tour", "Shows the five lines for a first look again.", EntryAction::Tour),
     ]);
     entries
 }
@@ -144,7 +153,7 @@ mod tests {
     #[test]
     fn no_command_decides_a_call() {
         for entry in entries(&Model::default(), "") {
-            if let Order::Press(action) = entry.order {
+            if let EntryAction::Press(action) = entry.action {
                 assert!(!decides(action), "{}", entry.name);
             }
         }
@@ -153,6 +162,6 @@ mod tests {
     #[test]
     fn a_screen_s_name_and_words_are_a_search() {
         let found = entries(&Model::default(), "log tool:write verdict:deny");
-        assert_eq!(found[0].order, Order::Search(Screen::Log, "tool:write verdict:deny".into()));
+        assert_eq!(found[0].action, EntryAction::Search(Screen::Log, "tool:write verdict:deny".into()));
     }
 }

@@ -8,45 +8,45 @@ use crate::home::config;
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::link::message::KnownTool;
-use crate::pins::reading::{Known, Server};
-use crate::pins::{Memory, PinsError};
+use crate::pins::reading::{Server, StoredTool};
+use crate::pins::{PinStore, PinsError};
 use crate::policy::rule::{Decision, Rule};
 
 /// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {
     places: Places,
-    memory: Option<Memory>,
+    store: Option<PinStore>,
     generation: Option<i64>,
     last: Option<PinBook>,
 }
 
 impl PinReader {
     pub(super) fn new(places: Places) -> Self {
-        Self { places, memory: None, generation: None, last: None }
+        Self { places, store: None, generation: None, last: None }
     }
 
     /// Everything that is remembered; `None` where it is as it was read last.
     pub(super) fn read(&mut self) -> Result<Option<PinBook>, String> {
         self.look().map_err(|error| {
-            (self.memory, self.last) = (None, None);
+            (self.store, self.last) = (None, None);
             format!("what is remembered of tools cannot be read: {error}; {}", error.hint())
         })
     }
 
     fn look(&mut self) -> Result<Option<PinBook>, PinsError> {
-        if self.memory.is_none() {
+        if self.store.is_none() {
             self.generation = None;
-            self.memory = Memory::open_existing(&self.places.pins_db())?;
+            self.store = PinStore::open_existing(&self.places.pins_db())?;
         }
-        let mut book = match &self.memory {
+        let mut book = match &self.store {
             None => PinBook::default(),
-            Some(memory) => {
-                let generation = memory.generation()?;
+            Some(store) => {
+                let generation = store.generation()?;
                 match self.last.clone().filter(|_| self.generation == Some(generation)) {
                     Some(last) => last,
                     None => {
                         self.generation = Some(generation);
-                        of_memory(memory)?
+                        of_store(store)?
                     }
                 }
             }
@@ -84,17 +84,17 @@ fn names(rule: &Rule, server: &str, tool: Option<&str>) -> bool {
     of_server && tool.is_none_or(of_tool)
 }
 
-fn of_memory(memory: &Memory) -> Result<PinBook, PinsError> {
-    let tools = memory.tools()?;
-    let programs = memory.servers()?;
+fn of_store(store: &PinStore) -> Result<PinBook, PinsError> {
+    let tools = store.tools()?;
+    let programs = store.servers()?;
     let program = |server: Server| Some(PinnedProgram { why: server.change()?, server, rules: Vec::new() });
     Ok(PinBook {
-        tools: tools.iter().map(|known| tool(memory, known)).collect::<Result<_, _>>()?,
+        tools: tools.iter().map(|known| tool(store, known)).collect::<Result<_, _>>()?,
         programs: programs.into_iter().filter_map(program).collect(),
     })
 }
 
-fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
+fn tool(store: &PinStore, known: &StoredTool) -> Result<PinnedTool, PinsError> {
     let (tool, behavior) = (&known.tool, &known.behavior);
     let profile = Profile::of(tool, behavior);
     Ok(PinnedTool {
@@ -116,8 +116,8 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         was: known.pin.identity,
         version: known.pin.version,
         definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),
-        changes: memory.changes(known)?,
-        grown: memory.grown(known)?,
+        changes: store.changes(known)?,
+        grown: store.grown(known)?,
         rules: Vec::new(),
         last_seen: known.last_seen,
     })

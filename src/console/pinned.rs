@@ -5,7 +5,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::link::message::{KnownTool, PinState};
-use crate::pins::diff::{Change, Grown};
+use crate::pins::diff::{Diff, Grown};
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
@@ -35,7 +35,7 @@ pub struct PinnedTool {
     /// The definition as indented JSON.
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Diff>,
     /// What the tool can do beyond the trusted definition.
     pub grown: Option<Grown>,
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
@@ -63,18 +63,18 @@ pub struct Shown {
     pub latest: Digest,
 }
 
-/// What the operator settles.
+/// What the operator decides in a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settling {
+pub enum PinReview {
     /// Says this of each of these definitions.
-    Tools(Vec<(Shown, Word)>),
+    Tools(Vec<(Shown, ToolReview)>),
     /// Says this of these files under this command line.
-    Program { fingerprint: String, server: String, program: String, word: ProgramWord },
+    Program { fingerprint: String, server: String, program: String, word: ProgramReview },
 }
 
 /// What the operator says of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum ToolReview {
     Accepted,
     /// Its calls are denied.
     Refused,
@@ -85,19 +85,19 @@ pub enum Word {
 
 /// What the operator says of a server's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProgramWord {
+pub enum ProgramReview {
     Accepted,
     /// The last word is undone: the files that were trusted before are trusted again.
     TakenBack(Option<String>),
 }
 
-/// The result of settling.
+/// The result of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct ReviewDone {
     /// What was done, with names in it.
     pub says: String,
     /// What undoes it; `None` after an undo.
-    pub undo: Option<Settling>,
+    pub undo: Option<PinReview>,
 }
 
 impl PinnedTool {

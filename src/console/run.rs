@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::found::{Finding, Task};
+use super::found::{Finding, LogRequest};
 use super::log_reader;
 use super::model::{Model, Settings};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, Sources, multiplexer};
@@ -106,7 +106,7 @@ struct Loop<'a> {
     keyboard: Keyboard,
     inbox: Receiver<Input>,
     clients: Clients,
-    ask: Sender<Task>,
+    ask: Sender<LogRequest>,
     drawn_at: i64,
     /// The number of waiting calls in the terminal's title.
     titled: Option<usize>,
@@ -197,9 +197,9 @@ impl Loop<'_> {
                 match command {
                     Command::Quit => return Ok(ControlFlow::Break(())),
                     Command::Bell => self.call()?,
-                    Command::Look(task) => {
+                    Command::Look(request) => {
                         // If the log reader has panicked, nothing is looked up, and the screens stay as they are.
-                        let _ = self.ask.send(task);
+                        let _ = self.ask.send(request);
                     }
                     Command::Copy(text) => self.screen.copy(&text)?,
                     Command::Suspend => match self.outside.process {
@@ -231,9 +231,9 @@ impl Loop<'_> {
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
                     }
-                    Command::Settle(settling) => {
+                    Command::ReviewPins(review) => {
                         let settlement = Settlement { places: &self.outside.places, now: self.now() };
-                        more.push(Msg::ToolSettled(settlement.of(&settling).map_err(|error| error.to_string())));
+                        more.push(Msg::PinsReviewed(settlement.of(&review).map_err(|error| error.to_string())));
                     }
                     Command::OpenEditor { armed, text } => {
                         let outcome = self.edited(&text)?;

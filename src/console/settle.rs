@@ -1,13 +1,13 @@
 //! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
 //! no pin for a screen.
 
-use super::pinned::{ProgramWord, Settled, Settling, Shown, Word};
+use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
-use crate::pins::reading::{Known, Server};
-use crate::pins::{Memory, PinsError, review};
+use crate::pins::reading::{Server, StoredTool};
+use crate::pins::{PinStore, PinsError, review};
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
@@ -37,41 +37,41 @@ impl Settlement<'_> {
     ///
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
-    pub(super) fn of(&self, settling: &Settling) -> Result<Settled, SettleError> {
-        let memory = &mut Memory::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
-        match settling {
-            Settling::Tools(words) => self.tools(memory, words),
-            Settling::Program { fingerprint, server, program, word } => {
-                self.program(memory, (fingerprint, server, program), word)
+    pub(super) fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
+        let store = &mut PinStore::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
+        match review {
+            PinReview::Tools(words) => self.tools(store, words),
+            PinReview::Program { fingerprint, server, program, word } => {
+                self.program(store, (fingerprint, server, program), word)
             }
         }
     }
 
-    fn record(&self, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), SettleError> {
+    fn record(&self, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), SettleError> {
         let entry = review::entry(self.now, server, tool, what, &user::name());
         Ok(record(self.places, entry)?)
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, memory: &mut Memory, words: &[(Shown, Word)]) -> Result<Settled, SettleError> {
-        let all = memory.tools()?;
+    fn tools(&self, store: &mut PinStore, words: &[(Shown, ToolReview)]) -> Result<ReviewDone, SettleError> {
+        let all = store.tools()?;
         let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
-            let same = |known: &&Known| {
+            let same = |known: &&StoredTool| {
                 known.server.fingerprint == shown.fingerprint
                     && known.tool.name == shown.tool
                     && known.pin.latest == shown.latest
             };
             let settled = match all.iter().find(same) {
-                Some(known) => self.tool(memory, known, word)?.map(|says| (says, known)),
+                Some(known) => self.tool(store, known, word)?.map(|says| (says, known)),
                 None => None,
             };
             let Some((says, known)) = settled else {
                 outdated += 1;
                 continue;
             };
-            if !matches!(word, Word::TakenBack(_)) {
-                undo.push((shown.clone(), Word::TakenBack(known.pin.clone())));
+            if !matches!(word, ToolReview::TakenBack(_)) {
+                undo.push((shown.clone(), ToolReview::TakenBack(known.pin.clone())));
             }
             done.push(says);
         }
@@ -83,62 +83,62 @@ impl Settlement<'_> {
         if outdated > 0 {
             says.push_str(&format!(" {outdated} changed since and stay as they were."));
         }
-        Ok(Settled { says, undo: (!undo.is_empty()).then_some(Settling::Tools(undo)) })
+        Ok(ReviewDone { says, undo: (!undo.is_empty()).then_some(PinReview::Tools(undo)) })
     }
 
     /// What was done; `None` where the definition changed since it was shown.
-    fn tool(&self, memory: &mut Memory, known: &Known, word: &Word) -> Result<Option<String>, SettleError> {
+    fn tool(&self, store: &mut PinStore, known: &StoredTool, word: &ToolReview) -> Result<Option<String>, SettleError> {
         let record = |what: &str| self.record(&known.server, Some(known), what);
         let name = format!("{} of {}", known.tool.name, known.server.name);
         let (settled, says) = match word {
-            Word::Accepted => {
+            ToolReview::Accepted => {
                 record("accepted the definition")?;
-                (memory.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
+                (store.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
             }
-            Word::Refused => {
+            ToolReview::Refused => {
                 record("refused the definition")?;
-                (memory.refuse(known)?, format!("Refused: calls of {name} are denied."))
+                (store.refuse(known)?, format!("Refused: calls of {name} are denied."))
             }
-            Word::Is(mutability) => {
+            ToolReview::Is(mutability) => {
                 let word = PinWord::Is(known.behavior.identity.with_mutability(*mutability));
                 record(&word.to_string())?;
-                (memory.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
+                (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }
-            Word::TakenBack(former) => {
+            ToolReview::TakenBack(former) => {
                 record("took the last review of the definition back")?;
-                (memory.put_back(known, former)?, format!("Taken back: the review of {name}."))
+                (store.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
         };
-        Ok((settled == review::Settled::Done).then_some(says))
+        Ok((settled == review::Applied::Done).then_some(says))
     }
 
     fn program(
         &self,
-        memory: &mut Memory,
+        store: &mut PinStore,
         shown: (&str, &str, &str),
-        word: &ProgramWord,
-    ) -> Result<Settled, SettleError> {
+        word: &ProgramReview,
+    ) -> Result<ReviewDone, SettleError> {
         let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
-        let server = memory.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
+        let server = store.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
         let name = &server.name;
         let (settled, says, undo) = match word {
-            ProgramWord::TakenBack(trusted) => {
+            ProgramReview::TakenBack(trusted) => {
                 self.record(&server, None, "took the last review of the server's program back")?;
                 let says = format!("Taken back: the review of the program of {name}.");
-                (memory.put_back_server(&server, trusted.as_deref())?, says, None)
+                (store.put_back_server(&server, trusted.as_deref())?, says, None)
             }
-            ProgramWord::Accepted => {
+            ProgramReview::Accepted => {
                 self.record(&server, None, "accepted the server's program and command")?;
                 let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
                 let Server { fingerprint, program, trusted, .. } = server.clone();
-                let word = ProgramWord::TakenBack(trusted);
-                let undo = Settling::Program { fingerprint, server: name.clone(), program, word };
-                (memory.accept_server(&server)?, says, Some(undo))
+                let word = ProgramReview::TakenBack(trusted);
+                let undo = PinReview::Program { fingerprint, server: name.clone(), program, word };
+                (store.accept_server(&server)?, says, Some(undo))
             }
         };
         match settled {
-            review::Settled::Done => Ok(Settled { says, undo }),
-            review::Settled::Outdated => Err(SettleError::Outdated),
+            review::Applied::Done => Ok(ReviewDone { says, undo }),
+            review::Applied::Outdated => Err(SettleError::Outdated),
         }
     }
 }

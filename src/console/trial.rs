@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use super::found::Finding;
 use super::outside::Sources;
 use super::rule_book;
-use super::tried::{Coverage, Matched, PastLine, Reach, Replayed, Trial, Tried, Which};
+use super::tried::{Coverage, Examined, Matched, PastLine, Replayed, Trial, Tried, Which};
 use memchr::memmem;
 
 use crate::audit::chain::Row;
@@ -21,7 +21,7 @@ use crate::audit::fields::Field;
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::past::Gathering;
 use crate::audit::search::Search;
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
 use crate::policy::parse;
@@ -134,8 +134,8 @@ impl TrialRunner {
                 }
             }
             let coverage = coverage(walked, calls);
-            let (matched, reach) = (found.iter().map(RuleMatches::matched).collect(), Reach { calls, coverage });
-            (runner.tell)(Finding::Tried(Tried::Rules { id, matched: Arc::new(matched), reach }));
+            let (matched, examined) = (found.iter().map(RuleMatches::matched).collect(), Examined { calls, coverage });
+            (runner.tell)(Finding::Tried(Tried::Rules { id, matched: Arc::new(matched), examined }));
             coverage
         })
     }
@@ -148,12 +148,12 @@ impl TrialRunner {
         };
         let wanted = move |of: &str, _: &str| server.as_ref().is_none_or(|server| rules_name(of) == server);
         let empty = || Arc::new(Replayed::default());
-        let finding = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
+        let finding = |examined, replayed| Finding::Tried(Tried::Policy { id, replayed, examined });
         let report =
-            |runner: &Self, calls| (runner.tell)(finding(Reach { calls, coverage: Coverage::Counting }, empty()));
+            |runner: &Self, calls| (runner.tell)(finding(Examined { calls, coverage: Coverage::Counting }, empty()));
         let Some((calls, coverage)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
-        (self.tell)(finding(Reach { calls: calls.len(), coverage }, replayed));
+        (self.tell)(finding(Examined { calls: calls.len(), coverage }, replayed));
         Ok(ControlFlow::Continue(()))
     }
 
@@ -200,8 +200,8 @@ impl TrialRunner {
         let tool = tool.filter(|tool| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b)));
         let field = tool.map(|tool| format!("\"tool\":\"{tool}\""));
         let finder = field.as_deref().map(memmem::Finder::new);
-        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), Order::NewestFirst, newest);
-        let mut gathering = Gathering::new(Order::NewestFirst);
+        let mut walk = Walk::new(Search::default().with(Field::Tool, tool), ReadOrder::NewestFirst, newest);
+        let mut gathering = Gathering::new(ReadOrder::NewestFirst);
         loop {
             let mut slice = Vec::new();
             let visit = &mut |row: Row<'_>| {

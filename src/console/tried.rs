@@ -43,12 +43,12 @@ pub enum Tried {
     Rules {
         id: u64,
         matched: Arc<Vec<Matched>>,
-        reach: Reach,
+        examined: Examined,
     },
     Policy {
         id: u64,
         replayed: Arc<Replayed>,
-        reach: Reach,
+        examined: Examined,
     },
     Suggestions {
         id: u64,
@@ -67,14 +67,14 @@ pub struct Attempt<T> {
     /// Which trial it is; 0 before any was asked for.
     pub id: u64,
     pub found: Option<Arc<T>>,
-    pub reach: Reach,
+    pub examined: Examined,
     /// Why it cannot be known.
     pub failed: Option<String>,
 }
 
 /// How much of the log was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct Examined {
     pub calls: usize,
     pub coverage: Coverage,
 }
@@ -187,11 +187,11 @@ impl<T> Default for Attempt<T> {
 impl<T> Attempt<T> {
     /// Nothing is known of this trial yet.
     pub fn asked(id: u64) -> Self {
-        Self { id, found: None, reach: Reach::default(), failed: None }
+        Self { id, found: None, examined: Examined::default(), failed: None }
     }
 
     /// Whether more of it will come.
     pub fn goes_on(&self) -> bool {
-        self.failed.is_none() && self.reach.coverage == Coverage::Counting
+        self.failed.is_none() && self.examined.coverage == Coverage::Counting
     }
 }

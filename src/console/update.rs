@@ -18,10 +18,10 @@ mod wrappers;
 
 use std::path::PathBuf;
 
-use super::found::{Finding, Task};
+use super::found::{Finding, LogRequest};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
-use super::pinned::{Settled, Settling};
+use super::pinned::{PinReview, ReviewDone};
 use super::row::{ours, warn};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
@@ -64,7 +64,7 @@ pub enum Msg {
         outcome: Edit,
     },
     /// The result of a tool's review, or why nothing was settled.
-    ToolSettled(Result<Settled, String>),
+    PinsReviewed(Result<ReviewDone, String>),
 }
 
 /// Which way the wheel turned.
@@ -120,13 +120,13 @@ pub enum Command {
         file: PathBuf,
     },
     /// Settles whether a changed tool or program is trusted.
-    Settle(Settling),
+    ReviewPins(PinReview),
     /// Throws away keys that were typed before the screen changed.
     Drain,
     /// Calls the operator: by the bell, and by a notice where there is one.
     Bell,
     /// Looks something up in the log or the policy.
-    Look(Task),
+    Look(LogRequest),
     /// Puts this text on the clipboard, where the terminal allows that.
     Copy(String),
     /// Stops the console until the shell brings it back.
@@ -166,7 +166,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
         Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
-        Msg::ToolSettled(outcome) => tool::settled(model, outcome),
+        Msg::PinsReviewed(outcome) => tool::settled(model, outcome),
     }
     moves::settle(model);
     if !is_news {
@@ -229,7 +229,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
-        Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Earlier | Action::Later => decide::earlier_reason(model, action),
         Action::Rule if model.screen == Screen::Log => rule::of_record(model),
         Action::Rule => rule::open(model),
         Action::Replay => review::replay(model),

@@ -54,9 +54,9 @@ impl Gate {
     }
 
     /// The server reads nothing more: what waits did not run, and nothing more will. What it still writes is relayed.
-    pub(in crate::gate) fn on_deaf(&mut self, how: String) {
-        if let ServerEnd::Takes = self.ends.server {
-            self.ends.server = ServerEnd::Deaf { how };
+    pub(in crate::gate) fn on_server_input_closed(&mut self, how: String) {
+        if let ServerEnd::Open = self.ends.server {
+            self.ends.server = ServerEnd::InputClosed { how };
             self.host.lifecycle.close();
             for number in self.calls.waiting::<Stage>() {
                 self.withdraw(number, Withdrawal::ServerGone);
@@ -66,11 +66,11 @@ impl Gate {
 
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
     pub(in crate::gate) fn on_server_closed(&mut self, how: &str) {
-        self.on_deaf(how.to_owned());
+        self.on_server_input_closed(how.to_owned());
         // The reason that counts is why nothing more was written to the server, which comes before its end.
         let reason = match std::mem::take(&mut self.ends.server) {
-            ServerEnd::Takes => how.to_owned(),
-            ServerEnd::Deaf { how: reason } => reason,
+            ServerEnd::Open => how.to_owned(),
+            ServerEnd::InputClosed { how: reason } => reason,
             ended @ ServerEnd::Ended { .. } => {
                 self.ends.server = ended;
                 return;

@@ -38,12 +38,12 @@ struct Grant {
     /// The arguments of the call it was given with.
     arguments: Value,
     folder: Option<Folder>,
-    reach: Reach,
+    area: GrantArea,
 }
 
 /// Where the calls of a grant may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum GrantArea {
     /// In the folders that the host declared, where it declared any.
     Declared,
     /// Outside of them, in the folder of the grant.
@@ -84,7 +84,7 @@ pub struct Given<'a> {
     pub ticket: &'a str,
     /// The digest of its tool's definition.
     pub definition: Digest,
-    pub reach: Reach,
+    pub area: GrantArea,
     /// Whether its card asked twice.
     pub dangerous: bool,
     pub who: &'a str,
@@ -135,7 +135,7 @@ impl Grants {
             until: minutes.map(|minutes| now.mono + minutes * 60_000_000),
             arguments: serde_json::from_str(given.call.arguments_text()).unwrap_or(Value::Null),
             folder: if let Covers::Under { folder, .. } = &terms.covers { Folder::new(folder) } else { None },
-            reach: given.reach,
+            area: given.area,
         });
         card
     }
@@ -184,7 +184,7 @@ impl Grants {
             {
                 wanted.extend(base::readings(asked.call.arguments, name, path).unwrap_or_default());
                 wanted.extend(folder.path(asked.roots));
-                if grant.reach == Reach::Outside {
+                if grant.area == GrantArea::Outside {
                     let paths = possible_paths(asked.call.arguments).paths;
                     let read = |(at, path): &(String, String)| base::readings(asked.call.arguments, at, path);
                     wanted.extend(paths.iter().filter_map(read).flatten());
@@ -204,12 +204,12 @@ impl Grants {
     ) -> Loosened {
         let as_it_was = |ruling, awaits_look| Loosened { ruling, awaits_look };
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
-        let Some(reach) = reach(&asked.call.behavior.hazards).filter(|_| by_default && policy.allows_count) else {
+        let Some(area) = area(&asked.call.behavior.hazards).filter(|_| by_default && policy.allows_count) else {
             return as_it_was(ruling, false);
         };
         let real = found.map(|found| found.real.clone()).unwrap_or_default();
         let roots = Roots { paths: Paths::Followed(real), ..asked.roots.clone() };
-        let are_for_it = || self.of_tool(asked).filter(|grant| grant.is_for(asked, reach, &roots));
+        let are_for_it = || self.of_tool(asked).filter(|grant| grant.is_for(asked, area, &roots));
         if are_for_it().next().is_none() {
             return as_it_was(ruling, false);
         }
@@ -247,10 +247,10 @@ impl Grants {
 }
 
 impl Grant {
-    fn is_for(&self, asked: &GrantQuestion<'_>, reach: Reach, roots: &Roots) -> bool {
+    fn is_for(&self, asked: &GrantQuestion<'_>, area: GrantArea, roots: &Roots) -> bool {
         let (call, folder) = (asked.call, self.folder.as_ref());
-        if reach == Reach::Outside
-            && (self.reach != Reach::Outside
+        if area == GrantArea::Outside
+            && (self.area != GrantArea::Outside
                 || !may_be_outside(call.behavior.identity, call.behavior.disputed)
                 || !folder.is_some_and(|folder| holds_every_path(folder, call.arguments, roots)))
         {
@@ -267,11 +267,11 @@ impl Grant {
 }
 
 /// Where a call with these hazards is; `None` if no grant may cover one of them.
-pub fn reach(hazards: &[Hazard]) -> Option<Reach> {
+pub fn area(hazards: &[Hazard]) -> Option<GrantArea> {
     let is_outside = |hazard: &Hazard| hazard.kind == HazardKind::OutsideRoots;
     match hazards {
-        [] => Some(Reach::Declared),
-        hazards => hazards.iter().all(is_outside).then_some(Reach::Outside),
+        [] => Some(GrantArea::Declared),
+        hazards => hazards.iter().all(is_outside).then_some(GrantArea::Outside),
     }
 }
 

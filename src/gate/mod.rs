@@ -33,7 +33,7 @@ use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
-use state::{Clock, Consoles, Ends, Host, Log, Rules, Slices};
+use state::{Clock, Consoles, DescribeQueue, Ends, Host, Log, Rules};
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
@@ -59,7 +59,7 @@ pub enum Unattended {
 
 /// In which order calls reach the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum ForwardOrder {
     /// Each as soon as it is approved.
     #[default]
     Decided,
@@ -102,7 +102,7 @@ pub struct Config {
     pub secret: Arc<str>,
     pub approval_timeout: u64,
     pub host_timeout: Option<u64>,
-    pub order: Order,
+    pub order: ForwardOrder,
     pub polling: Polling,
     pub unattended: Unattended,
     pub mode: Mode,
@@ -138,7 +138,7 @@ pub struct Gate {
     elicited: Elicited,
     memories: Memories,
     /// The waiting calls that are being described, slice by slice.
-    described: Option<Slices>,
+    describe_queue: Option<DescribeQueue>,
     /// The time of the current step.
     now: Now,
     /// The effects of the current step, in order.
@@ -165,7 +165,7 @@ impl Gate {
             returns: Returns::default(),
             tasks: Tasks::default(),
             memories: Memories::default(),
-            described: None,
+            describe_queue: None,
             now: Now::default(),
             out: Vec::new(),
         }
@@ -221,7 +221,7 @@ impl Gate {
                 self.record(entry.with("reason", what));
             }
             Event::GoOn => self.on_go_on(),
-            Event::Deaf { how } => self.on_deaf(how),
+            Event::ServerInputClosed { how } => self.on_server_input_closed(how),
             Event::Closed { side: Side::Host, .. } => self.on_host_closed(),
             Event::Closed { side: Side::Server, how } => self.on_server_closed(&how),
             Event::Shutdown { why } => self.on_shutdown(&why),
@@ -248,14 +248,14 @@ impl Gate {
 
     /// Has new and changed definitions remembered; a change is also recorded.
     fn remember(&mut self) {
-        for sighting in self.catalog.take_sightings() {
-            if sighting.pin_state != PinState::Trusted {
+        for update in self.catalog.take_pin_updates() {
+            if update.pin_state != PinState::Trusted {
                 let mut entry = self.entry(Kind::Tools);
-                entry.tool = Some(sighting.tool.name.as_str().into());
-                entry.digest = Some(sighting.pin.latest);
-                self.record(entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version));
+                entry.tool = Some(update.tool.name.as_str().into());
+                entry.digest = Some(update.pin.latest);
+                self.record(entry.with("definition", update.pin_state.word()).with("version", update.pin.version));
             }
-            self.out.push(Effect::Remember(Box::new(sighting)));
+            self.out.push(Effect::Remember(Box::new(update)));
         }
     }
 

@@ -17,7 +17,7 @@ impl Gate {
         entry.add("banner", self.rules.policy.banner.as_deref());
         self.record(entry);
         self.rejudge();
-        self.recall(None);
+        self.revoke_approvals(None);
     }
 
     /// An operator has accepted a changed file: this is recorded; the shell keeps the file and reads the policy again.

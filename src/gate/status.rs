@@ -4,7 +4,7 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
-use crate::gate::server::described::{Described, Offer};
+use crate::gate::server::described::{Described, Visibility};
 use crate::wire::message::Gist;
 use crate::wire::task;
 
@@ -33,7 +33,7 @@ impl Gate {
     /// What may be used of the server: `viewer · 9 of 14 tools`, and the wrappers above; empty where nothing narrows it.
     fn scope_words(&self) -> String {
         let scope = self.config.scope.words().map(|scope| {
-            let listed = self.catalog.known().filter(|known| known.offer == Offer::Listed).count();
+            let listed = self.catalog.known().filter(|known| known.visibility == Visibility::Listed).count();
             format!("{scope} · {listed} of {} tools", self.catalog.count())
         });
         let above = (!self.config.above.is_empty()).then(|| format!("underneath {}", self.config.above.join(", ")));
@@ -74,7 +74,7 @@ impl Gate {
     /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send
     /// [`Event::GoOn`](crate::gate::data::event::Event::GoOn).
     pub fn has_work_left(&self) -> bool {
-        self.catalog.has_unparsed_lists() || self.described.is_some()
+        self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
     }
 
     /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held,

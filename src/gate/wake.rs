@@ -2,7 +2,7 @@
 
 use crate::audit::record::By;
 use crate::gate::Gate;
-use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, Verdict, Waits};
+use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, StageKind, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
@@ -43,7 +43,7 @@ impl Gate {
         self.expire_turns();
         self.end_round_trips();
         self.expire_tasks();
-        self.beat();
+        self.send_heartbeats();
         self.wake_by(self.catalog.wake_at());
     }
 
@@ -105,7 +105,7 @@ impl Gate {
     }
 
     /// Sends heartbeats for held calls to hosts that want them.
-    fn beat(&mut self) {
+    fn send_heartbeats(&mut self) {
         let is_watched = self.consoles.attached > 0;
         let form = self.elicited.open().map(|open| open.form.number);
         for number in self.calls.numbers(Stage::may_take_long) {
@@ -121,7 +121,7 @@ impl Gate {
                 continue;
             }
             let token = held.open_token().map(str::to_owned);
-            let (Some(beat), Some(token)) = (&mut held.beat, token) else { continue };
+            let (Some(beat), Some(token)) = (&mut held.heartbeat, token) else { continue };
             if beat.next <= self.now.mono {
                 beat.sent += 1;
                 beat.next = self.now.mono + HEARTBEAT;
@@ -147,7 +147,7 @@ impl Gate {
                         held.ticket, self.config.console
                     ),
                 };
-                self.out.push(Effect::Answer(reply::progress(&token, beat.progress(), &says)));
+                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.progress(), &says)));
             }
             let next = beat.next;
             self.wake_by(next);
@@ -156,7 +156,7 @@ impl Gate {
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub(in crate::gate) fn wake_for(&mut self, held: &Held) {
-        let beat = held.beat.filter(|_| held.round_trips.task.is_none());
+        let beat = held.heartbeat.filter(|_| held.round_trips.task.is_none());
         let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
         self.wake_by(times.into_iter().flatten().min());
     }
@@ -166,7 +166,7 @@ impl Gate {
     }
 
     /// Takes a call whose deadline has come; for any other, asks to be woken at its deadline.
-    fn due<S: Waits>(&mut self, number: u64) -> Option<(Held, S)> {
+    fn due<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
         let deadline = self.calls.get::<S>(number)?.0.deadline;
         if deadline > self.now.mono {
             self.wake_by(deadline);

@@ -20,7 +20,7 @@ use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
 use crate::gate::data::opinion::Approver;
-use crate::gate::{Mode, Order, Polling, Unattended};
+use crate::gate::{ForwardOrder, Mode, Polling, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
@@ -49,7 +49,7 @@ pub struct WrapSettings {
     pub approval_timeout: Duration,
     /// `None`: as the table of hosts says.
     pub host_timeout: Option<Duration>,
-    pub order: Order,
+    pub order: ForwardOrder,
     pub polling: Polling,
     pub drawing: Drawing,
     pub mode: Mode,
@@ -177,7 +177,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
-        order: if level.ordered == Some(true) { Order::Sent } else { Order::Decided },
+        order: if level.ordered == Some(true) { ForwardOrder::Sent } else { ForwardOrder::Decided },
         polling: if level.tasks == Some(true) { Polling::Declared } else { Polling::Never },
         drawing: if level.inline == Some(true) { Drawing::Inline } else { Drawing::Never },
         mode: if level.observe == Some(true) { Mode::Observe } else { Mode::Enforce },

@@ -19,7 +19,7 @@ use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::{Digest, Hasher};
 use follow::follow;
 
-pub use follow::Ground;
+pub use follow::PathBase;
 
 /// How long one look may take (microseconds); what is not seen by then is reported as unseen.
 const BUDGET: u64 = 500_000;
@@ -34,7 +34,7 @@ type Job = (u64, Look, Instant);
 
 /// The loop's side.
 pub struct FactReader {
-    ground: Ground,
+    base: PathBase,
     jobs: Option<Sender<Job>>,
     to_loop: ToLoop,
     /// Looks without an answer, with the time until which the loop waits (monotonic microseconds).
@@ -45,7 +45,7 @@ pub struct FactReader {
 impl FactReader {
     /// Nothing is started before the first look. What is found goes to the loop.
     pub fn new(home: Option<PathBuf>, to_loop: ToLoop) -> Self {
-        Self { ground: Ground::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
+        Self { base: PathBase::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
     }
 
     /// Starts a look. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
@@ -91,10 +91,10 @@ impl FactReader {
     fn worker(&mut self) -> Option<&Sender<Job>> {
         if self.jobs.is_none() && self.stuck < STUCK {
             let (jobs, inbox) = mpsc::channel::<Job>();
-            let (ground, to_loop) = (self.ground.clone(), self.to_loop.clone());
+            let (base, to_loop) = (self.base.clone(), self.to_loop.clone());
             let started = Builder::new().name("facts".to_owned()).spawn(move || {
                 while let Ok((look, wanted, until)) = inbox.recv() {
-                    to_loop.tell(FromThreads::Looked { look, found: found(&ground, &wanted, until) });
+                    to_loop.tell(FromThreads::Looked { look, found: found(&base, &wanted, until) });
                 }
             });
             match started {
@@ -107,12 +107,12 @@ impl FactReader {
 }
 
 /// Looks now, at all that is wanted.
-pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Findings {
-    let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
+pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
+    let real = |path: &String| (path.clone(), follow(base, path).ok().and_then(|end| text(end.real)));
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Findings {
         real: wanted.real.iter().map(real).collect(),
-        files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
+        files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
     }
 }
 
@@ -123,10 +123,10 @@ struct Rest {
     until: Instant,
 }
 
-fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts {
+fn facts(base: &PathBase, argument: &str, path: &str, rest: &mut Rest) -> Facts {
     let mut facts = Facts::unseen(argument, path, "");
     facts.unseen = None;
-    let end = match follow(ground, path) {
+    let end = match follow(base, path) {
         Ok(end) => end,
         Err(error) => return Facts::unseen(argument, path, &format!("it could not be followed: {error}")),
     };
@@ -227,9 +227,9 @@ mod tests {
         Instant::now() + Duration::from_secs(5)
     }
 
-    fn touched(ground: &Ground, path: &str) -> Facts {
+    fn touched(base: &PathBase, path: &str) -> Facts {
         let wanted = Look { files: vec![("/path".into(), path.into())], ..Look::default() };
-        found(ground, &wanted, later()).files.remove(0)
+        found(base, &wanted, later()).files.remove(0)
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         ] {
             symlink(target, top.join(link)).unwrap();
         }
-        let ground = Ground { home: Some(top.join("a")), folder: Some(top.clone()) };
+        let base = PathBase { home: Some(top.join("a")), folder: Some(top.clone()) };
         for (path, real) in [
             ("a/file", Some("a/file")),
             ("~/file", Some("a/file")),
@@ -265,44 +265,44 @@ mod tests {
             #[cfg(target_os = "linux")]
             ("/proc/self/cwd/a", None),
         ] {
-            let found = follow(&ground, path).ok().map(|end| end.real);
+            let found = follow(&base, path).ok().map(|end| end.real);
             assert_eq!(found, real.map(|real| top.join(real)), "{path}");
             if let (Some(found), Ok(system)) = (&found, top.join(path).canonicalize()) {
                 assert_eq!(*found, system, "{path}: the system opens another file");
             }
         }
-        assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
+        assert_eq!(touched(&base, "dangling").link.as_deref(), Some("a/new/file"));
         // Of two folders that do not exist, the first; where the folder exists, none.
-        let lacks = |path: &str| touched(&ground, path).lacks.map(PathBuf::from);
+        let lacks = |path: &str| touched(&base, path).lacks.map(PathBuf::from);
         assert_eq!(lacks("a/up/new/deep/er"), Some(top.join("a/new")));
         assert_eq!(lacks("dangling"), Some(top.join("a/new")));
         assert_eq!((lacks("a/other"), lacks("a/file")), (None, None));
-        assert_eq!(touched(&ground, "whole/file").link, None, "a link on the way is not the file's");
+        assert_eq!(touched(&base, "whole/file").link, None, "a link on the way is not the file's");
     }
 
     #[test]
     fn what_stands_there_is_told_within_the_budget() {
         let folder = tempfile::tempdir().unwrap();
-        let ground = Ground { home: None, folder: Some(folder.path().to_owned()) };
+        let base = PathBase { home: None, folder: Some(folder.path().to_owned()) };
         fs::write(folder.path().join("text"), "one").unwrap();
         fs::write(folder.path().join("bytes"), [0xff, 0]).unwrap();
         fs::write(folder.path().join("long"), "x".repeat(TEXT as usize + 1)).unwrap();
         File::create(folder.path().join("huge")).unwrap().set_len(READ + 1).unwrap();
         let mut pipe = std::process::Command::new("mkfifo");
         assert!(pipe.arg(folder.path().join("pipe")).status().unwrap().success());
-        let text = touched(&ground, "text");
+        let text = touched(&base, "text");
         assert_eq!((text.kind, text.size, text.text.as_deref()), (FileKind::File, Some(3), Some("one")));
         assert_eq!(text.digest, Some(crate::wire::digest::Digest::of(b"one")));
-        let bytes = touched(&ground, "bytes");
+        let bytes = touched(&base, "bytes");
         assert!(bytes.digest.is_some() && bytes.text.is_none() && bytes.unseen.is_none());
-        assert!(touched(&ground, "long").digest.is_some_and(|_| touched(&ground, "long").text.is_none()));
-        let huge = touched(&ground, "huge");
+        assert!(touched(&base, "long").digest.is_some_and(|_| touched(&base, "long").text.is_none()));
+        let huge = touched(&base, "huge");
         assert!(huge.digest.is_none() && huge.stamp.is_some() && huge.unseen.is_some(), "{huge:?}");
-        assert_eq!(touched(&ground, "pipe").kind, FileKind::Other, "and nobody waits for a writer");
-        assert_eq!(touched(&ground, ".").entries, Some(5));
-        assert_eq!(touched(&ground, "none").kind, FileKind::Missing);
+        assert_eq!(touched(&base, "pipe").kind, FileKind::Other, "and nobody waits for a writer");
+        assert_eq!(touched(&base, ".").entries, Some(5));
+        assert_eq!(touched(&base, "none").kind, FileKind::Missing);
         let late = found(
-            &ground,
+            &base,
             &Look { files: vec![("/p".into(), "text".into())], ..Look::default() },
             Instant::now() - Duration::from_secs(1),
         );

@@ -12,10 +12,10 @@ use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use crate::behavior::conclude::Trust;
 use crate::gate::data::event::{ConsoleId, Event};
-use crate::gate::data::pin::{Pins, Sighting};
+use crate::gate::data::pin::{PinUpdate, Pins};
 use crate::gate::data::pinning::Pinning;
-use crate::pins::review::Settled;
-use crate::pins::{Launch, Memory, PinsError, Program};
+use crate::pins::review::Applied;
+use crate::pins::{Launch, PinStore, PinsError, Program};
 
 /// How long to retry while others write, so that many wrappers can start at once.
 const BUSY: Duration = Duration::from_secs(15);
@@ -27,8 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A job for the thread.
-enum Order {
-    Keep(Box<Sighting>),
+enum PinJob {
+    Keep(Box<PinUpdate>),
     Pin(Pinning, ConsoleId),
     NoteServer,
     Look,
@@ -36,7 +36,7 @@ enum Order {
 
 /// The loop's side. Dropping it waits, within `PATIENCE`, until everything is kept.
 pub struct PinWriter {
-    orders: Option<Sender<Order>>,
+    jobs: Option<Sender<PinJob>>,
     ended: Receiver<()>,
 }
 
@@ -46,16 +46,16 @@ impl PinWriter {
     ///
     /// Returns the pins that the gate begins with. If none can be read, nothing is trusted, and every call asks.
     pub fn start(path: PathBuf, launch: Launch, trust: Trust, watcher: Watcher, to_loop: ToLoop) -> (Pins, Self) {
-        let (orders, inbox) = mpsc::channel();
+        let (jobs, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
             let mut is_said = false;
             loop {
                 match patiently(|| read(&path, &launch)) {
-                    Ok((memory, pins, program)) => {
+                    Ok((store, pins, program)) => {
                         to_loop.tell(remembered(pins));
-                        let generation = memory.generation().ok();
-                        let writer = Writer { path, memory, generation, launch, program, trust, watcher, to_loop };
+                        let generation = store.generation().ok();
+                        let writer = Writer { path, store, generation, launch, program, trust, watcher, to_loop };
                         break writer.work(&inbox);
                     }
                     // Until the others are done, every call asks; then the pins count after all.
@@ -76,50 +76,50 @@ impl PinWriter {
             Ok(_) => Pins::awaited(),
             Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
         };
-        (pins, Self { orders: Some(orders), ended })
+        (pins, Self { jobs: Some(jobs), ended })
     }
 
     /// Keeps how the server was started, now that it has answered. Never waits.
     pub fn note_server(&self) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::NoteServer);
+        let _ = self.send(PinJob::NoteServer);
     }
 
     /// Keeps a definition. Never waits.
-    pub fn keep(&self, sighting: Sighting) {
+    pub fn keep(&self, update: PinUpdate) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::Keep(Box::new(sighting)));
+        let _ = self.send(PinJob::Keep(Box::new(update)));
     }
 
     /// Keeps what an operator says of a definition; the pins follow as an event. `false` if nothing can be kept.
     pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
-        self.send(Order::Pin(pinning, console))
+        self.send(PinJob::Pin(pinning, console))
     }
 
     /// Has the thread check whether an operator has reviewed the pins.
     pub fn look(&self) {
         // A thread that has ended has said why.
-        let _ = self.send(Order::Look);
+        let _ = self.send(PinJob::Look);
     }
 
-    fn send(&self, order: Order) -> bool {
-        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
+    fn send(&self, job: PinJob) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 }
 
 impl Drop for PinWriter {
     fn drop(&mut self) {
-        self.orders = None;
+        self.jobs = None;
         if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the definitions seen last may not be remembered");
         }
     }
 }
 
-fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsError> {
-    let mut memory = Memory::open(path)?;
-    let (pins, program) = memory.greet(launch, clock::wall_ms())?;
-    Ok((memory, pins, program))
+fn read(path: &Path, launch: &Launch) -> Result<(PinStore, Pins, Program), PinsError> {
+    let mut store = PinStore::open(path)?;
+    let (pins, program) = store.greet(launch, clock::wall_ms())?;
+    Ok((store, pins, program))
 }
 
 /// The event with the current pins.
@@ -148,7 +148,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 /// The thread's side.
 struct Writer {
     path: PathBuf,
-    memory: Memory,
+    store: PinStore,
     /// The database's generation when the pins were last read.
     generation: Option<i64>,
     launch: Launch,
@@ -159,42 +159,42 @@ struct Writer {
 }
 
 impl Writer {
-    fn work(mut self, inbox: &Receiver<Order>) {
+    fn work(mut self, inbox: &Receiver<PinJob>) {
         let mut noticed = false;
         self.look();
         let (mut looked, mut look_at) = (Instant::now(), None::<Instant>);
         loop {
-            let order = match look_at {
+            let job = match look_at {
                 None => inbox.recv().map_err(RecvTimeoutError::from),
                 Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
-            let order = match order {
-                Ok(Order::Look) if looked.elapsed() < LOOK_EVERY => {
+            let job = match job {
+                Ok(PinJob::Look) if looked.elapsed() < LOOK_EVERY => {
                     look_at.get_or_insert(looked + LOOK_EVERY);
                     continue;
                 }
-                Ok(order) => order,
-                Err(RecvTimeoutError::Timeout) => Order::Look,
+                Ok(job) => job,
+                Err(RecvTimeoutError::Timeout) => PinJob::Look,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            match order {
-                Order::Keep(sighting) => {
-                    if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
+            match job {
+                PinJob::Keep(update) => {
+                    if let Err(error) = patiently(|| self.store.keep(&self.launch, &update, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
                         notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
                     }
                 }
-                Order::Pin(pinning, console) => match self.pin(&pinning) {
+                PinJob::Pin(pinning, console) => match self.pin(&pinning) {
                     Ok(pins) => self.to_loop.tell(remembered(pins)),
                     Err(why) => {
                         let why = format!("your answer about {} is not remembered: {why}", pinning.tool);
                         self.to_loop.tell(FromThreads::Refused { console, why });
                     }
                 },
-                Order::NoteServer => self.note_server(),
-                Order::Look => {
+                PinJob::NoteServer => self.note_server(),
+                PinJob::Look => {
                     self.look();
                     (looked, look_at) = (Instant::now(), None);
                 }
@@ -207,9 +207,9 @@ impl Writer {
         journal.push("-wal");
         // Others' writes go to the write-ahead log first. Watched before it is read: a change in between is reported.
         let added = self.watcher.add(&[self.path.clone(), journal.into()]);
-        let now = self.memory.generation().ok();
+        let now = self.store.generation().ok();
         if now != self.generation
-            && let Ok(pins) = self.memory.load(&self.launch, &self.program)
+            && let Ok(pins) = self.store.load(&self.launch, &self.program)
         {
             self.generation = now;
             self.to_loop.tell(remembered(pins));
@@ -218,8 +218,8 @@ impl Writer {
     }
 
     fn note_server(&mut self) {
-        let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
-        match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
+        let noted = patiently(|| self.store.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
+        match noted.and_then(|()| self.store.load(&self.launch, &self.program)) {
             // Another command line may have been first under this name.
             Ok(pins) => self.to_loop.tell(remembered(pins)),
             Err(error) => {
@@ -231,9 +231,9 @@ impl Writer {
     fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
         let fingerprint = self.launch.fingerprint.to_string();
-        match patiently(|| self.memory.pin_tool(&fingerprint, pinning)).map_err(told)? {
-            Settled::Done => self.memory.load(&self.launch, &self.program).map_err(told),
-            Settled::Outdated => Err("its definition changed again since it was shown".to_owned()),
+        match patiently(|| self.store.pin_tool(&fingerprint, pinning)).map_err(told)? {
+            Applied::Done => self.store.load(&self.launch, &self.program).map_err(told),
+            Applied::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::outbox::Outbox;
-use crate::gate::data::effect::Question;
+use crate::gate::data::effect::OwnLine;
 use crate::gate::data::token::{GuardrailToken, NotThisCall};
 use crate::wire::call::Call;
 use crate::wire::line::Line;
@@ -46,9 +46,9 @@ impl Server {
         self.outbox.push(plain.into_line().into_bytes());
     }
 
-    /// Asks something under our own id.
-    pub fn ask(&mut self, question: Question) {
-        self.outbox.push(question.into_line().into_bytes());
+    /// Writes a line of our own.
+    pub fn write_own(&mut self, line: OwnLine) {
+        self.outbox.push(line.into_line().into_bytes());
     }
 
     /// Writes as much as the pipe takes now.

@@ -12,10 +12,10 @@ use super::adopted::Adopted;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::consoles::{Consoles, Registration};
+use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
-use super::ledger::Ledger;
 use super::memory;
 use super::notice;
 use super::outbox::Outbox;
@@ -39,7 +39,7 @@ use crate::home::config::notices::Notices;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
-use crate::link::delegation::{self, Handed, Record};
+use crate::link::delegation::{self, Record, ServedRecord};
 use crate::link::desktop::Desktop;
 use crate::policy::rule::Policy;
 use crate::policy::scope::{Limit, Scope};
@@ -122,8 +122,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let clock = Clock::start();
     // Before the server starts: from then on no signal ends us without ending the server.
     let signals = Signals::catch()?;
-    let session: Arc<str> = chance()?.into();
-    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
+    let session: Arc<str> = random_hex()?.into();
+    let (scope, above, _served) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
     let adopted = Adopted::start();
     let mut child = Child::spawn(&command, environment, guardian, core)?;
     match adopted {
@@ -161,8 +161,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         server: settings.name.as_str().into(),
         console: places.console().into(),
         session: Arc::clone(&session),
-        nonce: chance()?.into(),
-        secret: chance()?.into(),
+        nonce: random_hex()?.into(),
+        secret: random_hex()?.into(),
         approval_timeout: micros(settings.approval_timeout),
         host_timeout: settings.host_timeout.map(micros),
         order: settings.order,
@@ -208,7 +208,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
-        ledger: Ledger::default(),
+        entry_buffer: EntryBuffer::default(),
         consoles: Consoles::new(registration, to_us),
         facts,
         watch,
@@ -230,12 +230,12 @@ async fn delegated(
     session: &str,
     places: &Places,
     state: &Result<(), String>,
-) -> (Scope, Vec<String>, Option<Handed>) {
+) -> (Scope, Vec<String>, Option<ServedRecord>) {
     let run_of = |home: Option<&Path>| {
         let places = home.map_or_else(Places::of_user, Places::under);
         places.ok().map(|places| places.run_dir())
     };
-    let (scope, above) = match delegation::handed_down(&run_of).await {
+    let (scope, above) = match delegation::inherited(&run_of).await {
         Ok(None) => (own, Vec::new()),
         Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
         Err(why) => {
@@ -245,8 +245,8 @@ async fn delegated(
     };
     let record =
         Record { server: name.to_owned(), session: session.to_owned(), scope: scope.clone(), above: above.clone() };
-    let handed = match state.as_ref().map(|()| delegation::hand_on(&places.run_dir(), &record)) {
-        Ok(Ok(handed)) => Some(handed),
+    let served = match state.as_ref().map(|()| delegation::serve(&places.run_dir(), &record)) {
+        Ok(Ok(served)) => Some(served),
         Ok(Err(error)) => {
             tracing::warn!(%error, "wrappers that are started underneath this one get nothing");
             None
@@ -254,7 +254,7 @@ async fn delegated(
         // Without a state folder this wrapper runs no call either.
         Err(_) => None,
     };
-    (scope, above, handed)
+    (scope, above, served)
 }
 
 /// The desktop, if the operator wants notices there. With another home (a test, the demo) they must be asked for.
@@ -273,7 +273,7 @@ fn micros(time: Duration) -> u64 {
 }
 
 /// Sixteen random bytes as hex.
-fn chance() -> io::Result<String> {
+fn random_hex() -> io::Result<String> {
     let mut bytes = [0u8; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -13,9 +13,9 @@ use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::consoles::Consoles;
+use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
 use super::host::Host;
-use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
 use super::pin_writer::PinWriter;
@@ -65,7 +65,7 @@ pub struct Wrapper {
     pub server: Server,
     pub host: Host,
     pub clock: Clock,
-    pub ledger: Ledger,
+    pub entry_buffer: EntryBuffer,
     pub consoles: Consoles,
     pub facts: FactReader,
     pub watch: Watch,
@@ -217,7 +217,7 @@ impl Wrapper {
         self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("mcp-approve ends the server: {how}"));
-            self.step(now, Event::Deaf { how: how.into() });
+            self.step(now, Event::ServerInputClosed { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
         }
         if let Some(stopping) = &mut self.stopping {
@@ -246,7 +246,7 @@ impl Wrapper {
     fn perform(&mut self, now: Now, effect: Effect) {
         match effect {
             Effect::Relay(Passing::ToServer(plain)) => self.server.relay(plain),
-            Effect::Relay(Passing::ToHost(line)) | Effect::Answer(line) => self.host.write(line),
+            Effect::Relay(Passing::ToHost(line)) | Effect::WriteToHost(line) => self.host.write(line),
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
@@ -257,8 +257,8 @@ impl Wrapper {
                     tracing::error!(%err, "a call was not forwarded");
                 }
             }
-            Effect::Query(question) => self.server.ask(question),
-            Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
+            Effect::WriteToServer(line) => self.server.write_own(line),
+            Effect::Record(id, entry) => self.entry_buffer.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
@@ -273,7 +273,7 @@ impl Wrapper {
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
-            Effect::Remember(sighting) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*sighting))),
+            Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
             Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),
             Effect::Pin { pinning, console } => {
                 let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
@@ -292,7 +292,7 @@ impl Wrapper {
     /// Passes entries to the scribe and bytes to the pipes.
     fn flush(&mut self) {
         let now = self.clock.now();
-        if let Some(batch) = self.ledger.due(now.mono) {
+        if let Some(batch) = self.entry_buffer.due(now.mono) {
             let acks = self.scribe.record(now.mono, batch);
             self.acknowledged(now, acks);
         }
@@ -301,7 +301,7 @@ impl Wrapper {
         self.stall.look(now.mono, self.host.open_line());
         if self.server.is_gone() && self.stopping.is_none() {
             // The server closed its stdin: nothing can reach it any more, so it is ended.
-            self.step(now, Event::Deaf { how: "it closed its input".into() });
+            self.step(now, Event::ServerInputClosed { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
         if self.goes_on() {
@@ -325,7 +325,7 @@ impl Wrapper {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [
             self.wake,
-            self.ledger.wake_at(),
+            self.entry_buffer.wake_at(),
             self.consoles.wake_at(),
             self.scribe.wake_at(),
             self.facts.wake_at(),

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use super::error::LinkError;
 use super::folder;
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::watcher::{Task, Watcher};
+use super::watcher::{Watcher, WatcherJob};
 
 /// What happens on the link. Names and words of wrappers are foreign text.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub(super) type Callback = dyn Fn(ClientEvent) + Send + Sync;
 /// Every wrapper of this user. Dropping it ends all connections; nothing is reported after that.
 #[derive(Debug)]
 pub struct Clients {
-    tell: mpsc::Sender<Task>,
+    tell: mpsc::Sender<WatcherJob>,
     watcher: Option<JoinHandle<()>>,
     ended: Arc<AtomicBool>,
 }
@@ -69,11 +69,11 @@ impl Clients {
             pid: me.pid,
         })?;
         hello.push(b'\n');
-        let (tell, tasks) = mpsc::channel();
+        let (tell, jobs) = mpsc::channel();
         let watcher = Watcher::new(run.to_owned(), hello, on, tell.clone());
         let watcher = thread::Builder::new()
             .name("link watcher".to_owned())
-            .spawn(move || watcher.run(&tasks))
+            .spawn(move || watcher.run(&jobs))
             .map_err(LinkError::Watcher)?;
         Ok(Self { tell, watcher: Some(watcher), ended })
     }
@@ -87,14 +87,14 @@ impl Clients {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         let session = session.to_owned();
-        self.tell.send(Task::Send { session, line }).map_err(|_| LinkError::Ended)
+        self.tell.send(WatcherJob::Send { session, line }).map_err(|_| LinkError::Ended)
     }
 }
 
 impl Drop for Clients {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Release);
-        let _ = self.tell.send(Task::End);
+        let _ = self.tell.send(WatcherJob::End);
         if let Some(watcher) = self.watcher.take() {
             let _ = watcher.join();
         }

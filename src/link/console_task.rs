@@ -26,7 +26,7 @@ const GREETING: Duration = Duration::from_secs(2);
 /// How long to wait when the system has no descriptor left for a new connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-pub(super) enum Order {
+pub(super) enum TaskCommand {
     /// A line for a console; with [`Then::Tell`], [`FromConsoles::Shown`] comes once it is written.
     Put(ConsoleId, Line, Then),
     /// Nothing that descends from this process may attach.
@@ -84,15 +84,15 @@ impl ConsoleTask {
     }
 
     /// Runs until the handle drops it.
-    pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+    pub(super) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<TaskCommand>) {
         // Bounded, so that what a flooding console sends waits in its own socket.
         let (tell, mut heard) = mpsc::channel(16);
         loop {
             tokio::select! {
                 // In this order: the task learns which processes must not attach before it accepts any.
                 biased;
-                order = orders.recv() => match order {
-                    Some(order) => self.obey(order),
+                command = commands.recv() => match command {
+                    Some(command) => self.obey(command),
                     None => return,
                 },
                 came = self.listener.accept() => match came {
@@ -108,10 +108,10 @@ impl ConsoleTask {
         }
     }
 
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::Put(console, line, then) => self.put(console, &line, then),
-            Order::Forbid(server) => self.forbid(server),
+    fn obey(&mut self, command: TaskCommand) {
+        match command {
+            TaskCommand::Put(console, line, then) => self.put(console, &line, then),
+            TaskCommand::Forbid(server) => self.forbid(server),
         }
     }
 

@@ -49,7 +49,7 @@ pub struct Record {
 
 /// A record that is served to every process that asks, until this is dropped.
 #[derive(Debug)]
-pub struct Handed {
+pub struct ServedRecord {
     place: PathBuf,
     task: JoinHandle<()>,
 }
@@ -102,7 +102,7 @@ impl Record {
 ///
 /// # Errors
 /// The folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
-pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
+pub fn serve(run: &Path, record: &Record) -> Result<ServedRecord, LinkError> {
     folder::prepare(run)?;
     sweep(run);
     let pid = std::process::id();
@@ -114,7 +114,7 @@ pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     let listener =
         UnixListener::from_std(listener).map_err(|source| LinkError::Socket { path: place.clone(), source })?;
     let task = tokio::spawn(tell(listener, record.json(pid, &started).to_string()));
-    Ok(Handed { place, task })
+    Ok(ServedRecord { place, task })
 }
 
 /// Sends a record to every process of this user that connects, one after the other.
@@ -138,7 +138,7 @@ pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 ///
 /// # Errors
 /// Why the record is unknown although there is a wrapper above: then nothing may be used.
-pub async fn handed_down(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
+pub async fn inherited(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     let us = std::process::id();
     // An ancestor may end while they are followed; its children then have another parent.
     for _ in 0..ATTEMPTS {
@@ -277,7 +277,7 @@ fn sweep(run: &Path) {
     }
 }
 
-impl Drop for Handed {
+impl Drop for ServedRecord {
     fn drop(&mut self) {
         self.task.abort();
         // If it stays, no process listens there.
@@ -293,7 +293,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
-    use super::{NAME, Record, ask, follow, fs, hand_on, home_of, peer, place, record_of, take_name, wraps};
+    use super::{NAME, Record, ask, follow, fs, home_of, peer, place, record_of, serve, take_name, wraps};
     use crate::policy::scope::{Limit, Scope};
 
     fn record() -> Record {
@@ -312,7 +312,7 @@ mod tests {
         let us = std::process::id();
         let kin = peer::kin(us).unwrap();
         let run_of = |_: Option<&Path>| Some(run.clone());
-        let handed = hand_on(&run, &record()).unwrap();
+        let served = serve(&run, &record()).unwrap();
         assert_eq!(record_of(us, &kin, &run_of).await, Ok(Some(record())));
         assert_eq!(record().chain(), ["outer", "agents (nothing, session s1)"]);
         assert_eq!(fs::metadata(place(&run, us)).unwrap().permissions().mode() & 0o777, 0o600);
@@ -324,7 +324,7 @@ mod tests {
         let error = ask(&place(&run, parent), parent).await.unwrap_err();
         assert_eq!(error.to_string(), "another process answers in its place");
         fs::rename(place(&run, parent), place(&run, us)).unwrap();
-        drop(handed);
+        drop(served);
         assert!(!place(&run, us).exists());
     }
 
@@ -332,7 +332,7 @@ mod tests {
     async fn a_record_that_a_server_tells_of_itself_or_of_another_widens_nothing() {
         let run = tempfile::tempdir().unwrap();
         let run = run.path().join("run");
-        let _handed = hand_on(&run, &record()).unwrap();
+        let _served = serve(&run, &record()).unwrap();
         // A server below us, and one below that, which prints its process id.
         let mut server = Command::new("sh");
         server.args(["-c", "sh -c 'echo $$; read -r end'; :"]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -9,7 +9,7 @@ use crate::wire::digest::Digest;
 pub use crate::gate::data::pin::PinState;
 pub use crate::gate::data::pinning::{PinOffer, ToolWord};
 pub use crate::gate::data::report::{
-    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status, WaitingCall,
+    Activity, ActivityKind, CallEnd, Direction, KnownTool, OperatorVerdict, Status, WaitingCall,
 };
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
@@ -65,7 +65,7 @@ pub enum FromWrapper {
     /// A call waits, or its card changed (an edit).
     Held { call: Box<Snapshot> },
     /// A call no longer waits.
-    Settled(Settled),
+    Settled(CallEnd),
     /// Something passed.
     Activity(Activity),
     /// The state of the wrapper; after every change, at most ten a second.

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use super::client::{Callback, ClientEvent};
 use super::message::{FromWrapper, Greeting, LONGEST_FROM_WRAPPER, PROTOCOL};
-use super::watcher::{Key, Parting, Task};
+use super::watcher::{Key, Parting, WatcherJob};
 
 /// Whether a session may be connected.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(super) enum Admission {
 }
 
 /// Reads until the wrapper ends or sends something invalid.
-pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<Task>, on: &Callback) {
+pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) {
     let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream), Ending::Closed);
     let parting = talk(&mut lines, &key, tell, on);
     // This fails only once the watcher has ended.
-    let _ = tell.send(Task::Lost { key, parting });
+    let _ = tell.send(WatcherJob::Lost { key, parting });
 }
 
-fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callback) -> Parting {
+fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) -> Parting {
     let Some(first) = lines.next() else {
         return Parting::AtTheDoor;
     };
@@ -41,7 +41,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
         _ => return endure(lines, greeting, on),
     };
     let (answer, admitted) = mpsc::channel();
-    let met = Task::Met { key: key.clone(), session: session.clone(), answer };
+    let met = WatcherJob::Met { key: key.clone(), session: session.clone(), answer };
     if tell.send(met).is_err() {
         return Parting::AtTheDoor;
     }
@@ -71,7 +71,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
         };
         match serde_json::from_slice(&line) {
             Ok(FromWrapper::Hello { .. }) | Err(_) => {
-                let _ = tell.send(Task::Mute { key: key.clone() });
+                let _ = tell.send(WatcherJob::Mute { key: key.clone() });
                 on(ClientEvent::Gone { session });
                 return endure(lines, greeting, on);
             }

@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::console_task::{ConsoleTask, Order};
+use super::console_task::{ConsoleTask, TaskCommand};
 use super::error::LinkError;
 use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
@@ -79,7 +79,7 @@ impl Rejection {
 /// The wrapper's socket. Dropping it ends all consoles' connections and removes the socket.
 #[derive(Debug)]
 pub struct Server {
-    orders: mpsc::UnboundedSender<Order>,
+    commands: mpsc::UnboundedSender<TaskCommand>,
     attached: Arc<AtomicUsize>,
     task: JoinHandle<()>,
     socket: PathBuf,
@@ -111,9 +111,9 @@ impl Server {
             wrapper: me,
         })?;
         let attached = Arc::new(AtomicUsize::new(0));
-        let (orders, taken) = mpsc::unbounded_channel();
+        let (commands, taken) = mpsc::unbounded_channel();
         let task = ConsoleTask::new(listener, hello, on, Arc::clone(&attached));
-        Ok(Self { orders, attached, task: tokio::spawn(task.run(taken)), socket, inode })
+        Ok(Self { commands, attached, task: tokio::spawn(task.run(taken)), socket, inode })
     }
 
     /// Sends a message to one console, unless it is gone.
@@ -126,7 +126,7 @@ impl Server {
         if consoles.len() > 0
             && let Some(line) = said(message)
         {
-            consoles.for_each(|console| self.order(Order::Put(console, line.clone(), Then::Nothing)));
+            consoles.for_each(|console| self.command(TaskCommand::Put(console, line.clone(), Then::Nothing)));
         }
     }
 
@@ -134,7 +134,7 @@ impl Server {
     /// so that only one waits at a time.
     pub fn show(&self, console: ConsoleId, message: &FromWrapper) {
         if let Some(line) = said(message) {
-            self.order(Order::Put(console, line, Then::Tell));
+            self.command(TaskCommand::Put(console, line, Then::Tell));
         }
     }
 
@@ -146,11 +146,11 @@ impl Server {
     /// Tells the link which process is the wrapped server: nothing that descends from it may attach, and any that has
     /// is disconnected. Call it right after [`Server::start`]: then it is known before any console is accepted.
     pub fn forbid(&self, server: u32) {
-        self.order(Order::Forbid(server));
+        self.command(TaskCommand::Forbid(server));
     }
 
-    fn order(&self, order: Order) {
-        if self.orders.send(order).is_err() {
+    fn command(&self, command: TaskCommand) {
+        if self.commands.send(command).is_err() {
             tracing::error!("the task that serves consoles has ended: they receive nothing more");
         }
     }

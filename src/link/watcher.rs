@@ -23,7 +23,7 @@ const SHUNNED: Duration = Duration::from_secs(5);
 const WRITE: Duration = Duration::from_secs(2);
 
 /// What the watcher is asked to do.
-pub(super) enum Task {
+pub(super) enum WatcherJob {
     Send {
         session: String,
         line: Vec<u8>,
@@ -80,7 +80,7 @@ pub(super) struct Watcher {
     run: PathBuf,
     hello: Vec<u8>,
     on: Arc<Callback>,
-    tell: mpsc::Sender<Task>,
+    tell: mpsc::Sender<WatcherJob>,
     sockets: HashMap<PathBuf, KnownSocket>,
     /// The last reported problem with the folder, so that it is reported once.
     complained: Option<String>,
@@ -88,27 +88,27 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// `hello` is said to every wrapper first; `tell` is how readers reach the watcher.
-    pub(super) fn new(run: PathBuf, hello: Vec<u8>, on: Arc<Callback>, tell: mpsc::Sender<Task>) -> Self {
+    pub(super) fn new(run: PathBuf, hello: Vec<u8>, on: Arc<Callback>, tell: mpsc::Sender<WatcherJob>) -> Self {
         Self { run, hello, on, tell, sockets: HashMap::new(), complained: None }
     }
 
     /// Works until it is asked to end.
-    pub(super) fn run(mut self, tasks: &mpsc::Receiver<Task>) {
+    pub(super) fn run(mut self, jobs: &mpsc::Receiver<WatcherJob>) {
         let mut next = Instant::now();
         loop {
             if Instant::now() >= next {
                 self.scan();
                 next = Instant::now() + SCAN;
             }
-            match tasks.recv_timeout(next.saturating_duration_since(Instant::now())) {
-                Ok(Task::Send { session, line }) => self.send(&session, &line),
-                Ok(Task::Met { key, session, answer }) => {
+            match jobs.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(WatcherJob::Send { session, line }) => self.send(&session, &line),
+                Ok(WatcherJob::Met { key, session, answer }) => {
                     // If the reader has ended meanwhile, it needs no answer.
                     let _ = answer.send(self.meet(&key, session));
                 }
-                Ok(Task::Mute { key }) => self.mute(&key),
-                Ok(Task::Lost { key, parting }) => self.lose(&key, parting),
-                Ok(Task::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(WatcherJob::Mute { key }) => self.mute(&key),
+                Ok(WatcherJob::Lost { key, parting }) => self.lose(&key, parting),
+                Ok(WatcherJob::End) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::diff::Argument;
-use crate::gate::data::pin::{Origin, Pin};
+use crate::gate::data::pin::{AddedIn, Pin};
 
 /// The columns of a pin, as [`pin`] reads them.
 pub(super) const PIN: &str =
@@ -25,7 +25,7 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
         first_seen: row.get(at + 6)?,
         sense: None,
         plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
-        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
+        added_in: if row.get::<_, bool>(at + 8)? { AddedIn::LaterSession } else { AddedIn::FirstSession },
     })
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use similar::ChangeTag;
 
-use super::reading::Known;
-use super::{Memory, PinsError};
+use super::reading::StoredTool;
+use super::{PinStore, PinsError};
 use crate::capability::set::Growth;
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
@@ -13,7 +13,7 @@ use crate::wire::fields::in_pointer;
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Diff {
     /// A JSON pointer.
     pub place: String,
     /// The JSON text before and after; `None` where there was none.
@@ -62,15 +62,15 @@ impl Grown {
     }
 }
 
-impl Memory {
+impl PinStore {
     /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
-    pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
+    pub fn changes(&self, known: &StoredTool) -> Result<Vec<Diff>, PinsError> {
         let before = self.trusted(known)?;
         Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
     }
 
     /// What this tool can do beyond its trusted definition; `None` if nothing.
-    pub fn grown(&self, known: &Known) -> Result<Option<Grown>, PinsError> {
+    pub fn grown(&self, known: &StoredTool) -> Result<Option<Grown>, PinsError> {
         let gives = |tool: &Tool| types::result(tool).unwrap_or_else(|| "anything".to_owned());
         if known.pin_state == PinState::New {
             return Ok(Some(Grown { now: types::signature(&known.tool), before: None }));
@@ -87,7 +87,7 @@ impl Memory {
     }
 
     /// The trusted definition of a tool, if it is not the one seen last.
-    pub fn trusted(&self, known: &Known) -> Result<Option<Tool>, PinsError> {
+    pub fn trusted(&self, known: &StoredTool) -> Result<Option<Tool>, PinsError> {
         let before = match known.pin.trusted {
             Some(digest) if digest != known.pin.latest => self.definition(digest)?,
             _ => None,
@@ -97,13 +97,13 @@ impl Memory {
 }
 
 /// Everything that differs, in the order of the new definition.
-fn changes(before: &Value, after: &Value) -> Vec<Change> {
+fn changes(before: &Value, after: &Value) -> Vec<Diff> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);
     found
 }
 
-fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Change>) {
+fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Diff>) {
     match (before, after) {
         (Some(before), Some(after)) if before == after => {}
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
@@ -115,7 +115,7 @@ fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: 
         }
         (before, after) => {
             let text = |value: Option<&Value>| value.map(Value::to_string);
-            found.push(Change { place, before: text(before), after: text(after) });
+            found.push(Diff { place, before: text(before), after: text(after) });
         }
     }
 }

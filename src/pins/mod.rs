@@ -11,4 +11,4 @@ pub mod review;
 pub mod store;
 
 pub use launch::Launch;
-pub use store::{Memory, PinsError, Program};
+pub use store::{PinStore, PinsError, Program};

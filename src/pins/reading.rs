@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::{Argument, arguments};
-use super::store::{Memory, PinsError};
+use super::store::{PinStore, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
@@ -41,7 +41,7 @@ pub struct Server {
 
 /// One tool as it was seen last, with everything concluded about it now.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct StoredTool {
     pub id: i64,
     pub server: Server,
     pub tool: Tool,
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-impl Memory {
+impl PinStore {
     /// Every server, the one seen last first.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
         self.read(|db| {
@@ -76,7 +76,7 @@ impl Memory {
     }
 
     /// Every tool, by server and name.
-    pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
+    pub fn tools(&self) -> Result<Vec<StoredTool>, PinsError> {
         let rows: Vec<(i64, Server, Pin, i64, String)> = self.read(|db| {
             let columns = columns();
             let mut rows = db.prepare(&format!(
@@ -89,7 +89,7 @@ impl Memory {
         })?;
         let views = self.views()?;
         let mut lists = HashMap::new();
-        let mut tools: Vec<Known> = rows
+        let mut tools: Vec<StoredTool> = rows
             .into_iter()
             .filter_map(|(id, server, pin, last_seen, definition)| {
                 let tool = Tool::read(serde_json::from_str(&definition).ok()?)?;
@@ -103,7 +103,7 @@ impl Memory {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
                 let outside_view = views.get(&pin.latest).copied();
-                Some(Known { id, server, tool, pin, pin_state, behavior, outside_view, last_seen })
+                Some(StoredTool { id, server, tool, pin, pin_state, behavior, outside_view, last_seen })
             })
             .collect();
         look_alikes(&mut tools);
@@ -148,7 +148,7 @@ fn rarity(all: u32, having: u32) -> f64 {
 }
 
 /// Marks tools whose names look like those of other servers.
-fn look_alikes(tools: &mut [Known]) {
+fn look_alikes(tools: &mut [StoredTool]) {
     let mut by_shape: HashMap<String, Vec<Other>> = HashMap::new();
     for known in tools.iter() {
         let (server, tool) = (known.server.name.clone(), known.tool.name.clone());

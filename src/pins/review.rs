@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::OptionalExtension as _;
 
-use super::reading::{Known, Server};
-use super::store::{Memory, PinsError};
+use super::reading::{Server, StoredTool};
+use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
@@ -16,14 +16,14 @@ use crate::wire::digest::Digest;
 /// Whether a review took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Settled {
+pub enum Applied {
     Done,
     /// The definition or program changed again after it was shown.
     Outdated,
 }
 
 /// The entry that says what an operator settled of a server or one of its tools. `now` is milliseconds since 1970, UTC.
-pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operator: &str) -> Entry {
+pub fn entry(now: i64, server: &Server, tool: Option<&StoredTool>, what: &str, operator: &str) -> Entry {
     let mut entry = Entry::new(now, Kind::Tools, &server.name.as_str().into(), &"review".into());
     if let Some(known) = tool {
         entry.tool = Some(known.tool.name.as_str().into());
@@ -32,34 +32,34 @@ pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operat
     entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str())
 }
 
-impl Memory {
+impl PinStore {
     /// Trusts the definition that was shown. What was said of another definition is dropped.
-    pub fn accept(&mut self, known: &Known) -> Result<Settled, PinsError> {
+    pub fn accept(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
         let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
             plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
         let settled =
             self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))?;
         // An operator who accepts a definition has seen that the outside view of it differs.
-        if known.outside_view.is_some() && settled == Settled::Done {
+        if known.outside_view.is_some() && settled == Applied::Done {
             self.keep_view(&known.pin.latest, known.behavior.identity, known.behavior.identity)?;
         }
         Ok(settled)
     }
 
     /// Refuses the definition that was shown: its calls are denied. A definition that was trusted before stays trusted.
-    pub fn refuse(&mut self, known: &Known) -> Result<Settled, PinsError> {
+    pub fn refuse(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
         let sql = "UPDATE tool SET refused = ?2, trusted = nullif(trusted, ?2) WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
     /// Trusts the command and the files that were shown.
-    pub fn accept_server(&mut self, server: &Server) -> Result<Settled, PinsError> {
+    pub fn accept_server(&mut self, server: &Server) -> Result<Applied, PinsError> {
         let sql = "UPDATE server SET trusted = program WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program))
     }
 
     /// Puts a tool's pin back to what it was before it was settled, while its definition is still the same.
-    pub fn put_back(&mut self, known: &Known, former: &Pin) -> Result<Settled, PinsError> {
+    pub fn put_back(&mut self, known: &StoredTool, former: &Pin) -> Result<Applied, PinsError> {
         let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
         let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5, plain = ?6
             WHERE id = ?1 AND latest = ?7";
@@ -70,20 +70,20 @@ impl Memory {
     }
 
     /// Puts a server's trusted files back to what they were, while the same ones run.
-    pub fn put_back_server(&mut self, server: &Server, trusted: Option<&str>) -> Result<Settled, PinsError> {
+    pub fn put_back_server(&mut self, server: &Server, trusted: Option<&str>) -> Result<Applied, PinsError> {
         let sql = "UPDATE server SET trusted = ?4 WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
     }
 
     /// Keeps what the operator says of the definition that was shown. Saying what a definition is also trusts it.
-    pub fn pin(&mut self, known: &Known, says: PinWord) -> Result<Settled, PinsError> {
+    pub fn pin(&mut self, known: &StoredTool, says: PinWord) -> Result<Applied, PinsError> {
         let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
         let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
         self.pin_tool(&known.server.fingerprint, &pinning)
     }
 
     /// The same, for a tool of the server with this fingerprint.
-    pub fn pin_tool(&mut self, fingerprint: &str, pinning: &Pinning) -> Result<Settled, PinsError> {
+    pub fn pin_tool(&mut self, fingerprint: &str, pinning: &Pinning) -> Result<Applied, PinsError> {
         let Pinning { tool, definition, is, says } = pinning;
         let definition = definition.to_string();
         match says {
@@ -109,7 +109,7 @@ impl Memory {
     }
 
     /// Removes what the operator said of a tool.
-    pub fn unpin(&mut self, known: &Known) -> Result<Settled, PinsError> {
+    pub fn unpin(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
         let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
@@ -142,9 +142,9 @@ impl Memory {
         })
     }
 
-    fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Settled, PinsError> {
+    fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Applied, PinsError> {
         let changed = self.db.execute(sql, values).map_err(|error| self.fault(&error))?;
-        Ok(if changed == 0 { Settled::Outdated } else { Settled::Done })
+        Ok(if changed == 0 { Applied::Outdated } else { Applied::Done })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::data::pin::{Arrival, News, Origin, Other, Pin, Pins, Sighting};
+use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, UpdateKind};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
@@ -68,18 +68,18 @@ impl PinsError {
 pub struct Program {
     /// Its files with their digests, one a line.
     files: String,
-    /// The origin of a tool that is not remembered yet.
-    origin: Origin,
+    /// When a tool was added that is not remembered yet.
+    added_in: AddedIn,
 }
 
 /// The database of pins.
 #[derive(Debug)]
-pub struct Memory {
+pub struct PinStore {
     pub(super) db: Connection,
     path: PathBuf,
 }
 
-impl Memory {
+impl PinStore {
     /// Opens the pins, and makes them where there are none.
     pub fn open(path: &Path) -> Result<Self, PinsError> {
         if !path.exists() {
@@ -106,10 +106,10 @@ impl Memory {
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let path_buf = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
         let db = Connection::open_with_flags(path_buf, flags).map_err(|error| unusable(error.to_string()))?;
-        let mut memory = Self { db, path: path.into() };
-        let found = memory.prepare().map_err(|error| memory.fault(&error))?;
+        let mut store = Self { db, path: path.into() };
+        let found = store.prepare().map_err(|error| store.fault(&error))?;
         if found == (APPLICATION, VERSION) {
-            Ok(memory)
+            Ok(store)
         } else if found.0 == APPLICATION {
             Err(PinsError::Version { path: path.into(), found: found.1 })
         } else {
@@ -160,11 +160,11 @@ impl Memory {
             [launch.fingerprint.to_string()],
             |row| row.get::<_, Option<i64>>(0),
         );
-        let origin = match first {
-            Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => Origin::Start,
-            Ok(_) | Err(_) => Origin::Added,
+        let added_in = match first {
+            Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => AddedIn::FirstSession,
+            Ok(_) | Err(_) => AddedIn::LaterSession,
         };
-        let program = Program { files: self.program(&launch.parts()), origin };
+        let program = Program { files: self.program(&launch.parts()), added_in };
         Ok((self.load(launch, &program)?, program))
     }
 
@@ -256,7 +256,7 @@ impl Memory {
                     .map(Into::into),
                 tools,
                 others,
-                origin: program.origin,
+                added_in: program.added_in,
                 arrival: Arrival::Here,
             })
         })
@@ -264,12 +264,12 @@ impl Memory {
 
     /// Keeps a definition that is new or changed. The trusted one stays trusted until a review, or is replaced by this
     /// one if both say the same.
-    pub fn keep(&mut self, launch: &Launch, seen: &Sighting, now: i64) -> Result<(), PinsError> {
+    pub fn keep(&mut self, launch: &Launch, update: &PinUpdate, now: i64) -> Result<(), PinsError> {
         self.write(|change| {
-            let (tool, pin) = (&seen.tool, &seen.pin);
-            let former = match seen.news {
-                News::Replaces(former) => Some(former),
-                News::Seen => None,
+            let (tool, pin) = (&update.tool, &update.pin);
+            let former = match update.kind {
+                UpdateKind::Replaces(former) => Some(former),
+                UpdateKind::Seen => None,
             };
             let fingerprint = launch.fingerprint.to_string();
             change.execute(
@@ -287,7 +287,7 @@ impl Memory {
                     pin.trusted.map(|digest| digest.to_string()),
                     pin.identity.map(|identity| identity.to_string()),
                     now,
-                    pin.origin == Origin::Added,
+                    pin.added_in == AddedIn::LaterSession,
                     former.map(|digest| digest.to_string()),
                 ),
             )?;

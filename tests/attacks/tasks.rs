@@ -231,7 +231,7 @@ fn c21_denied_requests_about_the_servers_task_leave_nothing_behind() {
 /// A server that takes nothing more leaves no call without an answer: the end of its task is fetched from the gate.
 #[test]
 fn c21_a_task_ends_for_its_host_though_the_server_takes_nothing_more() {
-    let deaf = |world: &mut World| world.step(Event::Deaf { how: "it closed its input".into() });
+    let deaf = |world: &mut World| world.step(Event::ServerInputClosed { how: "it closed its input".into() });
     let (mut world, task) = extension();
     deaf(&mut world);
     assert!(says(&world.host(&about_task("9", "tasks/get", &task)), "NOT executed"));

@@ -11,7 +11,7 @@ use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::search::Search;
-use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::audit::store::{ReadOrder, Reader, Store};
 use mcp_approve::audit::walk::Walk;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::glob::Glob;
@@ -109,7 +109,7 @@ fn search(dice: &mut Dice, reader: &Reader, newest: u64) -> Search {
     Search::read(&text, Clock::utc(NOON + 9_000_000)).unwrap_or_default()
 }
 
-fn walked(reader: &Reader, index: &Index, search: &Search, order: Order, from: u64) -> Vec<i64> {
+fn walked(reader: &Reader, index: &Index, search: &Search, order: ReadOrder, from: u64) -> Vec<i64> {
     let mut found = Vec::new();
     let walk = Walk::new(search.clone(), order, from);
     walk.to_the_end(reader, Some(index), &mut |row| {
@@ -126,15 +126,15 @@ fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
         let search = search(dice, reader, newest);
         let mut scanned = Vec::new();
         reader
-            .each(Order::NewestFirst, &mut |row| {
+            .each(ReadOrder::NewestFirst, &mut |row| {
                 scanned.extend(search.takes(row.body).then_some(row.seq));
                 ControlFlow::Continue(())
             })
             .unwrap();
-        let newest_first = walked(reader, index, &search, Order::NewestFirst, newest);
+        let newest_first = walked(reader, index, &search, ReadOrder::NewestFirst, newest);
         assert_eq!(newest_first, scanned, "{search:?}");
         scanned.reverse();
-        assert_eq!(walked(reader, index, &search, Order::OldestFirst, 1), scanned, "{search:?}");
+        assert_eq!(walked(reader, index, &search, ReadOrder::OldestFirst, 1), scanned, "{search:?}");
     }
     for _ in 0..2 {
         let glob = |text: &str| Glob::new(text).unwrap();

@@ -19,7 +19,7 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, LogRows, Page, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, LogRequest, LogRows, Page, Progress, Wanted};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
@@ -65,7 +65,7 @@ fn log(records: i64) {
         id += 1;
         let search = Search::read(find, Clock::utc(NINE)).unwrap();
         let start = Instant::now();
-        ask.send(Task::Page(Wanted { id, search, rows: LogRows::default(), from, most: 300 })).unwrap();
+        ask.send(LogRequest::Page(Wanted { id, search, rows: LogRows::default(), from, most: 300 })).unwrap();
         let mut first = None;
         loop {
             let Finding::Page(page) = told.recv().unwrap() else { continue };
@@ -91,7 +91,7 @@ fn log(records: i64) {
     }
     let (_, _, newest) = page("", Edge::Newest);
     let start = Instant::now();
-    ask.send(Task::Count).unwrap();
+    ask.send(LogRequest::Count).unwrap();
     let mut reports = 0;
     loop {
         let Finding::Counts(counts) = told.recv().unwrap() else { continue };
@@ -108,7 +108,7 @@ fn log(records: i64) {
 fn frames(page: Page) {
     let mut desk = Desk::connected(120, 40);
     let id = desk.keys("3").iter().find_map(|command| match command {
-        Command::Look(Task::Page(wanted)) => Some(wanted.id),
+        Command::Look(LogRequest::Page(wanted)) => Some(wanted.id),
         _ => None,
     });
     desk.send(Msg::Found(Finding::Page(Page { id: id.unwrap(), ..page })));
@@ -116,7 +116,7 @@ fn frames(page: Page) {
     tell("the Log, key to frame, 120×40", times);
 }
 
-fn log_reader(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
+fn log_reader(db: &Path) -> (Sender<LogRequest>, Receiver<Finding>) {
     let (tell, told) = mpsc::channel();
     let places = Places::under(db.parent().unwrap()).unwrap();
     let sources = Sources { log: db.to_path_buf(), places, now: || 0 };

@@ -21,7 +21,7 @@ use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::audit::verified;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, LogRows, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, LogRequest, LogRows, Progress, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::home::places::Places;
@@ -106,7 +106,7 @@ fn pages(db: &Path) {
 }
 
 struct Desk {
-    ask: Sender<Task>,
+    ask: Sender<LogRequest>,
     told: Receiver<Finding>,
 }
 
@@ -123,7 +123,7 @@ impl Desk {
         let search = Search::read(find, Clock::utc(NOON)).unwrap();
         let start = Instant::now();
         self.ask
-            .send(Task::Page(Wanted { id: 1, search, rows: LogRows::default(), from: Edge::Newest, most: 300 }))
+            .send(LogRequest::Page(Wanted { id: 1, search, rows: LogRows::default(), from: Edge::Newest, most: 300 }))
             .unwrap();
         let (mut first, mut found) = (None, 0);
         loop {
@@ -139,7 +139,7 @@ impl Desk {
     }
 
     fn tally(&self) -> u64 {
-        self.ask.send(Task::Count).unwrap();
+        self.ask.send(LogRequest::Count).unwrap();
         loop {
             if let Finding::Counts(counts) = self.told.recv().unwrap()
                 && counts.upto == counts.newest

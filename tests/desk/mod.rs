@@ -12,12 +12,12 @@ use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Model, Overlay, Settings};
 use mcp_approve::console::theme::Palette;
-use mcp_approve::console::tried::{Coverage, Matched, Reach, Tried};
+use mcp_approve::console::tried::{Coverage, Examined, Matched, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
+use mcp_approve::link::message::{CallEnd, FromConsole, FromWrapper, OperatorVerdict, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -83,7 +83,7 @@ impl Desk {
     }
 
     pub fn settle(&mut self, ticket: &str, verdict: VerdictWord, who: &str) -> Vec<Command> {
-        let settled = Settled {
+        let settled = CallEnd {
             ticket: ticket.into(),
             time: self.now,
             verdict: Some(verdict),
@@ -108,8 +108,8 @@ impl Desk {
     /// What past calls say of the rules on offer in the open panel.
     pub fn tried(&mut self, matched: Vec<Matched>) {
         let Some(Overlay::Rule(maker)) = &self.model.overlay else { panic!("no panel is open") };
-        let reach = Reach { calls: 120, coverage: Coverage::Whole };
-        let found = Tried::Rules { id: maker.past.id, matched: Arc::new(matched), reach };
+        let examined = Examined { calls: 120, coverage: Coverage::Whole };
+        let found = Tried::Rules { id: maker.past.id, matched: Arc::new(matched), examined };
         self.send(Msg::Found(Finding::Tried(found)));
         self.draw();
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use mcp_approve::audit::chain::{Head, Row, body_digest};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::audit::store::{ReadOrder, Reader, Store};
 use mcp_approve::cli::log::{self, LogCommand, VerifyOptions};
 use mcp_approve::cli::look::Look;
 use mcp_approve::wire::digest::Digest;
@@ -53,7 +53,7 @@ fn dump(db: &Path) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     Reader::open(db)
         .ok()??
-        .each(Order::OldestFirst, &mut |row: Row<'_>| {
+        .each(ReadOrder::OldestFirst, &mut |row: Row<'_>| {
             all.extend(row.seq.to_be_bytes());
             for part in [row.writer, row.body, row.link] {
                 all.extend((part.len() as u64).to_be_bytes());

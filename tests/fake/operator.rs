@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
-use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
+use mcp_approve::link::message::{CallEnd, FromConsole, FromWrapper, OperatorVerdict, Status};
 use mcp_approve::wire::digest::Digest;
 
 use super::DEADLINE;
@@ -91,7 +91,7 @@ impl Operator {
     }
 
     /// How a call ended.
-    pub fn settled(&mut self, ticket: &str) -> Settled {
+    pub fn settled(&mut self, ticket: &str) -> CallEnd {
         self.hear(&format!("the end of {ticket}"), |event| match event {
             ClientEvent::Said { message: FromWrapper::Settled(end), .. } if end.ticket == ticket => Some(end.clone()),
             _ => None,

@@ -9,7 +9,7 @@ use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{
-    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Settled, Wrapper,
+    Activity, ActivityKind, CallEnd, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Wrapper,
 };
 use mcp_approve::link::server::{FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
@@ -198,7 +198,7 @@ pub fn activity(what: &str) -> FromWrapper {
 }
 
 pub fn settled(ticket: &str) -> FromWrapper {
-    FromWrapper::Settled(Settled {
+    FromWrapper::Settled(CallEnd {
         ticket: ticket.to_owned(),
         time: 2,
         verdict: Some(VerdictWord::Deny),

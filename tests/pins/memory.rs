@@ -11,15 +11,15 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::gate::data::event::Event;
-use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::pin::PinUpdate;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
 use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::pins::review::Settled;
-use mcp_approve::pins::{Launch, Memory};
+use mcp_approve::pins::review::Applied;
+use mcp_approve::pins::{Launch, PinStore};
 use serde_json::json;
 
 fn launch(name: &str, words: &[&str]) -> Launch {
@@ -33,19 +33,19 @@ fn tool(name: &str, description: &str) -> Tool {
 
 /// A session of one server: greets, sees these tools, keeps what is news.
 fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec<PinState>) {
-    let mut memory = Memory::open(path).unwrap();
-    let (_, program) = memory.greet(launch, now).unwrap();
-    memory.note(launch, &program, Trust::Corroborate, now).unwrap();
-    let (mut pins, _) = memory.greet(launch, now).unwrap();
-    let standings = tools.iter().map(|tool| see(&mut memory, launch, &mut pins, tool, now)).collect();
-    (memory.greet(launch, now).unwrap().0, standings)
+    let mut store = PinStore::open(path).unwrap();
+    let (_, program) = store.greet(launch, now).unwrap();
+    store.note(launch, &program, Trust::Corroborate, now).unwrap();
+    let (mut pins, _) = store.greet(launch, now).unwrap();
+    let standings = tools.iter().map(|tool| see(&mut store, launch, &mut pins, tool, now)).collect();
+    (store.greet(launch, now).unwrap().0, standings)
 }
 
-fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> PinState {
-    let (pin_state, news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
-    if let Some(news) = news {
+fn see(store: &mut PinStore, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> PinState {
+    let (pin_state, kind) = pins.note(now, tool, tool.digest(), Trust::Corroborate);
+    if let Some(kind) = kind {
         let pin = pins.tools[&tool.name].clone();
-        memory.keep(launch, &Sighting { tool: tool.clone(), pin, pin_state, news }, now).unwrap();
+        store.keep(launch, &PinUpdate { tool: tool.clone(), pin, pin_state, kind }, now).unwrap();
     }
     pin_state
 }
@@ -73,20 +73,20 @@ fn a_session_that_remembers_less_takes_no_trust_from_another() {
     let folder = tempfile::tempdir().unwrap();
     let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
     let (one, two) = (tool("t", "Reads."), tool("t", "Sends."));
-    let mut memory = Memory::open(&path).unwrap();
-    let trusted = |memory: &Memory| memory.tools().unwrap().remove(0).pin.trusted;
+    let mut store = PinStore::open(&path).unwrap();
+    let trusted = |store: &PinStore| store.tools().unwrap().remove(0).pin.trusted;
     // Two first sessions at once: the first one's definition is the trusted one.
-    let mut stale = memory.greet(&launch, 1).unwrap().0;
+    let mut stale = store.greet(&launch, 1).unwrap().0;
     session(&path, &launch, from_ref(&one), 1);
-    see(&mut memory, &launch, &mut stale, &two, 2);
-    assert_eq!(trusted(&memory), Some(one.digest()));
-    assert_eq!(memory.greet(&launch, 3).unwrap().0.see(3, &two, two.digest(), Trust::Corroborate).0.word(), "changed");
+    see(&mut store, &launch, &mut stale, &two, 2);
+    assert_eq!(trusted(&store), Some(one.digest()));
+    assert_eq!(store.greet(&launch, 3).unwrap().0.note(3, &two, two.digest(), Trust::Corroborate).0.word(), "changed");
     // An operator accepts the other, while a session still has the first.
-    let mut stale = memory.greet(&launch, 4).unwrap().0;
-    let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
-    assert_eq!(see(&mut memory, &launch, &mut stale, &one, 5), PinState::Trusted, "by what it remembers");
-    assert_eq!(trusted(&memory), Some(two.digest()));
+    let mut stale = store.greet(&launch, 4).unwrap().0;
+    let shown = store.tools().unwrap().remove(0);
+    assert_eq!(store.accept(&shown).unwrap(), Applied::Done);
+    assert_eq!(see(&mut store, &launch, &mut stale, &one, 5), PinState::Trusted, "by what it remembers");
+    assert_eq!(trusted(&store), Some(two.digest()));
 }
 
 #[test]
@@ -96,22 +96,22 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     let (one, two, three) = (tool("t", "Reads."), tool("t", "Sends."), tool("t", "Deletes."));
     session(&path, &launch, from_ref(&one), 1);
     session(&path, &launch, from_ref(&two), 2);
-    let mut memory = Memory::open(&path).unwrap();
-    let shown = memory.tools().unwrap().remove(0);
+    let mut store = PinStore::open(&path).unwrap();
+    let shown = store.tools().unwrap().remove(0);
     session(&path, &launch, from_ref(&three), 3);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
-    assert_eq!(memory.tools().unwrap()[0].pin_state.word(), "changed");
+    assert_eq!(store.accept(&shown).unwrap(), Applied::Outdated, "it changed while the operator read");
+    assert_eq!(store.tools().unwrap()[0].pin_state.word(), "changed");
 
-    let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.refuse(&shown).unwrap(), Settled::Done);
-    assert_eq!(memory.tools().unwrap()[0].pin_state, PinState::Refused);
+    let shown = store.tools().unwrap().remove(0);
+    assert_eq!(store.refuse(&shown).unwrap(), Applied::Done);
+    assert_eq!(store.tools().unwrap()[0].pin_state, PinState::Refused);
     assert_eq!(session(&path, &launch, &[one], 4).1, [PinState::Trusted], "what was trusted before is so still");
 
     session(&path, &launch, from_ref(&two), 5);
-    let shown = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
+    let shown = store.tools().unwrap().remove(0);
+    assert_eq!(store.accept(&shown).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, &[two], 6).1, [PinState::Trusted]);
-    assert_eq!(memory.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
+    assert_eq!(store.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
 }
 
 #[test]
@@ -123,27 +123,27 @@ fn what_is_said_of_a_definition_is_not_said_of_the_next_one() {
     let said = |says| Pinning { tool: "t".into(), definition: one.digest(), is: Identity::UNKNOWN, says };
     let text = |names: &[&str]| PinWord::PlainText(names.iter().map(|name| (*name).to_owned()).collect());
     session(&path, &launch, from_ref(&one), 1);
-    let mut memory = Memory::open(&path).unwrap();
+    let mut store = PinStore::open(&path).unwrap();
     let reads: Identity = "PURE|READ|DATA".parse().unwrap();
     for says in [PinWord::Is(reads), text(&["query"]), text(&["note", "query"])] {
-        assert_eq!(memory.pin_tool(&print, &said(says)).unwrap(), Settled::Done);
+        assert_eq!(store.pin_tool(&print, &said(says)).unwrap(), Applied::Done);
     }
-    let pin = memory.tools().unwrap().remove(0).pin;
+    let pin = store.tools().unwrap().remove(0).pin;
     assert_eq!((pin.said, pin.plain_of(&one.digest())), (Some(reads), &["note".to_owned(), "query".to_owned()][..]));
 
     session(&path, &launch, from_ref(&two), 2);
-    assert_eq!(memory.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Settled::Outdated, "it was shown another");
-    let changed = memory.tools().unwrap().remove(0);
+    assert_eq!(store.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Applied::Outdated, "it was shown another");
+    let changed = store.tools().unwrap().remove(0);
     assert_eq!((changed.pin.said_of(&two.digest()), changed.pin.plain_of(&two.digest())), (None, &[][..]));
-    assert_eq!(memory.accept(&changed).unwrap(), Settled::Done);
-    let accepted = memory.tools().unwrap().remove(0).pin;
+    assert_eq!(store.accept(&changed).unwrap(), Applied::Done);
+    let accepted = store.tools().unwrap().remove(0).pin;
     assert_eq!(
         (accepted.said_of(&two.digest()), accepted.plain_of(&two.digest())),
         (None, &[][..]),
         "nor once accepted"
     );
-    assert_eq!(memory.put_back(&changed, &changed.pin).unwrap(), Settled::Done);
-    assert_eq!(memory.tools().unwrap()[0].pin, changed.pin, "all of it is taken back");
+    assert_eq!(store.put_back(&changed, &changed.pin).unwrap(), Applied::Done);
+    assert_eq!(store.tools().unwrap()[0].pin, changed.pin, "all of it is taken back");
 }
 
 #[test]
@@ -160,12 +160,12 @@ fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
     );
     assert_eq!(session(&path, &launch, from_ref(&two), 61_000).1, [PinState::New]);
     assert_eq!(session(&path, &launch, from_ref(&two), 62_000).1, [PinState::New], "it stays so");
-    let mut memory = Memory::open(&path).unwrap();
-    let known = memory.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
+    let mut store = PinStore::open(&path).unwrap();
+    let known = store.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
     assert!(known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::NewDefinition));
-    let grown = memory.grown(&known).unwrap().map(|grown| grown.words());
+    let grown = store.grown(&known).unwrap().map(|grown| grown.words());
     assert_eq!(grown.as_deref(), Some("new capability: two() -> Value"));
-    assert_eq!(memory.accept(&known).unwrap(), Settled::Done);
+    assert_eq!(store.accept(&known).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, &[two], 63_000).1, [PinState::Trusted]);
 }
 
@@ -183,7 +183,7 @@ fn pins_of_the_version_before_are_taken_over() {
     .unwrap();
     drop(db);
     assert_eq!(session(&path, &launch, from_ref(&one), 2).1, [PinState::Trusted]);
-    assert_eq!(Memory::open(&path).unwrap().tools().unwrap()[0].pin.plain, Vec::<String>::new());
+    assert_eq!(PinStore::open(&path).unwrap().tools().unwrap()[0].pin.plain, Vec::<String>::new());
 }
 
 #[test]
@@ -205,9 +205,9 @@ fn a_program_or_command_that_changes_waits_for_its_review() {
     assert!(change(&first).unwrap().contains(word));
     assert!(change(&other).is_some());
 
-    let mut memory = Memory::open(&path).unwrap();
-    for server in memory.servers().unwrap().into_iter().filter(|server| server.change().is_some()) {
-        assert_eq!(memory.accept_server(&server).unwrap(), Settled::Done);
+    let mut store = PinStore::open(&path).unwrap();
+    for server in store.servers().unwrap().into_iter().filter(|server| server.change().is_some()) {
+        assert_eq!(store.accept_server(&server).unwrap(), Applied::Done);
     }
     assert_eq!((change(&first), change(&other)), (None, None));
 }
@@ -216,10 +216,10 @@ fn a_program_or_command_that_changes_waits_for_its_review() {
 fn a_command_line_is_remembered_once_its_server_has_answered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");
-    let greet = |launch: &Launch| Memory::open(&path).unwrap().greet(launch, 1).unwrap().0.changed;
+    let greet = |launch: &Launch| PinStore::open(&path).unwrap().greet(launch, 1).unwrap().0.changed;
     let (typo, meant) = (launch("s", &["servre"]), launch("s", &["server"]));
     assert_eq!(greet(&typo), None, "it is the first one of its name");
-    assert_eq!(Memory::open(&path).unwrap().servers().unwrap(), []);
+    assert_eq!(PinStore::open(&path).unwrap().servers().unwrap(), []);
     session(&path, &meant, &[], 2);
     assert!(greet(&typo).is_some_and(|why| why.contains("another command")));
     assert_eq!(greet(&meant), None, "what never ran has no trust to give");
@@ -234,7 +234,7 @@ fn an_argument_that_was_added_is_shown_beside_the_old_ones() {
     session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 2);
     let (pins, _) = session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 3);
     assert!(pins.changed.is_some_and(|why| why.contains("(- /home/ada, + /home/bob, + /)")));
-    let servers = Memory::open(&path).unwrap().servers().unwrap();
+    let servers = PinStore::open(&path).unwrap().servers().unwrap();
     let changed = servers.iter().find(|server| server.change().is_some()).unwrap();
     let (same, gone, added) =
         (|text: &str| Same(text.into()), Gone("/home/ada".into()), |text: &str| Added(text.into()));
@@ -255,16 +255,16 @@ fn a_definition_that_says_the_same_in_another_order_or_on_another_day_is_no_othe
     };
     let (first, next) = (on("2026-11-21", ["a", "b"]), on("2026-11-22", ["b", "a"]));
     session(&path, &launch, from_ref(&first), 1);
-    let mut memory = Memory::open(&path).unwrap();
-    let known = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Settled::Done);
+    let mut store = PinStore::open(&path).unwrap();
+    let known = store.tools().unwrap().remove(0);
+    assert_eq!(store.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Applied::Done);
     let (pins, states) = session(&path, &launch, from_ref(&next), 2);
     assert_eq!(states, [PinState::Trusted]);
     assert_eq!((pins.tools["t"].trusted, pins.tools["t"].version), (Some(next.digest()), 2));
     assert!(pins.tools["t"].said_of(&next.digest()).is_some(), "and what the operator said of it still counts");
     // What was refused stays so, and another meaning is a change.
-    let known = memory.tools().unwrap().remove(0);
-    assert_eq!(memory.refuse(&known).unwrap(), Settled::Done);
+    let known = store.tools().unwrap().remove(0);
+    assert_eq!(store.refuse(&known).unwrap(), Applied::Done);
     assert_eq!(session(&path, &launch, from_ref(&next), 3).1, [PinState::Refused]);
     let wider = on("2026-11-22", ["b", "c"]);
     assert!(matches!(session(&path, &launch, &[wider], 4).1[..], [PinState::Unreviewed]));
@@ -279,8 +279,8 @@ fn names_on_other_servers_come_with_the_pins_and_ones_own_do_not() {
     assert!(pins.look_alike("read_file").is_some_and(|hazard| hazard.what.contains("read_fi1e of the server notes")));
     let (pins, _) = session(&path, &launch("files", &["files", "again"]), &[tool("read_file", "Reads.")], 3);
     assert_eq!(pins.others.values().flatten().count(), 1, "another command of the same name is no other server");
-    let memory = Memory::open(&path).unwrap();
-    let marked = memory.tools().unwrap().into_iter().filter(|known| !known.behavior.hazards.is_empty());
+    let store = PinStore::open(&path).unwrap();
+    let marked = store.tools().unwrap().into_iter().filter(|known| !known.behavior.hazards.is_empty());
     let marked: Vec<String> = marked.map(|known| format!("{} {}", known.server.name, known.tool.name)).collect();
     assert_eq!(marked, ["files read_file", "files read_file"], "the later of two deceives");
 }
@@ -295,10 +295,10 @@ fn a_search_finds_words_of_names_before_words_of_descriptions() {
         tool("ping", "Answers."),
     ];
     session(&path, &launch, &tools, 1);
-    let memory = Memory::open(&path).unwrap();
-    let known = memory.tools().unwrap();
+    let store = PinStore::open(&path).unwrap();
+    let known = store.tools().unwrap();
     let found = |query: &str| -> Vec<String> {
-        let hits = memory.search(query).unwrap();
+        let hits = store.search(query).unwrap();
         let name = |id: i64| known.iter().find(|known| known.id == id).unwrap().tool.name.clone();
         hits.into_iter().map(|(id, _)| name(id)).collect()
     };
@@ -313,11 +313,11 @@ fn a_word_that_every_tool_has_still_ranks_them() {
     let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
     let tools = [tool("read_file", "Reads."), tool("write_file", "Writes."), tool("stat", "What a file is.")];
     session(&path, &launch, &tools, 1);
-    let memory = Memory::open(&path).unwrap();
-    let hits = memory.search("file").unwrap();
+    let store = PinStore::open(&path).unwrap();
+    let hits = store.search("file").unwrap();
     assert!(hits.len() == 3 && hits.iter().all(|(_, relevance)| *relevance > 0.5), "{hits:?}");
     assert!(hits[1].1 > hits[2].1, "a name tells more than a description: {hits:?}");
-    let both = memory.search("file write").unwrap();
+    let both = store.search("file write").unwrap();
     assert!(both[0].1 > 2.0 * both[1].1, "and a rare word more than a common one: {both:?}");
 }
 
@@ -325,21 +325,21 @@ fn a_word_that_every_tool_has_still_ranks_them() {
 fn a_file_that_is_not_ours_alone_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");
-    drop(Memory::open(&path).unwrap());
+    drop(PinStore::open(&path).unwrap());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-    assert!(Memory::open(&path).unwrap_err().to_string().contains("others than you"));
+    assert!(PinStore::open(&path).unwrap_err().to_string().contains("others than you"));
     let link = folder.path().join("link.db");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(Memory::open(&link).unwrap_err().to_string().contains("it is a link"));
+    assert!(PinStore::open(&link).unwrap_err().to_string().contains("it is a link"));
 }
 
 #[test]
 fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_once_they_are_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");
-    drop(Memory::open(&path).unwrap());
+    drop(PinStore::open(&path).unwrap());
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
@@ -359,8 +359,8 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
     writer.note_server();
     // Longer than SQLite itself waits for the other.
     std::thread::sleep(Duration::from_millis(2_400));
-    assert!(Memory::open(&path).unwrap().servers().unwrap().is_empty());
+    assert!(PinStore::open(&path).unwrap().servers().unwrap().is_empty());
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(pins().changed, None);
-    assert_eq!(Memory::open(&path).unwrap().servers().unwrap().len(), 1);
+    assert_eq!(PinStore::open(&path).unwrap().servers().unwrap().len(), 1);
 }

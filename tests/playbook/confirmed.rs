@@ -5,7 +5,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::gate::Config;
 use mcp_approve::gate::data::event::Event;
-use mcp_approve::gate::data::pin::{Origin, Pins};
+use mcp_approve::gate::data::pin::{AddedIn, Pins};
 use mcp_approve::gate::data::pinning::{PinOffer, ToolWord};
 use serde_json::Value;
 
@@ -164,7 +164,7 @@ fn what_cannot_be_recorded_is_not_remembered() {
 fn a_tool_that_a_known_server_adds_asks_until_somebody_looked() {
     let added = r#"{"name":"read_notes","description":"Reads the notes.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}"#;
     let mut before = World::new().ready();
-    let known = Pins { origin: Origin::Added, ..before.pins() };
+    let known = Pins { added_in: AddedIn::LaterSession, ..before.pins() };
     before.step(Event::Woke);
     before.finish();
     let by_name = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"read_notes\"\n";

@@ -129,7 +129,7 @@ fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
     let mut world = World::new().ready();
     world.call("7", "read_file", r#"{"path":"/a"}"#);
     world.call("8", "write_file", WRITE);
-    let did = world.step(Event::Deaf { how: "it closed its input".into() });
+    let did = world.step(Event::ServerInputClosed { how: "it closed its input".into() });
     assert!(answer(&did).contains(r#""id":8"#), "{did:?}");
     let reply = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
     assert_eq!(world.server(reply), [Did::ToHost(reply.into())], "what it still says is heard");

@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::data::event::Side;
-use mcp_approve::gate::{Config, Order};
+use mcp_approve::gate::{Config, ForwardOrder};
 
 use super::{WRITE, answer};
 use crate::world::{Did, World, call, config, modern_call};
@@ -272,7 +272,7 @@ fn progress_goes_on_under_the_token_of_the_open_request() {
 
 #[test]
 fn in_order_a_call_waits_for_one_whose_host_is_away() {
-    let (mut world, state) = left(World::with(Config { order: Order::Sent, ..config() }, "").ready());
+    let (mut world, state) = left(World::with(Config { order: ForwardOrder::Sent, ..config() }, "").ready());
     let read = call("1", "read_file", r#"{"path":"/a"}"#);
     assert_eq!(world.host(&read), []);
     assert_eq!(forwards(&world.approve("files-1")), 0);

@@ -46,7 +46,7 @@ impl Waiting {
         let before = self.decided.len();
         for effect in self.world.gate.step(self.world.now, event) {
             match effect {
-                Effect::Query(asked) => {
+                Effect::WriteToServer(asked) => {
                     self.queries += 1;
                     self.question = serde_json::from_slice(asked.into_line().content()).ok();
                 }

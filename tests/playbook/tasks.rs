@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::data::event::{Event, Side};
-use mcp_approve::gate::{Config, Order, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Unattended};
 use serde_json::{Value, json};
 
 use super::{WRITE, answer};
@@ -348,7 +348,7 @@ fn heartbeats_end_with_the_task_and_progress_never_goes_back() {
 
 #[test]
 fn in_order_an_approved_call_that_waits_for_an_earlier_one_is_a_task_too() {
-    let config = Config { order: Order::Sent, ..config() };
+    let config = Config { order: ForwardOrder::Sent, ..config() };
     let (mut world, _) = given(crate::world::polled_with(config), &task_call("7", "write_file", WRITE));
     let did = world.host(&task_call("8", "read_file", r#"{"path":"/a"}"#));
     let second = json(&did)["result"]["task"]["taskId"].as_str().expect("a task").to_owned();

@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::behavior::taxonomy::Action;
-use mcp_approve::gate::call::touched::{self, Change};
+use mcp_approve::gate::call::touched::{self, FileChange};
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::facts::{Facts, FileKind, LeftOut, Look, MOST};
 use mcp_approve::gate::{Config, Mode};
@@ -297,7 +297,7 @@ fn each_object_of_a_list_is_told_with_what_is_in_it() {
          "deletes something that is not there — n; deletes something that could not be seen — more paths than these"),
     ];
     for (action, arguments, facts, expected) in cases {
-        let lines: Vec<String> = touched::of(action, &arguments, &facts).iter().map(Change::line).collect();
+        let lines: Vec<String> = touched::of(action, &arguments, &facts).iter().map(FileChange::line).collect();
         let lines = lines.join("; ");
         assert_eq!(lines, expected, "{action:?} {arguments}");
     }

@@ -2,7 +2,7 @@
 
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
-use mcp_approve::gate::{Config, Order};
+use mcp_approve::gate::{Config, ForwardOrder};
 
 use super::{WRITE, answer};
 use crate::world::{Did, TOOLS, World, ann, call, config, word};
@@ -10,7 +10,7 @@ use crate::world::{Did, TOOLS, World, ann, call, config, word};
 const READ: &str = r#"{"path":"/a"}"#;
 
 fn ordered(policy: &str) -> World {
-    World::with(Config { order: Order::Sent, ..config() }, policy).ready()
+    World::with(Config { order: ForwardOrder::Sent, ..config() }, policy).ready()
 }
 
 fn forwarded(did: &[Did]) -> Vec<&str> {
@@ -72,7 +72,8 @@ fn whatever_ends_the_earlier_call_lets_the_later_one_run() {
 #[test]
 fn a_call_whose_turn_does_not_come_in_time_is_answered() {
     let (host_timeout, approval_timeout) = (Some(3_600_000_000), 100_000_000);
-    let mut world = World::with(Config { order: Order::Sent, host_timeout, approval_timeout, ..config() }, "").ready();
+    let mut world =
+        World::with(Config { order: ForwardOrder::Sent, host_timeout, approval_timeout, ..config() }, "").ready();
     world.call("1", "write_file", WRITE);
     world.wait(20);
     world.call("2", "read_file", READ);

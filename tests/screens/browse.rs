@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, Page, Progress};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Manner, Screen, Tour};
 use mcp_approve::console::theme::Palette;
@@ -80,7 +80,7 @@ fn the_last_decisions_stand_before_what_passes_and_none_twice() {
     let mut desk = Desk::connected(80, 24);
     let live = Activity { ticket: Some("filesystem-2".into()), ..passed(5, ActivityKind::Call, "write_file") };
     desk.say("files", FromWrapper::Activity(live));
-    assert!(desk.keys("2").contains(&Command::Look(Task::Recent)));
+    assert!(desk.keys("2").contains(&Command::Look(LogRequest::Recent)));
     let call = |seq, ticket: &str| Line {
         ticket: Some(ticket.into()),
         verdict: Some(VerdictWord::Deny),
@@ -97,7 +97,7 @@ fn the_last_decisions_stand_before_what_passes_and_none_twice() {
     desk.keys("/ruling:ask");
     desk.press(Key::Enter);
     desk.line("1 of 3 messages");
-    assert!(!desk.keys("1").contains(&Command::Look(Task::Recent)));
+    assert!(!desk.keys("1").contains(&Command::Look(LogRequest::Recent)));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     let lines = vec![of(52, "decision"), of(51, "decision-asked")];
     let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
     let found = desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched: 1, newest: 60, progress })));
-    assert!(found.contains(&Command::Look(Task::Record { seq: 52 })), "{found:?}");
+    assert!(found.contains(&Command::Look(LogRequest::Record { seq: 52 })), "{found:?}");
     // No page opens anything a second time.
     desk.press(Key::Esc);
     assert_eq!(desk.model.browse.window.lines.len(), 1);
@@ -172,7 +172,7 @@ fn the_palette_names_every_key_and_decides_nothing() {
     desk.press(Key::Enter);
     assert_eq!(desk.model.settings.palette, Palette::Light);
     desk.keys(":verify");
-    assert!(desk.press(Key::Enter).contains(&Command::Look(Task::Verify)));
+    assert!(desk.press(Key::Enter).contains(&Command::Look(LogRequest::Verify)));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn the_tour_stays_until_it_is_dismissed() {
     desk.keys("2");
     assert!(!desk.screen().contains("dismisses these"));
     desk.keys("1");
-    assert_eq!(desk.press(Key::Esc), [Command::Look(Task::TourSeen)]);
+    assert_eq!(desk.press(Key::Esc), [Command::Look(LogRequest::TourSeen)]);
     assert!(!desk.screen().contains("dismisses these"));
     desk.model.settings.tour = Tour::Shown;
     desk.hold(write("filesystem-1"));

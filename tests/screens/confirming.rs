@@ -8,7 +8,7 @@ use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::model::CallState;
-use mcp_approve::console::pinned::{PinBook, PinnedTool, Settling, Word};
+use mcp_approve::console::pinned::{PinBook, PinReview, PinnedTool, ToolReview};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::{FromConsole, KnownTool, PinOffer, PinState, ToolWord};
@@ -187,9 +187,9 @@ fn tools(desk: &mut Desk, tools: Vec<PinnedTool>) {
 
 fn settled(commands: &[Command]) -> Vec<(Vec<String>, Mutability)> {
     let said = |command: &Command| match command {
-        Command::Settle(Settling::Tools(words)) => {
-            let [(_, Word::Is(mutability)), ..] = words.as_slice() else { return None };
-            assert!(words.iter().all(|(_, word)| *word == Word::Is(*mutability)));
+        Command::ReviewPins(PinReview::Tools(words)) => {
+            let [(_, ToolReview::Is(mutability)), ..] = words.as_slice() else { return None };
+            assert!(words.iter().all(|(_, word)| *word == ToolReview::Is(*mutability)));
             Some((words.iter().map(|(shown, _)| shown.tool.clone()).collect(), *mutability))
         }
         _ => None,

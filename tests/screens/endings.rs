@@ -4,14 +4,14 @@ use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::Process;
 use mcp_approve::console::update::Command;
-use mcp_approve::link::message::{FromWrapper, Settled};
+use mcp_approve::link::message::{CallEnd, FromWrapper};
 
 use crate::desk::*;
 use crate::screens::keys::{APPROVE, sent};
 use crate::screens::scale::ten_servers;
 
 fn settled(ticket: &str, verdict: Option<VerdictWord>, by: By) -> FromWrapper {
-    FromWrapper::Settled(Settled { ticket: ticket.into(), time: NINE, verdict, by, who: String::new() })
+    FromWrapper::Settled(CallEnd { ticket: ticket.into(), time: NINE, verdict, by, who: String::new() })
 }
 
 #[test]

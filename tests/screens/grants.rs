@@ -6,7 +6,7 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, Line, Opened, RuleBook, RuleLine, Task};
+use mcp_approve::console::found::{Finding, Line, LogRequest, Opened, RuleBook, RuleLine};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
@@ -106,7 +106,7 @@ pub(super) fn rules(desk: &mut Desk) {
 #[test]
 fn a_grant_is_read_and_given_with_enter_and_approves_the_call() {
     let mut desk = shown(80, 40);
-    assert!(matches!(desk.keys("r").as_slice(), [Command::Look(Task::Try(Trial::Rules { .. }))]));
+    assert!(matches!(desk.keys("r").as_slice(), [Command::Look(LogRequest::Try(Trial::Rules { .. }))]));
     // The panel begins at the narrowest rule, the grants are above it.
     assert!(desk.screen().contains("▸ c allow this exact call"), "{}", desk.screen());
     up(&mut desk, 5);

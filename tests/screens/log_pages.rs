@@ -1,6 +1,6 @@
 //! The Log key by key: pages that are fetched as it is walked, what comes meanwhile, a record that is opened.
 
-use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Screen;
 use mcp_approve::console::update::{Command, Msg};
@@ -17,7 +17,7 @@ impl Log {
     pub(super) fn answer(&self, desk: &mut Desk, commands: Vec<Command>) {
         let mut todo: Vec<Command> = commands;
         while let Some(command) = todo.pop() {
-            let Command::Look(Task::Page(wanted)) = command else { continue };
+            let Command::Look(LogRequest::Page(wanted)) = command else { continue };
             let most = u64::try_from(wanted.most).unwrap();
             let (first, last) = match wanted.from {
                 Edge::Newest => (self.newest.saturating_sub(most - 1).max(1), self.newest),
@@ -121,7 +121,7 @@ fn a_missing_log_is_not_asked_for_without_rest() {
     desk.keys("3");
     for _ in 0..20 {
         let asked = desk.send(Msg::Found(Finding::NoLog));
-        assert!(!asked.iter().any(|command| matches!(command, Command::Look(Task::Page(_)))), "{asked:?}");
+        assert!(!asked.iter().any(|command| matches!(command, Command::Look(LogRequest::Page(_)))), "{asked:?}");
     }
     desk.now += 1_500;
     awaited(&desk.send(Msg::Tick));
@@ -158,10 +158,11 @@ fn the_log_has_one_row_a_call_and_o_shows_every_record() {
     let seqs = |desk: &Desk| desk.model.browse.window.lines.iter().map(|line| line.seq).collect::<Vec<_>>();
     let asked = desk.keys("3");
     let wanted = |commands: &[Command]| match commands.last() {
-        Some(Command::Look(Task::Page(wanted))) => wanted.rows,
+        Some(Command::Look(LogRequest::Page(wanted))) => wanted.rows,
         other => panic!("{other:?}"),
     };
-    let pages: Vec<Command> = asked.iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).cloned().collect();
+    let pages: Vec<Command> =
+        asked.iter().filter(|one| matches!(one, Command::Look(LogRequest::Page(_)))).cloned().collect();
     assert_eq!(wanted(&pages), LogRows::Calls);
     // A decision is its call's row, and what was withdrawn after it says less; else the newest.
     let lines =
@@ -177,7 +178,8 @@ fn the_log_has_one_row_a_call_and_o_shows_every_record() {
     // Every record, and back; whoever asks for a kind of record wants records.
     desk.line("every record");
     let asked = desk.keys("o");
-    let pages: Vec<Command> = asked.into_iter().filter(|one| matches!(one, Command::Look(Task::Page(_)))).collect();
+    let pages: Vec<Command> =
+        asked.into_iter().filter(|one| matches!(one, Command::Look(LogRequest::Page(_)))).collect();
     assert_eq!(wanted(&pages), LogRows::Records);
     desk.send(page(awaited(&pages), Edge::Newest, vec![of(10, "decision", 1), of(9, "withdrawn", 2)], 10));
     desk.press(Key::Up);

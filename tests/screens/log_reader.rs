@@ -13,7 +13,7 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::home::places::Places;
@@ -54,7 +54,7 @@ fn write(db: &Path, calls: i64) {
 }
 
 pub(super) struct Desk {
-    pub(super) ask: Sender<Task>,
+    pub(super) ask: Sender<LogRequest>,
     told: Receiver<Finding>,
     pages: u64,
 }
@@ -80,7 +80,7 @@ impl Desk {
     fn page_of(&mut self, rows: LogRows, find: &str, from: Edge, most: usize) -> (Vec<u64>, Page) {
         self.pages += 1;
         let search = Search::read(find, Clock::utc(NINE)).unwrap();
-        self.ask.send(Task::Page(Wanted { id: self.pages, search, rows, from, most })).unwrap();
+        self.ask.send(LogRequest::Page(Wanted { id: self.pages, search, rows, from, most })).unwrap();
         let mut lines: Vec<Line> = Vec::new();
         loop {
             let Finding::Page(page) = self.hear() else { continue };
@@ -123,7 +123,7 @@ fn the_log_has_the_figures_of_the_command_line() {
     write(&db, 300);
     let desk = Desk::over(&db);
     let reader = Reader::open(&db).unwrap().unwrap();
-    desk.ask.send(Task::Count).unwrap();
+    desk.ask.send(LogRequest::Count).unwrap();
     let counts = loop {
         match desk.hear() {
             Finding::Counts(counts) if counts.upto == counts.newest => break counts,
@@ -185,7 +185,7 @@ fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
     let db = folder.path().join("audit.db");
     write(&db, 3_000);
     let desk = Desk::over(&db);
-    desk.ask.send(Task::Count).unwrap();
+    desk.ask.send(LogRequest::Count).unwrap();
     let mut decided = None;
     loop {
         match desk.hear() {
@@ -203,7 +203,7 @@ fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
     let raw = rusqlite::Connection::open(&db).unwrap();
     raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = 'gone' WHERE seq < 5000").unwrap();
     let mut desk = Desk::over(&db);
-    desk.ask.send(Task::Count).unwrap();
+    desk.ask.send(LogRequest::Count).unwrap();
     assert!(
         matches!(desk.hear(), Finding::Counts(counts) if counts.tally.all.calls() == 3_000 && counts.tally.tools["filesystem"].len() == 2)
     );
@@ -221,7 +221,9 @@ fn a_search_that_is_given_up_makes_way() {
     write(&db, 8_000);
     let mut desk = Desk::over(&db);
     let search = Search::read("nowhere-to-be-found", Clock::utc(NINE)).unwrap();
-    desk.ask.send(Task::Page(Wanted { id: 0, search, rows: LogRows::Records, from: Edge::Newest, most: 10 })).unwrap();
+    desk.ask
+        .send(LogRequest::Page(Wanted { id: 0, search, rows: LogRows::Records, from: Edge::Newest, most: 10 }))
+        .unwrap();
     let (seqs, _) = desk.page("", Edge::Newest, 1);
     assert_eq!(seqs, [24_000]);
 }
@@ -233,7 +235,7 @@ fn a_record_tells_its_link_and_the_rest_of_its_call() {
     write(&db, 40);
     let open = |seq| {
         let desk = Desk::over(&db);
-        desk.ask.send(Task::Record { seq }).unwrap();
+        desk.ask.send(LogRequest::Record { seq }).unwrap();
         match desk.hear() {
             Finding::Record(told, opened) if told == seq => opened.map(|opened| *opened),
             other => panic!("{other:?}"),
@@ -250,7 +252,7 @@ fn a_record_tells_its_link_and_the_rest_of_its_call() {
     assert_eq!(open(2).unwrap().link, Err(Break::Changed { seq: 2 }));
     assert_eq!(open(3).unwrap().link, Ok(()));
     let desk = Desk::over(&db);
-    desk.ask.send(Task::Verify).unwrap();
+    desk.ask.send(LogRequest::Verify).unwrap();
     match desk.hear() {
         Finding::Verified(checked) => {
             assert_eq!(checked.holds, 1);
@@ -267,7 +269,7 @@ fn the_tally_counts_what_was_decided_and_goes_on_from_there() {
     write(&db, 3_500);
     let desk = Desk::over(&db);
     let counts = |upto: u64| {
-        desk.ask.send(Task::Count).unwrap();
+        desk.ask.send(LogRequest::Count).unwrap();
         loop {
             match desk.hear() {
                 Finding::Counts(counts) if counts.upto == upto => return counts,
@@ -300,10 +302,10 @@ fn a_chain_that_holds_is_said_to_and_no_log_is_no_trouble() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("audit.db");
     let desk = Desk::over(&db);
-    desk.ask.send(Task::Verify).unwrap();
+    desk.ask.send(LogRequest::Verify).unwrap();
     assert!(matches!(desk.hear(), Finding::NoLog));
     write(&db, 4_000);
-    desk.ask.send(Task::Verify).unwrap();
+    desk.ask.send(LogRequest::Verify).unwrap();
     loop {
         if let Finding::Verified(checked) = desk.hear()
             && checked.until.is_none()
@@ -320,6 +322,6 @@ fn what_is_no_log_is_told_with_its_mend() {
     let db = folder.path().join("audit.db");
     std::fs::write(&db, "this is no database, and long enough to be read as one; it is not ".repeat(40)).unwrap();
     let desk = Desk::over(&db);
-    desk.ask.send(Task::Count).unwrap();
+    desk.ask.send(LogRequest::Count).unwrap();
     assert!(matches!(desk.hear(), Finding::Trouble(what) if what.contains(';')));
 }

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRows, Page, Progress, Task};
+use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
@@ -58,9 +58,9 @@ fn a_rule_from_a_past_call_is_read_and_asked_about_before_it_is_written() {
     }
     let mut desk = Desk::connected(80, 24);
     log(&mut desk);
-    assert_eq!(desk.keys("r"), [Command::Look(Task::PastCall { seq: 53 })]);
+    assert_eq!(desk.keys("r"), [Command::Look(LogRequest::PastCall { seq: 53 })]);
     let commands = desk.send(Msg::Found(Finding::PastCall(53, Ok(Box::new(call())))));
-    assert!(matches!(&commands[..], [Command::Look(Task::Try(Trial::Rules { .. })), ..]), "{commands:?}");
+    assert!(matches!(&commands[..], [Command::Look(LogRequest::Try(Trial::Rules { .. })), ..]), "{commands:?}");
     desk.line("▸ c allow this exact call");
     desk.keys("f");
     desk.line("▸ f allow this tool with path under");
@@ -118,7 +118,7 @@ fn who_has_gone_on_is_not_called_back() {
 fn beside_the_list_stands_the_record_and_who_runs_through_it_leaves_no_queue() {
     let record = |commands: &[Command]| {
         commands.iter().find_map(|command| match command {
-            Command::Look(Task::Record { seq }) => Some(*seq),
+            Command::Look(LogRequest::Record { seq }) => Some(*seq),
             _ => None,
         })
     };

@@ -11,7 +11,7 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::cli::args::{Cli, Command as Told};
 use mcp_approve::cli::log::run;
 use mcp_approve::cli::look::Look;
-use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use serde_json::json;
@@ -81,10 +81,10 @@ fn typed(log: &Desk, find: &str) -> Result<Vec<u64>, String> {
         return Err(problem.clone());
     }
     let page = asked.into_iter().rev().find_map(|asked| match asked {
-        Command::Look(Task::Page(wanted)) => Some(wanted),
+        Command::Look(LogRequest::Page(wanted)) => Some(wanted),
         _ => None,
     });
-    log.ask.send(Task::Page(page.unwrap())).unwrap();
+    log.ask.send(LogRequest::Page(page.unwrap())).unwrap();
     while desk.model.browse.window.awaits.is_some() {
         if let Finding::Page(page) = log.hear() {
             desk.send(Msg::Found(Finding::Page(page)));

@@ -8,10 +8,12 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::pinned::{PinBook, PinnedProgram, PinnedTool, ProgramWord, Settled, Settling, Word};
+use mcp_approve::console::pinned::{
+    PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
+};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{KnownTool, PinState};
-use mcp_approve::pins::diff::{Change, Grown};
+use mcp_approve::pins::diff::{Diff, Grown};
 use mcp_approve::pins::reading::Server;
 use mcp_approve::wire::digest::Digest;
 
@@ -28,8 +30,8 @@ fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     }
 }
 
-fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Change {
-    Change { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Diff {
+    Diff { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
 }
 
 fn changed(tool: &str) -> PinnedTool {
@@ -164,7 +166,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
 #[test]
 fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     let mut desk = Desk::connected(80, 24);
-    let lines: Vec<Change> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
+    let lines: Vec<Diff> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
     one(&mut desk, PinnedTool { changes: lines, ..changed("write_file") });
     review(&mut desk);
     let mut pressed = 0;
@@ -177,8 +179,8 @@ fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     desk.line("Accept exactly this change?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let accept = Settling::Tools(vec![(changed("write_file").shown(), Word::Accepted)]);
-    assert_eq!(desk.press(Key::Enter), [Command::Settle(accept)]);
+    let accept = PinReview::Tools(vec![(changed("write_file").shown(), ToolReview::Accepted)]);
+    assert_eq!(desk.press(Key::Enter), [Command::ReviewPins(accept)]);
 }
 
 #[test]
@@ -188,8 +190,8 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     assert_eq!(desk.keys("x"), []);
     desk.now += 400;
-    let refuse = Settling::Tools(vec![(changed("write_file").shown(), Word::Refused)]);
-    assert_eq!(desk.keys("x"), [Command::Settle(refuse)]);
+    let refuse = PinReview::Tools(vec![(changed("write_file").shown(), ToolReview::Refused)]);
+    assert_eq!(desk.keys("x"), [Command::ReviewPins(refuse)]);
 
     let mut desk = Desk::connected(80, 24);
     tools(&mut desk, PinBook { tools: Vec::new(), programs: vec![program()] });
@@ -205,16 +207,16 @@ fn the_last_review_is_taken_back_and_nothing_else() {
     one(&mut desk, changed("write_file"));
     assert_eq!(desk.keys("u"), []);
     desk.line("No review was made in this console");
-    let word = ProgramWord::TakenBack(None);
-    let undo = Settling::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
-    let settled = Settled { says: "Accepted: x".into(), undo: Some(undo.clone()) };
-    desk.send(Msg::ToolSettled(Ok(settled)));
+    let word = ProgramReview::TakenBack(None);
+    let undo = PinReview::Program { fingerprint: "f".into(), server: "s".into(), program: "p".into(), word };
+    let settled = ReviewDone { says: "Accepted: x".into(), undo: Some(undo.clone()) };
+    desk.send(Msg::PinsReviewed(Ok(settled)));
     desk.line("Accepted: x u takes it back.");
-    assert_eq!(desk.keys("u"), [Command::Settle(undo)]);
-    desk.send(Msg::ToolSettled(Ok(Settled { says: "Taken back: x".into(), undo: None })));
+    assert_eq!(desk.keys("u"), [Command::ReviewPins(undo)]);
+    desk.send(Msg::PinsReviewed(Ok(ReviewDone { says: "Taken back: x".into(), undo: None })));
     desk.line("Taken back: x");
     assert_eq!(desk.keys("u"), []);
-    desk.send(Msg::ToolSettled(Err("it changed again since it was shown; review it again".into())));
+    desk.send(Msg::PinsReviewed(Err("it changed again since it was shown; review it again".into())));
     desk.line("Nothing was changed: it changed again");
 }
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::{Coverage, Reach, Replayed, Trial, Tried, Which};
+use mcp_approve::console::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
 use mcp_approve::link::message::{Covers, FromConsole, Lasts, Status};
 use mcp_approve::policy::edit::Switch;
@@ -23,7 +23,7 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         desk.status("files", Status { pending: vec![pending()], ..status() });
         rules(&mut desk);
         let commands = desk.press(Key::Enter);
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
+        let [Command::Look(LogRequest::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
             commands.as_slice()
         else {
             panic!("{commands:?}")
@@ -35,8 +35,8 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         assert_eq!(desk.press(Key::Enter), [], "nothing is accepted before it is known what it would change");
         assert!(desk.screen().contains("still being"), "{}", desk.screen());
         desk.press(Key::Home);
-        let reach = Reach { calls: 340, coverage: Coverage::Whole };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
+        let examined = Examined { calls: 340, coverage: Coverage::Whole };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), examined })));
         assert_snapshot!(format!("policy_review_{width}x{height}"), desk.screen());
         while desk.screen().contains("below") {
             assert_eq!(desk.press(Key::Enter), []);
@@ -72,12 +72,12 @@ fn what_the_written_policy_would_change_is_a_key_away() {
         let mut desk = Desk::connected(width, height);
         rules(&mut desk);
         let commands = desk.keys("R");
-        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
+        let [Command::Look(LogRequest::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
             panic!("{commands:?}")
         };
         assert!(desk.screen().contains("still counting"), "{}", desk.screen());
-        let reach = Reach { calls: 20_000, coverage: Coverage::Newest };
-        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
+        let examined = Examined { calls: 20_000, coverage: Coverage::Newest };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), examined })));
         assert_snapshot!(format!("replay_{width}x{height}"), desk.screen());
         later(&mut desk);
         desk.press(Key::End);

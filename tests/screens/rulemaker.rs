@@ -5,7 +5,7 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
-use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::rule::{Offer, Presses};
 use mcp_approve::console::model::{Except, Overlay};
@@ -64,7 +64,7 @@ fn this_folder_from_now_on_takes_three_keys() {
     for (width, height) in [(80, 24), (120, 40)] {
         let mut desk = shown(width, height, note());
         let commands = desk.keys("r");
-        let [Command::Look(Task::Try(Trial::Rules { server, tool, rules, .. }))] = commands.as_slice() else {
+        let [Command::Look(LogRequest::Try(Trial::Rules { server, tool, rules, .. }))] = commands.as_slice() else {
             panic!("{commands:?}")
         };
         assert_eq!((server.as_str(), tool.as_str(), rules.len()), ("filesystem", "create_file", 4));

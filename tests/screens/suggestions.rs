@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::{Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::console::update::{Command, Msg};
@@ -44,7 +44,7 @@ fn suggested(n: usize, tool: &str) -> Arc<SuggestedRule> {
 fn suggesting(desk: &mut Desk, rules: Vec<Arc<SuggestedRule>>, calls: usize) {
     let commands = desk.keys("5");
     let id = commands.iter().find_map(|command| match command {
-        Command::Look(Task::Try(Trial::Suggestions { id })) => Some(*id),
+        Command::Look(LogRequest::Try(Trial::Suggestions { id })) => Some(*id),
         _ => None,
     });
     let id = id.unwrap_or_else(|| panic!("{commands:?}"));
@@ -73,7 +73,7 @@ fn the_log_suggests_rules_and_enter_writes_one() {
         desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
         desk.now += NINE;
         let commands = desk.send(Msg::Tick);
-        assert!(commands.iter().any(|one| matches!(one, Command::Look(Task::Try(Trial::Suggestions { .. })))));
+        assert!(commands.iter().any(|one| matches!(one, Command::Look(LogRequest::Try(Trial::Suggestions { .. })))));
         assert_eq!(desk.model.browse.rule_lines.len(), 1);
     }
 }

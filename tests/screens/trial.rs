@@ -13,7 +13,7 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::console::trial::start;
-use mcp_approve::console::tried::{Coverage, Matched, Reach, Replayed, Suggested, Trial, Tried, Which};
+use mcp_approve::console::tried::{Coverage, Examined, Matched, Replayed, Suggested, Trial, Tried, Which};
 use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
 use mcp_approve::home::policy_file::PolicyPlace;
@@ -104,11 +104,11 @@ impl Trials {
     }
 
     /// What comes of the trial of this number in the end.
-    fn matched(&self, of: u64) -> (Arc<Vec<Matched>>, Reach) {
+    fn matched(&self, of: u64) -> (Arc<Vec<Matched>>, Examined) {
         loop {
             match self.hear() {
-                Tried::Rules { id, matched, reach } if id == of && reach.coverage != Coverage::Counting => {
-                    return (matched, reach);
+                Tried::Rules { id, matched, examined } if id == of && examined.coverage != Coverage::Counting => {
+                    return (matched, examined);
                 }
                 Tried::Rules { .. } => {}
                 other => panic!("{other:?}"),
@@ -116,12 +116,12 @@ impl Trials {
         }
     }
 
-    fn replayed(&self, which: Which) -> (Arc<Replayed>, Reach) {
+    fn replayed(&self, which: Which) -> (Arc<Replayed>, Examined) {
         self.ask.send(Trial::Policy { id: 1, which }).unwrap();
         loop {
             match self.hear() {
-                Tried::Policy { replayed, reach, .. } if reach.coverage != Coverage::Counting => {
-                    return (replayed, reach);
+                Tried::Policy { replayed, examined, .. } if examined.coverage != Coverage::Counting => {
+                    return (replayed, examined);
                 }
                 Tried::Policy { .. } => {}
                 other => panic!("{other:?}"),
@@ -147,9 +147,9 @@ fn each_rule_tells_the_past_calls_of_its_tool_those_denied_first() {
     append(&db, writes(0));
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES, "", "when = [{ arg = 'path', eq = '/home/ada/other/7.md' }]", "tool = 'read_file'"]);
-    let (matched, reach) = trials.matched(1);
+    let (matched, examined) = trials.matched(1);
     // The other server's call is none of this tool's.
-    assert_eq!(reach, Reach { calls: 8, coverage: Coverage::Whole });
+    assert_eq!(examined, Examined { calls: 8, coverage: Coverage::Whole });
     let counts: Vec<_> = matched.iter().map(|one| (one.calls, one.asked, one.denied)).collect();
     assert_eq!(counts, [(6, 6, 1), (8, 8, 1), (1, 1, 0), (0, 0, 0)]);
     let lines: Vec<_> = matched[0].lines.iter().map(|one| (one.target.as_str(), one.ended)).collect();
@@ -166,15 +166,15 @@ fn a_log_with_an_index_tells_the_same_as_one_without() {
     append(&db, writes(0).into_iter().chain((100..9_100).flat_map(passed)).chain(writes(10_000)).collect());
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES]);
-    let (without, reach) = trials.matched(1);
-    assert_eq!((reach.calls, reach.coverage), (16, Coverage::Whole));
+    let (without, examined) = trials.matched(1);
+    assert_eq!((examined.calls, examined.coverage), (16, Coverage::Whole));
     assert_eq!((without[0].calls, without[0].denied), (12, 2));
     assert_eq!(without[0].lines.iter().map(|line| line.ended).take(3).collect::<Vec<_>>()[..2], [Ended::Refused; 2]);
     let reader = Reader::open(&db).unwrap().expect("a log");
     let index = Index::brought_on(&db, &reader, &mut |_| {}).unwrap().expect("an index");
     assert!(index.upto() > 8_000, "{}", index.upto());
     trials.rules(2, &[NOTES]);
-    assert_eq!(trials.matched(2), (without, reach));
+    assert_eq!(trials.matched(2), (without, examined));
 }
 
 #[test]
@@ -196,13 +196,13 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
         digest: Digest::of(rules.as_bytes()),
         server: server.map(str::to_owned),
     };
-    let (replayed, reach) = trials.replayed(accepted(None));
-    assert_eq!((reach, replayed.changed), (Reach { calls: 12, coverage: Coverage::Whole }, 7));
+    let (replayed, examined) = trials.replayed(accepted(None));
+    assert_eq!((examined, replayed.changed), (Examined { calls: 12, coverage: Coverage::Whole }, 7));
     assert_eq!(replayed.counts, [(Decision::Ask, Decision::Allow, 7)]);
     let (line, now, rule) = &replayed.changes[0];
     assert_eq!((line.target.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
-    let (replayed, reach) = trials.replayed(accepted(Some("filesystem#3")));
-    assert_eq!((reach.calls, replayed.changed), (11, 6));
+    let (replayed, examined) = trials.replayed(accepted(Some("filesystem#3")));
+    assert_eq!((examined.calls, replayed.changed), (11, 6));
     std::fs::write(&file, "version = 1\nrules = 3\n").unwrap();
     trials.ask.send(Trial::Policy { id: 5, which: Which::Written }).unwrap();
     assert!(matches!(trials.hear(), Tried::Failed { id: 5, why } if why.contains("policy.toml:2")));
@@ -231,7 +231,10 @@ fn no_log_is_no_trouble_and_no_log_at_all_is() {
     let db = folder.path().join("audit.db");
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES]);
-    assert_eq!(trials.matched(1), (Arc::new(vec![Matched::default()]), Reach { calls: 0, coverage: Coverage::Whole }));
+    assert_eq!(
+        trials.matched(1),
+        (Arc::new(vec![Matched::default()]), Examined { calls: 0, coverage: Coverage::Whole })
+    );
     std::fs::write(&db, "this is no database, and long enough to be read as one; it is not ".repeat(40)).unwrap();
     trials.rules(2, &[NOTES]);
     assert!(matches!(trials.hear(), Tried::Failed { id: 2, why } if why.contains(';')));
@@ -251,8 +254,8 @@ fn a_tool_of_an_odd_name_has_its_past_calls_all_the_same() {
         let (rules, server) = (vec!["[[rule]]\nid = 'x'\ndecision = 'allow'\n".to_owned()], "filesystem".to_owned());
         let roots = Roots::default();
         trials.ask.send(Trial::Rules { id: 1, server, tool: tool.to_owned(), roots, rules }).unwrap();
-        let (matched, reach) = trials.matched(1);
-        assert_eq!((reach.calls, matched[0].denied), (1, 1), "{tool:?}");
+        let (matched, examined) = trials.matched(1);
+        assert_eq!((examined.calls, matched[0].denied), (1, 1), "{tool:?}");
     }
 }
 
@@ -271,7 +274,7 @@ fn what_somebody_looks_at_comes_first() {
     let mut heard = Vec::new();
     while !heard.contains(&3) {
         let (id, over) = match trials.hear() {
-            Tried::Rules { id, reach, .. } => (id, reach.coverage != Coverage::Counting),
+            Tried::Rules { id, examined, .. } => (id, examined.coverage != Coverage::Counting),
             Tried::Suggestions { id, .. } => (id, true),
             other => panic!("{other:?}"),
         };

@@ -3,7 +3,7 @@
 use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::gate::Order;
+use mcp_approve::gate::ForwardOrder;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::Side;
 use mcp_approve::wire::call::Origin;
@@ -19,7 +19,7 @@ pub(super) fn shown(effect: &Effect) -> String {
         Effect::Relay(Passing::ToServer(plain)) => format!("to server {}", text(plain.line())),
         Effect::Relay(Passing::ToHost(line)) => format!("to host {}", text(line)),
         Effect::Forward(_, call) => format!("forward {} {}", call.digest(), text(call.line())),
-        Effect::Answer(line) => format!("answer {}", text(line)),
+        Effect::WriteToHost(line) => format!("answer {}", text(line)),
         Effect::Record(id, entry) => {
             let mut body = String::new();
             BodyWriter::default().write(entry, &Redactor::new(&[7; 32]), &mut body);
@@ -55,7 +55,7 @@ impl World {
                     "3: {ticket} forwards bytes that were never received"
                 );
                 assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
-                if self.order == Order::Sent && call.origin() == Origin::Host {
+                if self.order == ForwardOrder::Sent && call.origin() == Origin::Host {
                     let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");
                     assert!(self.last_forwarded < number, "{ticket} overtakes {}", self.last_forwarded);
                     self.last_forwarded = number;
@@ -64,7 +64,7 @@ impl World {
                 self.ends(&ticket, "forwarded");
                 Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
             }
-            Effect::Answer(line) => {
+            Effect::WriteToHost(line) => {
                 let text = text(&line);
                 self.note_form(&text);
                 let state =
@@ -80,7 +80,7 @@ impl World {
                 self.states.extend(state.map(|(state, _)| format!("mcp-approve:{state}")));
                 Did::Answer(text)
             }
-            Effect::Query(question) => Did::Query(text(&question.into_line())),
+            Effect::WriteToServer(line) => Did::Query(text(&line.into_line())),
             Effect::Record(id, entry) => {
                 self.check_entry(&entry);
                 self.entries.push((*entry).clone());
@@ -113,8 +113,8 @@ impl World {
                 Did::Consult(names.join(" "))
             }
             Effect::AcceptPolicy { file, .. } => Did::Accept(file),
-            Effect::Remember(sighting) => {
-                self.remembered.push(*sighting);
+            Effect::Remember(update) => {
+                self.remembered.push(*update);
                 return None;
             }
             Effect::Pin { pinning, .. } => {

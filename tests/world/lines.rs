@@ -2,7 +2,7 @@
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::data::pin::Pins;
-use mcp_approve::gate::{Config, Mode, Order, Polling, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Mode, Polling, Unattended};
 use mcp_approve::policy::scope::Scope;
 
 /// What a gate is told in tests.
@@ -15,7 +15,7 @@ pub fn config() -> Config {
         secret: "secret".into(),
         approval_timeout: 300_000_000,
         host_timeout: None,
-        order: Order::default(),
+        order: ForwardOrder::default(),
         polling: Polling::Never,
         unattended: Unattended::Wait,
         mode: Mode::Enforce,

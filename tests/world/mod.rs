@@ -15,12 +15,12 @@ use std::sync::Arc;
 use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
-use mcp_approve::gate::data::pin::{Pins, Sighting};
+use mcp_approve::gate::data::pin::{PinUpdate, Pins};
 use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
-use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
+use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Order, Polling, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
@@ -70,9 +70,9 @@ pub struct World {
     /// Tickets of calls that the host sent, by digest; an edit adds one.
     sent: BTreeSet<Digest>,
     pub cards: BTreeMap<String, Snapshot>,
-    pub settled: Vec<Settled>,
+    pub settled: Vec<CallEnd>,
     pub shown: Vec<Activity>,
-    pub remembered: Vec<Sighting>,
+    pub remembered: Vec<PinUpdate>,
     /// What operators said of definitions, not kept yet.
     pub pinned: Vec<Pinning>,
     /// Acknowledge every entry at once, as a healthy log would.
@@ -95,7 +95,7 @@ pub struct World {
     approved_in_host: BTreeSet<String>,
     /// Whether requests about which [`play::about_methods`] speaks must not pass undecided.
     restricts: bool,
-    order: Order,
+    order: ForwardOrder,
     /// The states of ours that the host was given, the latest last.
     pub states: Vec<String>,
     /// The number of the host's call that was forwarded last.

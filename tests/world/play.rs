@@ -4,7 +4,7 @@ use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
-use mcp_approve::gate::{Config, Order, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Unattended};
 use mcp_approve::wire::digest::Digest;
 
 use super::moves::Move;
@@ -214,7 +214,7 @@ pub fn replay_with_forms(moves: &[Move]) {
 
 /// The same, where calls keep the order in which they were sent.
 pub fn replay_ordered(moves: &[Move]) {
-    replay_in(World::with(Config { order: Order::Sent, ..config() }, "").ready(), moves);
+    replay_in(World::with(Config { order: ForwardOrder::Sent, ..config() }, "").ready(), moves);
 }
 
 /// The same with hosts that poll and a server that makes tasks.

@@ -26,7 +26,7 @@ pub type Visit<'a> = &'a mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
 
 /// Which way the log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ReadOrder {
     OldestFirst,
     NewestFirst,
 }
@@ -58,22 +58,24 @@ impl Reader {
     }
 
     /// Shows every record in order until `visit` breaks off.
-    pub fn each(&self, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+    pub fn each(&self, order: ReadOrder, visit: Visit<'_>) -> Result<(), StoreError> {
         // From the very end on either side, so that numbers which we never give are seen, too.
-        let from = if order == Order::OldestFirst { i64::MIN } else { i64::MAX };
+        let from = if order == ReadOrder::OldestFirst { i64::MIN } else { i64::MAX };
         self.rows(order, from, i64::MAX, visit)
     }
 
     /// Shows up to `most` records in order, the one of this number first, until `visit` breaks off.
-    pub fn each_from(&self, order: Order, from: u64, most: u64, visit: Visit<'_>) -> Result<(), StoreError> {
+    pub fn each_from(&self, order: ReadOrder, from: u64, most: u64, visit: Visit<'_>) -> Result<(), StoreError> {
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         self.rows(order, number(from), number(most), visit)
     }
 
-    fn rows(&self, order: Order, from: i64, most: i64, visit: Visit<'_>) -> Result<(), StoreError> {
+    fn rows(&self, order: ReadOrder, from: i64, most: i64, visit: Visit<'_>) -> Result<(), StoreError> {
         let sql = match order {
-            Order::OldestFirst => "SELECT seq, writer, body, link FROM record WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
-            Order::NewestFirst => {
+            ReadOrder::OldestFirst => {
+                "SELECT seq, writer, body, link FROM record WHERE seq >= ?1 ORDER BY seq LIMIT ?2"
+            }
+            ReadOrder::NewestFirst => {
                 "SELECT seq, writer, body, link FROM record WHERE seq <= ?1 ORDER BY seq DESC LIMIT ?2"
             }
         };

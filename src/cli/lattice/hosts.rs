@@ -16,8 +16,8 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::name;
 use crate::home::policy_file::PolicyPlace;
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
-use crate::pins::Memory;
-use crate::pins::reading::Known;
+use crate::pins::PinStore;
+use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};
 use crate::policy::fit::{Fit, Part, Prepared, fit};
 use crate::policy::question::rules_name;
@@ -61,8 +61,8 @@ pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<S
     let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
     let policy = layers.load(Keeps::Nothing);
     let mut reach: BTreeMap<String, Reach> = BTreeMap::new();
-    if let Some(memory) = Memory::open_existing(&places.pins_db())? {
-        for known in memory.tools()? {
+    if let Some(store) = PinStore::open_existing(&places.pins_db())? {
+        for known in store.tools()? {
             let of = reach.entry(rules_name(&known.server.name).to_owned()).or_default();
             add(of, &policy, &known, now);
         }
@@ -82,7 +82,7 @@ pub(in crate::cli) fn known_as(one: &Listed) -> String {
     }
 }
 
-fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
+fn add(reach: &mut Reach, policy: &Policy, known: &StoredTool, now: i64) {
     let (server, tool) = (known.server.name.as_str(), known.tool.name.as_str());
     let arguments = Value::Object(Map::new());
     let question =

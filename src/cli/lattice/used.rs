@@ -12,7 +12,7 @@ use super::CapsOptions;
 use crate::audit::chain;
 use crate::audit::fields::{Field, Fields};
 use crate::audit::search::Search;
-use crate::audit::store::{Order, Reader};
+use crate::audit::store::{ReadOrder, Reader};
 use crate::capability::types;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
@@ -20,7 +20,7 @@ use crate::cli::print::{local, pretty, visible};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::mcp::tool::Tool;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::policy::question::rules_name;
 use crate::wire::number::{counted, grouped};
 
@@ -93,9 +93,9 @@ pub(super) fn run(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) ->
 fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Servers, Error> {
     places.check_state()?;
     let mut servers: Servers = BTreeMap::new();
-    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(servers) };
+    let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(servers) };
     let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
-    for known in memory.tools()? {
+    for known in store.tools()? {
         let server = rules_name(&known.server.name).to_owned();
         if is_wanted(&server) {
             let tool = Granted { tool: known.tool, by: BTreeMap::new() };
@@ -118,7 +118,7 @@ fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Serv
             Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
             ControlFlow::Continue(())
         };
-        reader.each(Order::OldestFirst, &mut each)?;
+        reader.each(ReadOrder::OldestFirst, &mut each)?;
     }
     Ok(servers)
 }

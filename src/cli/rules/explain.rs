@@ -17,11 +17,11 @@ use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
 use crate::home::user;
-use crate::interpose::facts::{self, Ground};
+use crate::interpose::facts::{self, PathBase};
 use crate::mcp::request;
 use crate::mcp::tool::Tool;
-use crate::pins::Memory;
-use crate::pins::reading::Known as Described;
+use crate::pins::PinStore;
+use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
 use crate::policy::fit::{Fit, paths_wanted};
@@ -70,9 +70,9 @@ pub(super) fn run(
 
 /// What a wrapper in this folder would know of where the call's paths lead.
 fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
-    let ground = Ground::here(user::current().ok().map(|user| user.home));
+    let base = PathBase::here(user::current().ok().map(|user| user.home));
     let wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
-    let found = facts::found(&ground, &wanted, Instant::now() + TIMEOUT);
+    let found = facts::found(&base, &wanted, Instant::now() + TIMEOUT);
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 
@@ -94,7 +94,7 @@ enum Known {
     /// The tool's definition.
     Definition(Box<Tool>),
     /// The tool, as its server described it last.
-    Remembered(Box<Described>),
+    Remembered(Box<StoredTool>),
     /// How it was judged when it came.
     Past(Box<PastCall>),
 }
@@ -209,11 +209,11 @@ impl Call {
 }
 
 /// The tool as its server described it last, where one did.
-fn described(places: &Places, server: &str, tool: &str) -> Result<Option<Described>, Error> {
+fn described(places: &Places, server: &str, tool: &str) -> Result<Option<StoredTool>, Error> {
     places.check_state()?;
-    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(None) };
-    let of_this = |known: &Described| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
-    Ok(memory.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
+    let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(None) };
+    let of_this = |known: &StoredTool| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
+    Ok(store.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
 }
 
 fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {

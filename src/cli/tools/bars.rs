@@ -7,7 +7,7 @@ use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::policy::decide::denied_beforehand;
 use crate::policy::role::{Lacks, Role};
 use crate::policy::rule::Policy;
@@ -32,7 +32,7 @@ pub(super) struct Bar {
 
 impl Bars<'_> {
     /// What keeps one tool out; `None` where nothing does.
-    pub(super) fn of(&self, known: &Known) -> Option<Bar> {
+    pub(super) fn of(&self, known: &StoredTool) -> Option<Bar> {
         let tags = tags::of(&known.behavior, &known.tool.name);
         self.role(known)
             .or_else(|| self.policy(known))
@@ -40,7 +40,7 @@ impl Bars<'_> {
             .or_else(|| self.wishes(known, &tags))
     }
 
-    fn role(&self, known: &Known) -> Option<Bar> {
+    fn role(&self, known: &StoredTool) -> Option<Bar> {
         let role = self.role?;
         let lacks = role.lacks(&known.server.name, &known.tool.name, Some(&known.tool), &known.behavior)?;
         let grants = || format!("; it grants {}", listed(role.granted(&known.server.name)));
@@ -53,19 +53,19 @@ impl Bars<'_> {
         Some(Bar { kind: format!("the role {} {kind}", role.name), why })
     }
 
-    fn policy(&self, known: &Known) -> Option<Bar> {
+    fn policy(&self, known: &StoredTool) -> Option<Bar> {
         let (server, tool) = (&known.server.name, &known.tool.name);
         let why = denied_beforehand(self.policy, server, tool, &known.behavior, self.now)?;
         Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
     }
 
-    fn refused(&self, known: &Known) -> Option<Bar> {
+    fn refused(&self, known: &StoredTool) -> Option<Bar> {
         let why = format!("the operator refused this definition (see `{}`)", self.places.command("tools review"));
         (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }
 
     /// What the search itself asks for.
-    fn wishes(&self, known: &Known, tags: &[String]) -> Option<Bar> {
+    fn wishes(&self, known: &StoredTool, tags: &[String]) -> Option<Bar> {
         let bar = |kind: &str, why: String| Some(Bar { kind: kind.to_owned(), why });
         let badge = match self.options.badge {
             Some(BadgeChoice::Pure) => Badge::Pure,

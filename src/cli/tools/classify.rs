@@ -18,7 +18,7 @@ use crate::cli::manifest;
 use crate::cli::print::visible;
 use crate::home::places::{PlaceError, Places};
 use crate::mcp::tool::Tool;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::wire::number::counted;
 
 /// Which words of the server count.
@@ -39,11 +39,11 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
     let (_, definitions) = manifest::definitions(&input)?;
     let tools: Vec<Tool> = definitions.into_iter().filter_map(|definition| read(definition, hints)).collect();
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose()?;
-    let mut memory = match &verifier {
+    let mut store = match &verifier {
         Some(_) => {
             let places = places?;
             places.create_state()?;
-            Some(Memory::open(&places.pins_db())?)
+            Some(PinStore::open(&places.pins_db())?)
         }
         None => None,
     };
@@ -55,8 +55,8 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool)?;
             agreement.count(behavior.identity, theirs);
-            if let (Some(memory), Hints::Used) = (&mut memory, hints) {
-                memory.keep_view(&tool.digest(), theirs, behavior.identity)?;
+            if let (Some(store), Hints::Used) = (&mut store, hints) {
+                store.keep_view(&tool.digest(), theirs, behavior.identity)?;
             }
             row["verified"] = compared(behavior.identity, theirs);
         }

@@ -15,9 +15,9 @@ use crate::console::row::{Row, Tone};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::user;
-use crate::pins::Memory;
-use crate::pins::reading::{Known, Server};
-use crate::pins::review::{Settled, entry};
+use crate::pins::PinStore;
+use crate::pins::reading::{Server, StoredTool};
+use crate::pins::review::{Applied, entry};
 
 /// Whether the operator goes on with the review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum Next {
 }
 
 /// Whether one word settles a tool: it looks like a read, or it is new, and no change of it has to be read first.
-pub(super) fn is_wanted(known: &Known) -> bool {
+pub(super) fn is_wanted(known: &StoredTool) -> bool {
     match known.pin_state {
         PinState::Trusted => known.behavior.badge() == Badge::Likely,
         PinState::New => true,
@@ -51,9 +51,9 @@ const HELP: &str = "    a: all shown as PURE? only read   1 3-5: these only read
 
 /// Lists the tools of one server, and does what the operator says of them until all are settled or left.
 pub(super) fn ask(
-    memory: &mut Memory,
+    store: &mut PinStore,
     here: Here<'_>,
-    mut tools: Vec<&Known>,
+    mut tools: Vec<&StoredTool>,
     out: &mut dyn Write,
 ) -> Result<Next, Error> {
     while let Some(first) = tools.first() {
@@ -78,9 +78,9 @@ pub(super) fn ask(
             let word = PinWord::Is(known.behavior.identity.with_mutability(mutability));
             record(here, &known.server, Some(known), &word.to_string())?;
             let name = visible(&known.tool.name);
-            match memory.pin(known, word)? {
-                Settled::Done => writeln!(out, "    {name}: {}", mutability.word())?,
-                Settled::Outdated => writeln!(out, "    {name}: changed again since it was shown; review it again")?,
+            match store.pin(known, word)? {
+                Applied::Done => writeln!(out, "    {name}: {}", mutability.word())?,
+                Applied::Outdated => writeln!(out, "    {name}: changed again since it was shown; review it again")?,
             }
         }
         tools = left;
@@ -89,7 +89,7 @@ pub(super) fn ask(
 }
 
 /// The tools with their numbers, and why each is thought to be what it is.
-pub(super) fn table(tools: &[&Known], look: Look<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+pub(super) fn table(tools: &[&StoredTool], look: Look<'_>, out: &mut dyn Write) -> std::io::Result<()> {
     let rows = tools.iter().enumerate().map(|(at, known)| {
         let identity = known.behavior.identity;
         let news = if known.pin_state == PinState::New { "new" } else { "" };
@@ -104,17 +104,17 @@ pub(super) fn table(tools: &[&Known], look: Look<'_>, out: &mut dyn Write) -> st
 }
 
 /// Records what is settled of a server or one of its tools.
-pub(super) fn record(here: Here<'_>, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), Error> {
+pub(super) fn record(here: Here<'_>, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), Error> {
     Ok(crate::home::record::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
 }
 
 /// Reads an answer about a list of tools.
-fn read(text: &str, tools: &[&Known]) -> Answer {
+fn read(text: &str, tools: &[&StoredTool]) -> Answer {
     match text.trim() {
         "" => return Answer::Done,
         "q" => return Answer::Quit,
         "a" => {
-            let likely = |(_, known): &(usize, &&Known)| known.behavior.badge() == Badge::Likely;
+            let likely = |(_, known): &(usize, &&StoredTool)| known.behavior.badge() == Badge::Likely;
             let numbers: BTreeSet<usize> = tools.iter().enumerate().filter(likely).map(|(at, _)| at + 1).collect();
             return if numbers.is_empty() { Answer::Unclear } else { Answer::Say(numbers, Mutability::Pure) };
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::row::Answers;
-use super::{answers, memory, print, row};
+use super::{answers, print, row, store};
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
@@ -12,7 +12,7 @@ use crate::cli::look::{Here, Look};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::wire::number::counted;
 
 /// Shown where nothing was ever seen.
@@ -22,11 +22,11 @@ pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known 
 /// Lists the tools.
 pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let look = Look::here(here).wide(options.look.wide);
-    let memory = memory(here.places)?;
-    let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
+    let store = store(here.places)?;
+    let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
     let tally = answers(here.places)?;
-    let seen = |known: &Known| Answers::of(&tally, known);
+    let seen = |known: &StoredTool| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
     let none = match &options.server {
         Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
@@ -36,13 +36,13 @@ pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Writ
 }
 
 fn table<'t>(
-    tools: &[Known],
-    seen: &dyn Fn(&Known) -> Answers<'t>,
+    tools: &[StoredTool],
+    seen: &dyn Fn(&StoredTool) -> Answers<'t>,
     look: Look<'_>,
     places: &Places,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let short = |known: &Known| {
+    let short = |known: &StoredTool| {
         [
             cell(Tone::Quiet, &known.server.name),
             cell(Tone::Strong, &known.tool.name),
@@ -82,7 +82,7 @@ fn table<'t>(
 }
 
 /// A tool's badge as its word.
-pub(super) fn badge(known: &Known) -> Row {
+pub(super) fn badge(known: &StoredTool) -> Row {
     let badge = known.behavior.badge();
     let tone = match badge {
         Badge::Pure => Tone::Good,
@@ -93,12 +93,12 @@ pub(super) fn badge(known: &Known) -> Row {
 }
 
 /// The tag that a role would name; a dash where the tool's effect is unknown.
-pub(super) fn tag(known: &Known) -> String {
+pub(super) fn tag(known: &StoredTool) -> String {
     tags::of(&known.behavior, &known.tool.name).pop().unwrap_or_else(|| "-".to_owned())
 }
 
 /// What is worth a look: disputes and hazards, by name.
-pub(super) fn remarks(known: &Known) -> String {
+pub(super) fn remarks(known: &StoredTool) -> String {
     let mut words: Vec<&str> = known.behavior.hazards.iter().map(|hazard| hazard.kind.word()).collect();
     if known.behavior.disputed {
         words.push("disputed");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::confirm::{self, Next, record};
 use super::show::print_changes;
-use super::{memory, named, print, row};
+use super::{named, print, row, store};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
@@ -18,16 +18,16 @@ use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
-use crate::pins::Memory;
+use crate::pins::PinStore;
 use crate::pins::diff::Argument;
-use crate::pins::reading::{Known, Server};
-use crate::pins::review::Settled;
+use crate::pins::reading::{Server, StoredTool};
+use crate::pins::review::Applied;
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
 
 /// Why a tool is on the review list; empty where it is not.
-pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
+pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     match known.pin_state {
         PinState::Trusted => {}
@@ -53,17 +53,17 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
 
 /// Lists what waits, and settles it with the person at the terminal.
 pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    let mut memory = memory(here.places)?;
+    let mut store = store(here.places)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
-    let mut servers = memory.as_ref().map(Memory::servers).transpose()?.unwrap_or_default();
+    let mut servers = store.as_ref().map(PinStore::servers).transpose()?.unwrap_or_default();
     servers.retain(|server| is_wanted(server) && server.change().is_some());
-    let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
+    let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.retain(|known| !reasons(known).is_empty());
     let output = options.output;
     if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
-            let grown = memory.as_ref().map(|memory| memory.grown(known)).transpose()?.flatten();
+            let grown = store.as_ref().map(|store| store.grown(known)).transpose()?.flatten();
             rows.push(tool_row(known, grown.map(|grown| grown.words()).as_deref()));
         }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
@@ -84,7 +84,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
+    let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
     let total = servers.len() + tools.iter().filter(|known| !confirm::is_wanted(known)).count();
     for (at, server) in servers.iter().enumerate() {
         writeln!(
@@ -111,15 +111,15 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
                 record(here, server, None, "accepted the server's program and command")?;
-                settled(memory.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
+                settled(store.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
         }
     }
-    let (wanted, tools): (Vec<&Known>, Vec<&Known>) = tools.iter().partition(|known| confirm::is_wanted(known));
+    let (wanted, tools): (Vec<&StoredTool>, Vec<&StoredTool>) = tools.iter().partition(|one| confirm::is_wanted(one));
     for server in wanted.chunk_by(|one, other| one.server == other.server) {
-        if confirm::ask(memory, here, server.to_vec(), out)? == Next::Leave {
+        if confirm::ask(store, here, server.to_vec(), out)? == Next::Leave {
             return Ok(ExitCode::SUCCESS);
         }
     }
@@ -135,7 +135,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         if let Some(view) = known.outside_view {
             writeln!(out, "    outside  {view}, by `{}`", here.places.command("tools classify --verify-with"))?;
         }
-        if let Some(grown) = memory.grown(known)?.map(|grown| grown.words()) {
+        if let Some(grown) = store.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
         }
         for evidence in known.behavior.evidence.iter() {
@@ -144,7 +144,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         for hazard in &known.behavior.hazards {
             writeln!(out, "    hazard   {}: {}", hazard.kind.word(), visible(&hazard.what))?;
         }
-        let changes = memory.changes(known)?;
+        let changes = store.changes(known)?;
         print_changes(&changes, out)?;
         if changes.is_empty() {
             writeln!(out, "    {}", visible(&known.tool.definition.to_string()))?;
@@ -153,7 +153,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         {
             Some("a") => {
                 record(here, &known.server, Some(known), "accepted the definition")?;
-                settled(memory.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
+                settled(store.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
                 if known.behavior.disputed {
                     let pin = here.places.command("tools pin");
                     writeln!(out, "    The evidence still contradicts itself: say what it is with `{pin}`.")?;
@@ -161,7 +161,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             }
             Some("r") => {
                 record(here, &known.server, Some(known), "refused the definition")?;
-                settled(memory.refuse(known)?, "Refused: its calls are denied.", out)?;
+                settled(store.refuse(known)?, "Refused: its calls are denied.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
@@ -178,15 +178,15 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
             "run it in a terminal of your own",
         ));
     }
-    let mut memory = memory(here.places)?;
-    let mut pins: Vec<(Known, Option<PinWord>)> = Vec::new();
+    let mut store = store(here.places)?;
+    let mut pins: Vec<(StoredTool, Option<PinWord>)> = Vec::new();
     for tool in &options.tools {
-        for known in named(memory.as_ref(), &[options.server.clone(), tool.clone()])? {
+        for known in named(store.as_ref(), &[options.server.clone(), tool.clone()])? {
             let word = said(options, &known)?;
             pins.push((known, word));
         }
     }
-    let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
+    let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
     for (known, word) in &pins {
         let now_is = known.behavior.identity;
         writeln!(out, "{} / {} is {now_is} now", visible(&known.server.name), visible(&known.tool.name))?;
@@ -199,8 +199,8 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
     for (known, word) in pins {
         record(here, &known.server, Some(&known), &in_words(word.as_ref()))?;
         let done = match word {
-            Some(word) => memory.pin(&known, word)?,
-            None => memory.unpin(&known)?,
+            Some(word) => store.pin(&known, word)?,
+            None => store.unpin(&known)?,
         };
         settled(done, "Done.", out)?;
     }
@@ -212,7 +212,7 @@ fn in_words(word: Option<&PinWord>) -> String {
 }
 
 /// What the options say of a tool; `None` takes back what was said.
-fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Error> {
+fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<PinWord>, Error> {
     if options.remove {
         return Ok(None);
     }
@@ -241,10 +241,10 @@ fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Err
     ))
 }
 
-fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {
+fn settled(settled: Applied, done: &str, out: &mut dyn Write) -> Result<(), Error> {
     match settled {
-        Settled::Done => writeln!(out, "    {done}")?,
-        Settled::Outdated => {
+        Applied::Done => writeln!(out, "    {done}")?,
+        Applied::Outdated => {
             writeln!(out, "    It changed again since it was shown; nothing was done. Review it again.")?;
         }
     }
@@ -259,7 +259,7 @@ fn server_row(server: &Server) -> Value {
     })
 }
 
-fn tool_row(known: &Known, grown: Option<&str>) -> Value {
+fn tool_row(known: &StoredTool, grown: Option<&str>) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),

@@ -11,11 +11,11 @@ use crate::behavior::hazards::Hazard;
 use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::tags;
 use crate::capability::types;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::wire::number::counted;
 
 /// The object of a listing.
-pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
+pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);
@@ -82,7 +82,7 @@ pub(super) struct Answers<'t>(Option<&'t ToolTally<Exact>>);
 
 impl<'t> Answers<'t> {
     /// Those of one tool.
-    pub(super) fn of(tally: &'t Tally<Exact>, known: &Known) -> Self {
+    pub(super) fn of(tally: &'t Tally<Exact>, known: &StoredTool) -> Self {
         Self(tally.of_tool(&known.server.name, &known.tool.name))
     }
 

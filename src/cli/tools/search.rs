@@ -9,7 +9,7 @@ use serde_json::json;
 use super::bars::{self, Bar, Bars};
 use super::list::{NONE, badge, tag};
 use super::row::Answers;
-use super::{answers, memory, print, row};
+use super::{answers, print, row, store};
 use crate::behavior::profile::{self, CostTier, Profile, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
@@ -22,12 +22,12 @@ use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
-use crate::pins::reading::Known;
+use crate::pins::reading::StoredTool;
 use crate::policy::rule::Policy;
 use crate::wire::number::counted;
 
 struct Hit<'t> {
-    known: Known,
+    known: StoredTool,
     relevance: f64,
     cost: f64,
     why: String,
@@ -48,14 +48,14 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
     let look = Look::here(here).wide(options.list.look.wide);
     let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
-    let memory = memory(places)?;
-    let tools = super::known(memory.as_ref(), options.list.server.as_deref())?;
+    let store = store(places)?;
+    let tools = super::known(store.as_ref(), options.list.server.as_deref())?;
     if tools.is_empty() && !output.json && !output.jsonl {
         return done(writeln!(out, "{}", look.hint(NONE)));
     }
     let query = options.query.join(" ");
-    let relevance: HashMap<i64, f64> = match &memory {
-        Some(memory) => memory.search(&query)?.into_iter().collect(),
+    let relevance: HashMap<i64, f64> = match &store {
+        Some(store) => store.search(&query)?.into_iter().collect(),
         None => HashMap::new(),
     };
     let tally = answers(places)?;
@@ -125,7 +125,7 @@ fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
 }
 
 /// Where each of the query's words matched.
-fn matched(query: &str, known: &Known) -> String {
+fn matched(query: &str, known: &StoredTool) -> String {
     let wanted = profile::asked(query);
     let in_name = words::of_name(&known.tool.name);
     let alike = |a: &str, b: &str| a == b || a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a);
@@ -168,7 +168,7 @@ fn table(hits: &[Hit<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) 
 }
 
 /// The first line of what a server says of a tool.
-fn first(known: &Known) -> Option<&str> {
+fn first(known: &StoredTool) -> Option<&str> {
     let text = known.tool.description.as_deref()?;
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
 }

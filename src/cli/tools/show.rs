@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::row::Answers;
-use super::{RECORDS, answers, memory, named, print, row};
+use super::{RECORDS, answers, named, print, row, store};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Source;
@@ -13,24 +13,23 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
-use crate::cli::print::local;
-use crate::cli::print::visible;
+use crate::cli::print::{local, visible};
 use crate::console::time;
 use crate::home::places::{Places, under};
-use crate::pins::diff::Change;
-use crate::pins::reading::Known;
+use crate::pins::diff::Diff;
+use crate::pins::reading::StoredTool;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
 pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Exit {
-    let memory = memory(places)?;
-    let tools = named(memory.as_ref(), &options.names)?;
+    let store = store(places)?;
+    let tools = named(store.as_ref(), &options.names)?;
     let tally = answers(places)?;
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for known in &tools {
         let seen = Answers::of(&tally, known);
-        let changes = memory.as_ref().map(|memory| memory.changes(known)).transpose()?.unwrap_or_default();
+        let changes = store.as_ref().map(|store| store.changes(known)).transpose()?.unwrap_or_default();
         let mut row = row::json(known, seen);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
@@ -42,13 +41,13 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
     }))
 }
 
-fn json(change: &Change) -> serde_json::Value {
+fn json(change: &Diff) -> serde_json::Value {
     serde_json::json!({ "place": change.place, "before": change.before, "after": change.after })
 }
 
 /// Prints the changes, each with its place, before and after.
-pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
-    for change in changes {
+pub(super) fn print_changes(diff: &[Diff], out: &mut dyn Write) -> io::Result<()> {
+    for change in diff {
         writeln!(out, "    {}", visible(&change.place))?;
         for (mark, text) in [('-', &change.before), ('+', &change.after)] {
             if let Some(text) = text {
@@ -60,7 +59,7 @@ pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Resu
 }
 
 /// How sure it is that a tool only reads, and what would make it certain.
-fn confidence(known: &Known) -> &'static str {
+fn confidence(known: &StoredTool) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
         Confidence::Likely => {
@@ -80,7 +79,7 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
     format!("{} {says}", voter.word())
 }
 
-fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, out: &mut dyn Write) -> io::Result<()> {
+fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, behavior);
@@ -132,9 +131,9 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], places: &Places, 
     }
     let seen = |at: i64| time::date(at, local(at).offset);
     line("seen", &format!("{} to {}", seen(known.pin.first_seen), seen(known.last_seen)))?;
-    if !changes.is_empty() {
+    if !diff.is_empty() {
         line("changes", "since the definition that is trusted:")?;
-        print_changes(changes, out)?;
+        print_changes(diff, out)?;
     }
     if let Some(description) = &tool.description {
         writeln!(out, "  the server says:")?;

@@ -2,7 +2,7 @@
 
 use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
-use super::sheet::{Ground, Made, Sheet};
+use super::sheet::{Layout, Made, Sheet};
 use super::walk::Walk;
 use crate::console::row::Row;
 
@@ -61,13 +61,13 @@ impl Paged {
         let width = width.saturating_sub(prefix.width()).max(1);
         let mut marks: Vec<(usize, Walk)> = Vec::new();
         let (mut rows, mut folded) = (0, 0);
-        let ground = Ground { text, extents: &extents, width, undeclared: &undeclared, folds: &folds };
+        let layout = Layout { text, extents: &extents, width, undeclared: &undeclared, folds: &folds };
         while !walk.is_done() {
             if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
             }
             let mut sheet = Sheet::counting();
-            walk.step(&ground, &mut sheet);
+            walk.step(&layout, &mut sheet);
             rows += sheet.len();
             folded += sheet.anchors.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
         }
@@ -96,11 +96,11 @@ impl Paged {
             return (from, sheet);
         };
         let Self { extents, width, undeclared, folds, .. } = self;
-        let ground = Ground { text, extents, width: *width, undeclared, folds };
+        let layout = Layout { text, extents, width: *width, undeclared, folds };
         let mut walk = walk.clone();
         let end = from - row + count;
         while !walk.is_done() && sheet.len() < end {
-            walk.step(&ground, &mut sheet);
+            walk.step(&layout, &mut sheet);
         }
         (*row, sheet)
     }

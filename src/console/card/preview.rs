@@ -9,7 +9,7 @@ mod statements;
 use serde_json::Value;
 
 use crate::console::row::{Row, border};
-use crate::gate::call::touched::{self, Change};
+use crate::gate::call::touched::{self, FileChange};
 use crate::gate::data::snapshot::Snapshot;
 
 /// Arguments longer than this are not previewed, in bytes: they are read in full below.
@@ -40,7 +40,7 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     Preview { effect: effect(&changes).filter(|_| reads), rows }
 }
 
-fn effect(changes: &[Change<'_>]) -> Option<String> {
+fn effect(changes: &[FileChange<'_>]) -> Option<String> {
     match changes {
         [] => None,
         [one] => Some(one.line()),

@@ -1,7 +1,7 @@
 //! A foreign text on separate rows: broken at its own line breaks, wrapped where it is too long, cut nowhere.
 
 use super::json::{part, said};
-use super::sheet::{Ground, Made, Sheet};
+use super::sheet::{Layout, Made, Sheet};
 use crate::console::plain::{Edges, is_tame, segment, width};
 use crate::console::row::{Row, Tone, ours, tame_row, tame_rows};
 
@@ -51,7 +51,7 @@ impl Region {
     /// One part: up to the next line break, or a few thousand bytes.
     ///
     /// Every row is behind `indent` columns and then `bar`.
-    pub fn step(&mut self, on: &Ground<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
+    pub fn step(&mut self, on: &Layout<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
         let room = on.width.saturating_sub(indent + width(bar)).max(1);
         let from = self.at;
         let (mut stop, next) = match self.form {

@@ -6,7 +6,7 @@ use crate::console::row::Row;
 
 /// What stays the same while a text is laid out.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct Layout<'a> {
     pub text: &'a str,
     pub extents: &'a Extents,
     pub width: usize,

@@ -6,7 +6,7 @@
 use super::folds::Fold;
 use super::json::{said, skip_space, string_end};
 use super::region::{Form, Region};
-use super::sheet::{Ground, Sheet};
+use super::sheet::{Layout, Sheet};
 use super::token::{alignment, insides, is_beyond_doubles, is_short_list, label, quoted, size};
 use super::undeclared::Within;
 use crate::console::row::{Row, Tone, ours, quiet};
@@ -73,7 +73,7 @@ impl Walk {
     }
 
     /// Lays out the next few rows.
-    pub fn step(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
+    pub fn step(&mut self, on: &Layout<'_>, sheet: &mut Sheet) {
         match self.doing {
             Doing::Done => {}
             Doing::Region(region, then) => self.region(on, sheet, region, then),
@@ -81,7 +81,7 @@ impl Walk {
         }
     }
 
-    fn member(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
+    fn member(&mut self, on: &Layout<'_>, sheet: &mut Sheet) {
         loop {
             self.at = skip_space(on.text, self.at);
             match on.text.as_bytes().get(self.at) {
@@ -105,7 +105,7 @@ impl Walk {
     }
 
     /// A member: its label, then its value.
-    fn labelled(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
+    fn labelled(&mut self, on: &Layout<'_>, sheet: &mut Sheet) {
         let Some(open) = self.open.last_mut() else {
             // The only value of the text. If it is an object, the caption above names it and gives its size already.
             return match on.text.as_bytes().get(self.at) {
@@ -133,7 +133,7 @@ impl Walk {
     }
 
     /// A key as a label, with the walk moved to its value; `None` if the key is so long that it gets a region first.
-    fn key(&mut self, on: &Ground<'_>, sheet: &mut Sheet, outer: Within) -> Option<(Row, Within)> {
+    fn key(&mut self, on: &Layout<'_>, sheet: &mut Sheet, outer: Within) -> Option<(Row, Within)> {
         let end = string_end(on.text, self.at);
         let start = self.at + 1;
         let raw = on.text.get(start..end - 1).unwrap_or_default();
@@ -154,14 +154,14 @@ impl Walk {
         None
     }
 
-    fn enter(&mut self, on: &Ground<'_>, kind: Container, undeclared: Within) {
+    fn enter(&mut self, on: &Layout<'_>, kind: Container, undeclared: Within) {
         let align = if kind == Container::Object { alignment(on.text, on.extents, self.at) } else { 0 };
         self.open.push(Open { kind, passed: 0, align, undeclared });
         self.at += 1;
         self.doing = Doing::Members;
     }
 
-    fn value(&mut self, on: &Ground<'_>, sheet: &mut Sheet, label: Row, at: usize, within: Within) {
+    fn value(&mut self, on: &Layout<'_>, sheet: &mut Sheet, label: Row, at: usize, within: Within) {
         let extent = on.extents.of(on.text, at);
         let prefix = indent(on, self.open.len()).joined(label);
         let room = on.width.saturating_sub(prefix.width());
@@ -228,7 +228,7 @@ impl Walk {
         if self.open.is_empty() { Then::Nothing } else { Then::Members }
     }
 
-    fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
+    fn region(&mut self, on: &Layout<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
         // A text without a tree around it has its border from elsewhere.
         let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
         region.step(on, columns(on, self.open.len()), bar, sheet);
@@ -238,7 +238,7 @@ impl Walk {
         }
     }
 
-    fn leave(&mut self, on: &Ground<'_>, sheet: &mut Sheet, then: Then, end: usize) {
+    fn leave(&mut self, on: &Layout<'_>, sheet: &mut Sheet, then: Then, end: usize) {
         self.doing = Doing::Members;
         match then {
             Then::Nothing => self.doing = Doing::Done,
@@ -251,11 +251,11 @@ impl Walk {
     }
 }
 
-fn indent(on: &Ground<'_>, depth: usize) -> Row {
+fn indent(on: &Layout<'_>, depth: usize) -> Row {
     ours(" ".repeat(columns(on, depth)))
 }
 
 /// The columns that a depth is indented by: never so many that nothing fits beside them.
-fn columns(on: &Ground<'_>, depth: usize) -> usize {
+fn columns(on: &Layout<'_>, depth: usize) -> usize {
     (depth.saturating_sub(1) * 2).min(on.width / 3)
 }

@@ -60,7 +60,7 @@ impl LogReader {
     }
 
     /// Takes the counts that the last console noted, where this one has none.
-    pub(super) fn recall(&mut self) {
+    pub(super) fn load_counts(&mut self) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
         if self.counts.upto > 0 {
             return;
@@ -74,7 +74,7 @@ impl LogReader {
     }
 
     /// Notes the counts for the next console, now and then.
-    pub(super) fn remember(&mut self, over: bool) {
+    pub(super) fn save_counts(&mut self, over: bool) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
         let news = self.counts.upto.saturating_sub(self.remembered);
         if news < if over { SEGMENT } else { UNNOTED } {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::audit::fields::Record;
 use crate::audit::index::Index;
 use crate::audit::query::Questions;
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
@@ -15,7 +15,7 @@ const QUIET: u64 = 8;
 /// A search that goes on.
 pub(super) struct Searching {
     wanted: Wanted,
-    order: Order,
+    order: ReadOrder,
     walk: Walk,
     newest: u64,
     found: usize,
@@ -27,10 +27,10 @@ impl Searching {
     pub(super) fn begin(wanted: Wanted, reader: &Reader) -> Result<Self, StoreError> {
         let newest = reader.newest()?;
         let (order, at) = match wanted.from {
-            Edge::Newest => (Order::NewestFirst, newest),
-            Edge::Below(seq) => (Order::NewestFirst, seq.saturating_sub(1)),
-            Edge::Oldest => (Order::OldestFirst, 1),
-            Edge::Above(seq) => (Order::OldestFirst, seq.saturating_add(1)),
+            Edge::Newest => (ReadOrder::NewestFirst, newest),
+            Edge::Below(seq) => (ReadOrder::NewestFirst, seq.saturating_sub(1)),
+            Edge::Oldest => (ReadOrder::OldestFirst, 1),
+            Edge::Above(seq) => (ReadOrder::OldestFirst, seq.saturating_add(1)),
         };
         let walk = Walk::new(wanted.search.clone(), order, at);
         Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0, questions: Questions::default() })
@@ -62,7 +62,7 @@ impl Searching {
             Walked::ToTheEnd => Progress::AtTheEnd,
             Walked::On | Walked::WithoutIndex => Progress::Searching,
         };
-        if self.order == Order::OldestFirst {
+        if self.order == ReadOrder::OldestFirst {
             lines.reverse();
         }
         self.quiet += 1;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::batch::Unlisted;
-use super::{CallKey, Change, Held, Model, Overlay, Screen, Seen, Shown};
+use super::{CallKey, Held, Model, Overlay, ReviewOf, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -96,7 +96,7 @@ impl Model {
         let since = match &self.overlay {
             Some(Overlay::Batch(batch)) => return self.listed(batch) == Err(Unlisted::TooSoon),
             Some(Overlay::Rule(maker)) => maker.stage.since(maker.shown),
-            Some(Overlay::Review(review)) if review.change != Change::Written => review.stage.since(review.opened),
+            Some(Overlay::Review(review)) if review.subject != ReviewOf::Written => review.stage.since(review.opened),
             None if matches!(self.screen, Screen::Queue | Screen::Detail) => {
                 return matches!(self.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
             }

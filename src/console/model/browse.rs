@@ -8,8 +8,8 @@ use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
-use crate::console::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Task, Unwrapped};
-use crate::console::pinned::{PinBook, PinnedTool, Settling, Shown};
+use crate::console::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
+use crate::console::pinned::{PinBook, PinReview, PinnedTool, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -72,7 +72,7 @@ pub struct Browse {
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
     /// What undoes the last settling in this console.
-    pub undo: Option<Settling>,
+    pub undo: Option<PinReview>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,
@@ -98,7 +98,7 @@ pub struct Browse {
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
     /// When the log reader was last asked for each kind of thing, in milliseconds since 1970.
-    pub asked: HashMap<Discriminant<Task>, i64>,
+    pub asked: HashMap<Discriminant<LogRequest>, i64>,
 }
 
 /// The part of the log that is in memory, the newest first: without gaps for what the search wants.
@@ -312,7 +312,7 @@ impl Browse {
 
     /// Something was changed from here: everything that is asked for regularly is due now.
     pub fn ask_again(&mut self) {
-        self.asked.retain(|task, _| *task == discriminant(&Task::Recent));
+        self.asked.retain(|request, _| *request == discriminant(&LogRequest::Recent));
     }
 
     /// A number for the next trial.

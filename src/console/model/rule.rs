@@ -215,7 +215,7 @@ impl GrantOffer {
 /// The open review.
 #[derive(Clone, Debug)]
 pub struct Review {
-    pub change: Change,
+    pub subject: ReviewOf,
     /// The first row on screen.
     pub top: usize,
     pub stage: RuleStage,
@@ -227,7 +227,7 @@ pub struct Review {
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum ReviewOf {
     /// A policy file that loosens something, as the wrapper of this session reported it.
     Policy { session: String, pending: Pending },
     /// A tool's definition is not the trusted one.
@@ -241,8 +241,8 @@ pub enum Change {
 }
 
 impl Review {
-    /// A review that was just opened; `trial` finds what the change would do to past rulings, 0 for none.
-    pub fn of(change: Change, trial: u64, now: i64) -> Self {
-        Self { change, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
+    /// A review that was just opened; `trial` finds what it would do to past rulings, 0 for none.
+    pub fn of(subject: ReviewOf, trial: u64, now: i64) -> Self {
+        Self { subject, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
     }
 }

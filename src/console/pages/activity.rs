@@ -6,7 +6,7 @@ use crate::audit::record::By;
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, target};
-use crate::console::model::{Following, Model, Origin, Passed};
+use crate::console::model::{EntrySource, Following, Model, Passed};
 use crate::console::record_row::{because, verdict};
 use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::console::time;
@@ -53,7 +53,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
+    let before = model.activity.iter().filter(|passed| passed.source == EntrySource::FromLog).count();
     let (badges, ways) = (" ○ PURE ◌ PURE? ● MUTATES", "  → server  ← host");
     let mut row = quiet(badges);
     if row.width() + ways.chars().count() <= width {

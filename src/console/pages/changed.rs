@@ -10,7 +10,7 @@ use crate::console::plain::visible;
 use crate::console::row::{Row, Tone, border, danger, good, ours, quiet, warn};
 use crate::home::places::quoted;
 use crate::link::message::PinState;
-use crate::pins::diff::{Argument, Change};
+use crate::pins::diff::{Argument, Diff};
 
 /// How many bytes of what changed a sheet shows.
 const GLIMPSE: usize = 16 << 10;
@@ -168,7 +168,7 @@ fn differences(tool: &PinnedTool, rows: &mut Entries) {
     }
 }
 
-fn difference(change: &Change, rows: &mut Entries) {
+fn difference(change: &Diff, rows: &mut Entries) {
     rows.hung(ours(" ").and_foreign(Tone::Strong, &change.place), 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);

@@ -6,7 +6,7 @@ use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
-use crate::console::found::{Edge, LogRows, Task, Wanted};
+use crate::console::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
@@ -234,50 +234,50 @@ pub(super) fn settle(model: &mut Model) {
 
 /// What the log reader is to look up for what is on screen now.
 pub(super) fn wants(model: &mut Model) {
-    let mut tasks = Vec::new();
+    let mut requests = Vec::new();
     match model.screen {
         Screen::Queue | Screen::Detail => {}
-        Screen::Activity => tasks.extend(due(model, Task::Recent, None)),
+        Screen::Activity => requests.extend(due(model, LogRequest::Recent, None)),
         Screen::Log => {
-            tasks.extend(page(model));
-            tasks.extend(record(model));
+            requests.extend(page(model));
+            requests.extend(record(model));
         }
-        Screen::Tools => tasks.extend(due(model, Task::Pins, Some(2 * AGAIN))),
+        Screen::Tools => requests.extend(due(model, LogRequest::Pins, Some(2 * AGAIN))),
         Screen::Rules => {
-            tasks.extend(due(model, Task::Rules, Some(3 * AGAIN)));
+            requests.extend(due(model, LogRequest::Rules, Some(3 * AGAIN)));
             let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
             // Sooner if there are new calls, which the suggestions count.
             let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
             let id = model.browse.trials + 1;
-            if let Some(task) = due(model, Task::Try(Trial::Suggestions { id }), Some(every)) {
+            if let Some(request) = due(model, LogRequest::Try(Trial::Suggestions { id }), Some(every)) {
                 (model.browse.trials, model.browse.suggested_upto) = (id, newest);
                 // The last suggestions stay until there are newer ones.
                 model.browse.suggested.id = id;
-                tasks.push(task);
+                requests.push(request);
             }
         }
         Screen::Servers => {
-            tasks.extend(due(model, Task::Hosts, Some(10 * AGAIN)));
+            requests.extend(due(model, LogRequest::Hosts, Some(10 * AGAIN)));
             let pids = model.wrappers.iter().map(|one| one.wrapper.pid).collect();
-            tasks.extend(due(model, Task::Footprints(pids), Some(2 * AGAIN)));
+            requests.extend(due(model, LogRequest::Footprints(pids), Some(2 * AGAIN)));
         }
     }
     if matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) {
-        tasks.extend(due(model, Task::Count, Some(3 * AGAIN)));
+        requests.extend(due(model, LogRequest::Count, Some(3 * AGAIN)));
     }
-    model.todo.extend(tasks.into_iter().map(Command::Look));
+    model.todo.extend(requests.into_iter().map(Command::Look));
 }
 
-/// The task, if it is due, which is then noted: it was not asked for yet, or not within `every` milliseconds (`None`:
+/// The request, if it is due, which is then noted: it was not asked for yet, or not within `every` milliseconds (`None`:
 /// only once).
-fn due(model: &mut Model, task: Task, every: Option<i64>) -> Option<Task> {
+fn due(model: &mut Model, request: LogRequest, every: Option<i64>) -> Option<LogRequest> {
     let (now, asked) = (model.now, &mut model.browse.asked);
-    let at = asked.get(&discriminant(&task));
+    let at = asked.get(&discriminant(&request));
     let is_due = at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at));
-    is_due.then(|| asked.insert(discriminant(&task), now)).map(|_| task)
+    is_due.then(|| asked.insert(discriminant(&request), now)).map(|_| request)
 }
 
-fn page(model: &mut Model) -> Option<Task> {
+fn page(model: &mut Model) -> Option<LogRequest> {
     let near = 2 * content_rows(model.areas().body);
     let (at, now) = (model.browse.log.at, model.now);
     let (search, rows) = (model.browse.log.search.clone(), model.browse.rows());
@@ -295,12 +295,12 @@ fn page(model: &mut Model) -> Option<Task> {
     window.pages += 1;
     window.looked = now;
     window.awaits = Some(window.pages);
-    Some(Task::Page(Wanted { id: window.pages, search, rows, from: edge, most: PAGE }))
+    Some(LogRequest::Page(Wanted { id: window.pages, search, rows, from: edge, most: PAGE }))
 }
 
 /// The record of the open sheet, or of the one beside the list. One at a time, so that moving fast through the list
 /// queues nothing.
-fn record(model: &mut Model) -> Option<Task> {
+fn record(model: &mut Model) -> Option<LogRequest> {
     let now = model.now;
     let beside = pages::is_beside(model);
     let browse = &mut model.browse;
@@ -312,5 +312,5 @@ fn record(model: &mut Model) -> Option<Task> {
         Some(_) | None => {}
     }
     (browse.opened, browse.opened_at) = (Some((seq, None)), now);
-    Some(Task::Record { seq })
+    Some(LogRequest::Record { seq })
 }

@@ -110,7 +110,7 @@ pub(super) fn approve_by_word(model: &mut Model) {
 }
 
 /// `↑ ↓` in the reason: earlier reasons, the last first.
-pub(super) fn recall(model: &mut Model, action: Action) {
+pub(super) fn earlier_reason(model: &mut Model, action: Action) {
     let Some(Overlay::Reason { text, offered, .. }) = &mut model.overlay else { return };
     let at = match action {
         Action::Earlier => (*offered + 1).min(model.reasons.len()),

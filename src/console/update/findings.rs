@@ -11,9 +11,9 @@ use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
 use crate::console::found::{Edge, Finding, Line, LogRows, Page, Progress};
 use crate::console::model::{
-    ListState, Model, Opens, Origin, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
+    EntrySource, ListState, Model, Opens, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
 };
-use crate::console::tried::{self, Attempt, Reach, Tried};
+use crate::console::tried::{self, Attempt, Examined, Tried};
 use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
@@ -137,9 +137,9 @@ fn take_tried(model: &mut Model, tried: Tried) {
     let now = model.now;
     let suggested = &mut model.browse.suggested;
     match (tried, &mut model.overlay) {
-        (Tried::Rules { id, matched, reach }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
+        (Tried::Rules { id, matched, examined }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
             let (denied, at_once) = (rule.matched().map(|matched| matched.denied), rule.goes_at_once());
-            put(&mut rule.past, matched, reach);
+            put(&mut rule.past, matched, examined);
             // The first Enter was pressed when less was known.
             if rule.matched().map(|matched| matched.denied) != denied {
                 rule.stage = RuleStage::Choosing;
@@ -149,13 +149,13 @@ fn take_tried(model: &mut Model, tried: Tried) {
                 rule.shown = now;
             }
         }
-        (Tried::Policy { id, replayed, reach }, Some(Overlay::Review(review))) if review.past.id == id => {
-            put(&mut review.past, replayed, reach);
+        (Tried::Policy { id, replayed, examined }, Some(Overlay::Review(review))) if review.past.id == id => {
+            put(&mut review.past, replayed, examined);
             review.stage = RuleStage::Choosing;
         }
         (Tried::Suggestions { id, found }, _) if suggested.id == id => {
-            let reach = Reach { calls: found.calls, coverage: tried::Coverage::Whole };
-            put(suggested, found, reach);
+            let examined = Examined { calls: found.calls, coverage: tried::Coverage::Whole };
+            put(suggested, found, examined);
             rebuild(model);
         }
         (Tried::Failed { id, why }, Some(Overlay::Rule(rule))) if rule.past.id == id => rule.past.failed = Some(why),
@@ -167,8 +167,8 @@ fn take_tried(model: &mut Model, tried: Tried) {
     }
 }
 
-fn put<T>(attempt: &mut Attempt<T>, found: Arc<T>, reach: Reach) {
-    (attempt.found, attempt.reach) = (Some(found), reach);
+fn put<T>(attempt: &mut Attempt<T>, found: Arc<T>, examined: Examined) {
+    (attempt.found, attempt.examined) = (Some(found), examined);
 }
 
 /// Leaves each call one row of those that are here.
@@ -217,7 +217,7 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         let Some(activity) = as_passed(&line) else { continue };
         if line.ticket.is_none() || !heard(&line, activity.kind) {
             let (server, session) = (line.server.clone(), line.session.clone());
-            before.push(Passed { server, session, activity, source: Origin::FromLog });
+            before.push(Passed { server, session, activity, source: EntrySource::FromLog });
         }
     }
     for passed in before.into_iter().rev() {

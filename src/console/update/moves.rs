@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Command, find_mut};
 use crate::audit::record::By;
 use crate::console::card::{Card, Details};
-use crate::console::found::Task;
+use crate::console::found::LogRequest;
 use crate::console::keymap::Action;
 use crate::console::model::{Batch, CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::panel;
@@ -186,7 +186,7 @@ pub(super) fn back(model: &mut Model) {
     if panel::shows_tour(model) {
         // The tour says that Esc hides it.
         model.settings.tour = Tour::Dismissed;
-        return model.todo.push(Command::Look(Task::TourSeen));
+        return model.todo.push(Command::Look(LogRequest::TourSeen));
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,

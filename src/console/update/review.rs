@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Command, Edit, moves};
-use crate::console::found::{RuleLine, Task};
+use crate::console::found::{LogRequest, RuleLine};
 use crate::console::keymap::Action;
 use crate::console::maker;
-use crate::console::model::{ARMING, Change, Model, Overlay, Review, RuleEntry, RuleStage};
+use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
@@ -34,7 +34,7 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
                 digest: pending.digest,
                 server: server.map(|wrapper| wrapper.server.clone()),
             };
-            try_on_the_log(model, Change::Policy { session, pending: *pending }, which);
+            try_on_the_log(model, ReviewOf::Policy { session, pending: *pending }, which);
             Some(())
         }
         RuleEntry::Suggested(mut rule) => {
@@ -43,7 +43,7 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
             {
                 Arc::make_mut(&mut rule).warnings.push(warning);
             }
-            model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
+            model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Suggested(rule), 0, model.now)));
             Some(())
         }
         RuleEntry::Grant { .. } | RuleEntry::Rule(_) => None,
@@ -52,13 +52,13 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
 
 /// `R`: what the files as they are written would change of past rulings.
 pub(super) fn replay(model: &mut Model) {
-    try_on_the_log(model, Change::Written, Which::Written);
+    try_on_the_log(model, ReviewOf::Written, Which::Written);
 }
 
-fn try_on_the_log(model: &mut Model, change: Change, which: Which) {
+fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
     let id = model.browse.next_trial();
-    model.overlay = Some(Overlay::Review(Review::of(change, id, model.now)));
-    model.todo.push(Command::Look(Task::Try(Trial::Policy { id, which })));
+    model.overlay = Some(Overlay::Review(Review::of(subject, id, model.now)));
+    model.todo.push(Command::Look(LogRequest::Try(Trial::Policy { id, which })));
 }
 
 /// Moves in the rows of the change.
@@ -78,37 +78,37 @@ pub(super) fn enter(model: &mut Model) {
     let Some(Overlay::Review(review)) = &mut model.overlay else { return };
     let since = review.stage.since(review.opened);
     let sure = review.stage != RuleStage::Choosing;
-    match review.change.clone() {
-        Change::Written => {
+    match review.subject.clone() {
+        ReviewOf::Written => {
             model.say("There is nothing to accept here: what is written applies already, or waits above.");
         }
         // For a change, the first Enter only asks.
-        ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
+        ref subject if now - since < ARMING && (sure || matches!(subject, ReviewOf::Suggested(_))) => {
             model.warn_briefly("This has just come up: no key answers it yet.");
         }
-        Change::Policy { .. } if review.past.goes_on() => {
+        ReviewOf::Policy { .. } if review.past.goes_on() => {
             model.warn_briefly("What it would change is still being counted: wait a moment.");
         }
-        Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
+        ReviewOf::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
             model.todo.extend([Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]);
         }
-        Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
+        ReviewOf::Definition(tool) if changed::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
             model.warn(words);
         }
-        Change::Policy { session, pending } if sure => {
+        ReviewOf::Policy { session, pending } if sure => {
             model.overlay = None;
             let row = good("Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
             model.note = Some(row.quiet(". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
             model.todo.push(Command::Send { session, message });
         }
-        change @ (Change::Definition(_) | Change::Program(_)) if sure => {
+        subject @ (ReviewOf::Definition(_) | ReviewOf::Program(_)) if sure => {
             model.overlay = None;
-            model.todo.extend(super::tool::accepted(change).map(Command::Settle));
+            model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
         }
-        Change::Policy { .. } | Change::Definition(_) | Change::Program(_) | Change::Suggested(_) => {
+        ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_) | ReviewOf::Suggested(_) => {
             review.stage = RuleStage::Sure { since: now };
             // Keys typed ahead are not meant for this question.
             model.todo.push(Command::Drain);

@@ -5,7 +5,7 @@
 
 use super::{Command, decide, moves};
 use crate::audit::record::VerdictWord;
-use crate::console::found::Task;
+use crate::console::found::LogRequest;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
@@ -53,7 +53,7 @@ pub(super) fn of_record(model: &mut Model) {
     match line.filter(|line| line.ticket.is_some() && line.tool.is_some()).map(|line| line.seq) {
         Some(seq) => {
             model.browse.rule_from = Some(seq);
-            model.todo.push(Command::Look(Task::PastCall { seq }));
+            model.todo.push(Command::Look(LogRequest::PastCall { seq }));
         }
         None => model.say("A rule is made from a call, and this record is not about one. /kind:decision lists them."),
     }
@@ -98,7 +98,7 @@ pub(super) fn show(
     let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
     model.overlay =
         Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, shown, past }));
-    model.todo.push(Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules })));
+    model.todo.push(Command::Look(LogRequest::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.

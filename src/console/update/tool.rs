@@ -1,11 +1,11 @@
-//! Settling what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
+//! Reviewing what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! undoing. What is on show is what is settled.
 
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::{ARMING, Change, Model, Overlay, Review, Subject};
-use crate::console::pinned::{PinnedTool, ProgramWord, Settled, Settling, Word};
+use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, Subject};
+use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
 
@@ -16,23 +16,23 @@ pub(super) fn open(model: &mut Model) -> bool {
     let Some((line, book)) = line.filter(|line| line.wants_review()).zip(browse.pins.as_ref()) else {
         return false;
     };
-    let change = match line.subject {
-        Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(Change::Program),
-        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(Change::Definition),
+    let subject = match line.subject {
+        Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(ReviewOf::Program),
+        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(ReviewOf::Definition),
     };
-    let Some(change) = change else { return false };
-    model.overlay = Some(Overlay::Review(Review::of(change, 0, model.now)));
+    let Some(subject) = subject else { return false };
+    model.overlay = Some(Overlay::Review(Review::of(subject, 0, model.now)));
     true
 }
 
 /// The second `Enter`: trusts what was on show.
-pub(super) fn accepted(change: Change) -> Option<Settling> {
-    match change {
-        Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
-        Change::Definition(tool) => Some(Settling::Tools(vec![(tool.shown(), Word::Accepted)])),
-        Change::Program(program) => {
+pub(super) fn accepted(subject: ReviewOf) -> Option<PinReview> {
+    match subject {
+        ReviewOf::Policy { .. } | ReviewOf::Written | ReviewOf::Suggested(_) => None,
+        ReviewOf::Definition(tool) => Some(PinReview::Tools(vec![(tool.shown(), ToolReview::Accepted)])),
+        ReviewOf::Program(program) => {
             let Server { fingerprint, name: server, program, .. } = program.server;
-            Some(Settling::Program { fingerprint, server, program, word: ProgramWord::Accepted })
+            Some(PinReview::Program { fingerprint, server, program, word: ProgramReview::Accepted })
         }
     }
 }
@@ -41,20 +41,20 @@ pub(super) fn accepted(change: Change) -> Option<Settling> {
 pub(super) fn refuse(model: &mut Model) {
     let now = model.now;
     let Some(Overlay::Review(review)) = &model.overlay else { return };
-    match &review.change {
+    match &review.subject {
         _ if now - review.opened < ARMING => {
             model.warn_briefly("The review has just come up: no key answers it yet.");
         }
-        Change::Definition(tool) => {
+        ReviewOf::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
-            model.todo.push(Command::Settle(Settling::Tools(vec![(shown, Word::Refused)])));
+            model.todo.push(Command::ReviewPins(PinReview::Tools(vec![(shown, ToolReview::Refused)])));
         }
-        Change::Program(_) => {
+        ReviewOf::Program(_) => {
             model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
         }
-        Change::Written | Change::Suggested(_) => {}
-        Change::Policy { .. } => {
+        ReviewOf::Written | ReviewOf::Suggested(_) => {}
+        ReviewOf::Policy { .. } => {
             model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.");
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
         // One key cannot call a tool a read that looks like a change: that takes `tools pin`.
         tools.retain(|tool| tool.known.identity.mutability == Mutability::Pure);
     }
-    let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), Word::Is(mutability))).collect();
+    let words: Vec<_> = tools.into_iter().map(|tool| (tool.shown(), ToolReview::Is(mutability))).collect();
     if words.is_empty() {
         let words = match mutability {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
@@ -94,7 +94,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
         return model.say(words);
     }
     model.browse.marked.clear();
-    model.todo.push(Command::Settle(Settling::Tools(words)));
+    model.todo.push(Command::ReviewPins(PinReview::Tools(words)));
 }
 
 /// The tool of the selected line, as it is remembered.
@@ -105,17 +105,17 @@ fn selected(model: &Model) -> Option<&PinnedTool> {
 /// `u` on Tools: undoes the last review made here.
 pub(super) fn take_back(model: &mut Model) {
     match model.browse.undo.clone() {
-        Some(undo) => model.todo.push(Command::Settle(undo)),
+        Some(undo) => model.todo.push(Command::ReviewPins(undo)),
         None => model.say("No review was made in this console that could be taken back."),
     }
 }
 
-/// The result of settling.
-pub(super) fn settled(model: &mut Model, outcome: Result<Settled, String>) {
+/// The result of a review.
+pub(super) fn settled(model: &mut Model, outcome: Result<ReviewDone, String>) {
     // The pins are read again at once.
     model.browse.ask_again();
     model.note = Some(match outcome {
-        Ok(Settled { says, undo }) => {
+        Ok(ReviewDone { says, undo }) => {
             let row = foreign(Tone::Good, &says);
             model.browse.undo = undo;
             match model.browse.undo {

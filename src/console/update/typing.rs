@@ -1,10 +1,10 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
 use super::{Command, act, browse, decide};
-use crate::console::found::Task;
+use crate::console::found::LogRequest;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
-use crate::console::palette::{self, Order};
+use crate::console::palette::{self, EntryAction};
 use crate::console::theme::Palette;
 
 /// `/`: begins a search where the last one is.
@@ -62,7 +62,7 @@ pub(super) fn changed(model: &mut Model, key: Key) {
 pub(super) fn run(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
-            Some(entry) => obey(model, entry.order),
+            Some(entry) => obey(model, entry.action),
             None => model.warn("No matches."),
         },
         // An invalid search stays open with its problem: otherwise the list would not match its title.
@@ -76,13 +76,13 @@ pub(super) fn run(model: &mut Model) {
     }
 }
 
-fn obey(model: &mut Model, order: Order) {
-    match order {
-        Order::Press(action) => act(model, action),
-        Order::OnlyItsKey(name) => {
+fn obey(model: &mut Model, action: EntryAction) {
+    match action {
+        EntryAction::Press(action) => act(model, action),
+        EntryAction::OnlyItsKey(name) => {
             model.warn(format!("Only its own key does that, on the call itself: {name}."));
         }
-        Order::Quiet => {
+        EntryAction::Quiet => {
             model.settings.manner = match model.settings.manner {
                 Manner::Rings => Manner::Quiet,
                 Manner::Quiet => Manner::Rings,
@@ -93,7 +93,7 @@ fn obey(model: &mut Model, order: Order) {
             };
             model.say(words);
         }
-        Order::Theme(palette) => {
+        EntryAction::Theme(palette) => {
             // This overrides `NO_COLOR`: the operator chose both, and this one later.
             model.settings.palette = palette;
             let words = match palette {
@@ -104,18 +104,18 @@ fn obey(model: &mut Model, order: Order) {
             };
             model.say(words);
         }
-        Order::Verify => {
+        EntryAction::Verify => {
             model.screen = crate::console::model::Screen::Log;
             model.browse.log.sheet = None;
             model.browse.checked = None;
             model.say("Checking every record of the log; the last line shows the result.");
-            model.todo.push(Command::Look(Task::Verify));
+            model.todo.push(Command::Look(LogRequest::Verify));
         }
-        Order::Tour => {
+        EntryAction::Tour => {
             model.settings.tour = Tour::Shown;
             model.screen = crate::console::model::Screen::Queue;
         }
-        Order::Search(screen, text) => {
+        EntryAction::Search(screen, text) => {
             model.screen = screen;
             browse::search(model, screen, &text);
         }

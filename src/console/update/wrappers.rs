@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::{Command, find_mut, findings, moves};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
-    CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
+    CallKey, CallState, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen, Seen,
 };
 use crate::console::record_row::verdict;
 use crate::console::row::{Row, Tone, foreign, quiet, warn};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
-use crate::link::message::{Activity, ActivityKind, FromWrapper, Settled, Status, Wrapper};
+use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
 use crate::mcp::lifecycle::Phase;
 
 /// Entries of Activity that are kept; the log has them all.
@@ -98,7 +98,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
 }
 
 /// Says what became of the call that this console decided last, unless another note is shown.
-fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
+fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
     if model.confirming.as_ref() != Some(key) {
         return;
     }
@@ -206,7 +206,7 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
         }
     }
     let session = session.to_owned();
-    model.activity.push_back(Passed { server, session, activity, source: Origin::Live });
+    model.activity.push_back(Passed { server, session, activity, source: EntrySource::Live });
     if model.activity.len() > MOST_ACTIVITY {
         let was_listed = model.passing().first() == Some(&0);
         model.activity.pop_front();

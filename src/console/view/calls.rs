@@ -5,7 +5,7 @@ use crate::console::model::Model;
 use crate::console::record_row::ruling;
 use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, warn};
 use crate::console::time;
-use crate::console::tried::{Attempt, Coverage, Matched, PastLine, Reach, Replayed};
+use crate::console::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
 use crate::policy::past::Ended;
 use crate::policy::rule::Decision;
 
@@ -23,13 +23,13 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
         let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
         rows.push(danger(words));
     }
-    if attempt.reach == (Reach { calls: 0, coverage: Coverage::Whole }) {
+    if attempt.examined == (Examined { calls: 0, coverage: Coverage::Whole }) {
         return vec![quiet(" the log has no past call of this tool yet")];
     }
-    let of = match attempt.reach.coverage {
+    let of = match attempt.examined.coverage {
         Coverage::Counting => "so far, still counting".to_owned(),
-        Coverage::Whole => format!("of this tool's {}", counted(attempt.reach.calls, "past call")),
-        Coverage::Newest => format!("of this tool's newest {}", counted(attempt.reach.calls, "past call")),
+        Coverage::Whole => format!("of this tool's {}", counted(attempt.examined.calls, "past call")),
+        Coverage::Newest => format!("of this tool's newest {}", counted(attempt.examined.calls, "past call")),
     };
     let matches = if matched.calls == 0 { "none".to_owned() } else { grouped(matched.calls) };
     let mut row = quiet(format!(" matches {matches} {of}"));
@@ -49,7 +49,7 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     if let Some(why) = &attempt.failed {
         return warn(" ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
     }
-    let Reach { calls, coverage } = attempt.reach;
+    let Examined { calls, coverage } = attempt.examined;
     let found = attempt.found.as_ref().filter(|_| coverage != Coverage::Counting);
     let Some(found) = found else {
         let words = format!(" still counting: {} so far …", counted(calls, "past call"));

@@ -10,7 +10,7 @@ use crate::console::record_row::verdict;
 use crate::console::row::{Row, Run, Tone, border, quiet, warn};
 use crate::console::screen::content_rows;
 use crate::console::time;
-use crate::link::message::Settled;
+use crate::link::message::CallEnd;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let (Some(held), Some(card)) = (model.selection(), &model.card) else { return };
@@ -64,7 +64,7 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
 }
 
 /// Who settled a call, and how.
-fn ended(settled: &Settled) -> Row {
+fn ended(settled: &CallEnd) -> Row {
     let (tone, verdict) = verdict(settled.verdict, "withdrawn");
     let by = by(settled.by);
     let row = quiet(" · settled: ").and(tone, verdict).ours(format!(" {by}"));

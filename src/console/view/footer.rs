@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::audit::fields::Field;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
-use crate::console::model::{Change, Held, Model, Offer, Overlay, RuleEntry, Seen, Sort, Subject, ToolLine};
+use crate::console::model::{Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone, warn};
 use crate::link::message::PinOffer;
@@ -98,8 +98,8 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         }
         (Action::Accept | Action::Refuse, _) => {
             let Some(Overlay::Review(review)) = &model.overlay else { return None };
-            let is_definition = matches!(review.change, Change::Definition(_));
-            return usual(if action == Action::Refuse { is_definition } else { review.change != Change::Written });
+            let is_definition = matches!(review.subject, ReviewOf::Definition(_));
+            return usual(if action == Action::Refuse { is_definition } else { review.subject != ReviewOf::Written });
         }
         (Action::Undo, _) => return usual(place == Place::Rules || place == Place::Tools && browse.undo.is_some()),
         (Action::Open, Place::Queue) => "full card",

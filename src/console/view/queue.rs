@@ -106,7 +106,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
 /// Widths of the columns that a screen's width or the calls on it decide.
 struct Widths {
     first: usize,
-    origin: Origin,
+    column: FirstColumn,
     tool: NameColumn,
     about: usize,
     time: usize,
@@ -114,7 +114,7 @@ struct Widths {
 
 /// What the first column names: a ticket begins with its server.
 #[derive(Clone, Copy)]
-enum Origin {
+enum FirstColumn {
     Ticket,
     Server(NameColumn),
 }
@@ -149,13 +149,13 @@ impl Widths {
         let (least_tool, most) =
             if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
         let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
-        let (origin, first, least) = match servers {
+        let (column, first, least) = match servers {
             2.. => {
                 let names = running.chain(shown.iter().map(|group| group.lead.snapshot.server.as_str()));
                 let names = NameColumn::of(names, SERVER);
-                (Origin::Server(names), names.width, names.width)
+                (FirstColumn::Server(names), names.width, names.width)
             }
-            _ => (Origin::Ticket, widest(|held| &held.snapshot.ticket), 0),
+            _ => (FirstColumn::Ticket, widest(|held| &held.snapshot.ticket), 0),
         };
         let gaps = [first, tool].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum::<usize>();
         let bar = width >= NARROW && LEADING + TRAILING + gaps + about.min(MOST.0) <= width;
@@ -163,19 +163,19 @@ impl Widths {
         let said = shown.iter().filter_map(|group| word(group.lead)).map(|word| word.len() + 2).max().unwrap_or(0);
         let time = if bar { TRAILING } else { TRAILING_NARROW.max(said) };
         let room = width.saturating_sub(LEADING + time);
-        let (first, least) = match origin {
+        let (first, least) = match column {
             // A ticket is shown whole, or not at all.
-            Origin::Ticket if servers == 1 && about.min(40) + tool.min(least_tool) + first + 4 <= room => {
+            FirstColumn::Ticket if servers == 1 && about.min(40) + tool.min(least_tool) + first + 4 <= room => {
                 (first, first)
             }
-            Origin::Ticket => (0, 0),
-            Origin::Server(_) => (first, least),
+            FirstColumn::Ticket => (0, 0),
+            FirstColumn::Server(_) => (first, least),
         };
         let wants = [(0, about.clamp(1, most), about.min(TARGET)), (2, first, least), (2, tool, tool.min(least_tool))];
         // The risk already says what the call does: a tool's name matters less than its server.
         let [_, first, tool] = fitted(room, wants, &[2, 1]);
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
-        Self { first, origin, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
+        Self { first, column, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
     }
 
     fn columns(&self) -> Columns {
@@ -204,9 +204,9 @@ impl Widths {
         self.columns().row([
             marker,
             Row { runs: vec![Risk::of(snapshot).run()] },
-            match self.origin {
-                Origin::Ticket => foreign(Tone::Quiet, &snapshot.ticket),
-                Origin::Server(names) => names.cell(Tone::Quiet, &snapshot.server),
+            match self.column {
+                FirstColumn::Ticket => foreign(Tone::Quiet, &snapshot.ticket),
+                FirstColumn::Server(names) => names.cell(Tone::Quiet, &snapshot.server),
             },
             self.tool.cell(Tone::Strong, &snapshot.tool),
             times.joined(about),

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::{Paint, calls, ends};
 use crate::console::caption::caption;
 use crate::console::card::counted;
-use crate::console::model::{Change, Model, Overlay, Review, RuleStage};
+use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Row, Tone, border, danger, quiet, strong, warn};
 use crate::console::screen::content_rows;
@@ -21,24 +21,24 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
     let room = content_rows(area);
     let all = rows(model, review, width);
     let below = all.len().saturating_sub(review.top + room);
-    let (title, hint) = match &review.change {
-        Change::Policy { pending, .. } => (
+    let (title, hint) = match &review.subject {
+        ReviewOf::Policy { pending, .. } => (
             strong(format!(" Changed {} policy ", pending.layer.word())).and_foreign(Tone::Ours, &pending.file),
             "until you accept it, it allows nothing new ",
         ),
-        Change::Definition(tool) => (
+        ReviewOf::Definition(tool) => (
             strong(" Review ")
                 .and_foreign(Tone::Strong, &tool.known.tool)
                 .quiet(" of ")
                 .and_foreign(Tone::Ours, &tool.server),
             "until it is accepted, no allow rule covers it ",
         ),
-        Change::Program(program) => (
+        ReviewOf::Program(program) => (
             strong(" The program of ").and_foreign(Tone::Strong, &program.server.name),
             "until it is accepted, no allow rule covers it ",
         ),
-        Change::Written => (strong(" Replay"), "the policy as it is written, on the calls of the log "),
-        Change::Suggested(rule) => {
+        ReviewOf::Written => (strong(" Replay"), "the policy as it is written, on the calls of the log "),
+        ReviewOf::Suggested(rule) => {
             (strong(" Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
         }
     };
@@ -50,19 +50,19 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
 }
 
 fn last(review: &Review) -> Row {
-    match (&review.change, review.stage) {
-        (Change::Written, _) => quiet(" Esc goes back"),
-        (Change::Policy { .. }, _) if review.past.goes_on() => quiet(" What it would change is still being counted"),
-        (Change::Policy { .. } | Change::Program(_), RuleStage::Choosing) => {
+    match (&review.subject, review.stage) {
+        (ReviewOf::Written, _) => quiet(" Esc goes back"),
+        (ReviewOf::Policy { .. }, _) if review.past.goes_on() => quiet(" What it would change is still being counted"),
+        (ReviewOf::Policy { .. } | ReviewOf::Program(_), RuleStage::Choosing) => {
             quiet(" Enter, twice, accepts this change; Esc leaves it as it is")
         }
-        (Change::Definition(_), RuleStage::Choosing) => {
+        (ReviewOf::Definition(_), RuleStage::Choosing) => {
             quiet(" Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
         }
-        (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
+        (ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_), RuleStage::Sure { .. }) => {
             danger(" Accept exactly this change? Enter once more; Esc leaves it")
         }
-        (Change::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
+        (ReviewOf::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
     }
 }
 
@@ -74,8 +74,8 @@ pub fn rows_below(model: &Model) -> usize {
 }
 
 fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
-    match &review.change {
-        Change::Policy { pending, .. } => {
+    match &review.subject {
+        ReviewOf::Policy { pending, .. } => {
             let mut rows = vec![strong(" What it newly allows:")];
             for line in &pending.loosens {
                 rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
@@ -86,10 +86,10 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
             rows.extend(diff(pending, width));
             rows
         }
-        Change::Definition(tool) => changed::definition(model, tool, width),
-        Change::Program(program) => changed::program(program, width),
-        Change::Written => calls::replayed(model, &review.past, usize::MAX, width),
-        Change::Suggested(rule) => suggested(model, rule, width),
+        ReviewOf::Definition(tool) => changed::definition(model, tool, width),
+        ReviewOf::Program(program) => changed::program(program, width),
+        ReviewOf::Written => calls::replayed(model, &review.past, usize::MAX, width),
+        ReviewOf::Suggested(rule) => suggested(model, rule, width),
     }
 }
 

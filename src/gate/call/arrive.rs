@@ -5,20 +5,19 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
 use crate::gate::call::entries;
-use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
+use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
 use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
-use crate::gate::data::effect::{Effect, Passing, Question};
+use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
-use crate::mcp::features;
-use crate::mcp::request;
 use crate::mcp::revision::Revision;
+use crate::mcp::{features, request};
 use crate::policy::scope::Outside;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
@@ -102,7 +101,7 @@ impl Gate {
             arrived: self.now,
             asked: AskRecord::NotAsked,
             original: None,
-            beat: has_token.then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
+            heartbeat: has_token.then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
             round_trips: RoundTrips { opened: self.now.mono, ..RoundTrips::default() },
             seen: Seen::default(),
             asked_again: None,
@@ -187,7 +186,7 @@ impl Gate {
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
                 // The server must not learn the id: it could guess the next one, and ask under that itself.
-                return self.elicited_in_vain(None, "it cancels a request that only mcp-approve may cancel");
+                return self.record_ineffective_answer(None, "it cancels a request that only mcp-approve may cancel");
             }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_host_id(id)) {
@@ -205,7 +204,7 @@ impl Gate {
                     self.cancelled_in_flight(&first);
                     self.passes((Origin::Host, Form::Notification, &method), plain.line());
                     let line = rename::with_param(plain.line(), "requestId", first.raw());
-                    return self.out.extend(line.map(|line| Effect::Query(Question(line))));
+                    return self.out.extend(line.map(|line| Effect::WriteToServer(OwnLine(line))));
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);

@@ -10,14 +10,12 @@ use crate::gate::call::held::{
     Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::{Judged, Seen};
-use crate::gate::call::judgement;
-use crate::gate::call::replies;
-use crate::gate::call::round_trips;
+use crate::gate::call::{replies, round_trips, strictest};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
-use crate::gate::server::catalog::Known;
+use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
@@ -41,7 +39,7 @@ impl Gate {
     /// The operator's verdict on exactly these bytes.
     pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict) {
         let Some((held, asking)) = self.take_asked(word) else {
-            return self.too_late(word, verdict.word().word());
+            return self.report_late_verdict(word, verdict.word().word());
         };
         match verdict {
             OperatorVerdict::Approve { unread } => self.operator_approves((held, asking), word, unread, None),
@@ -57,7 +55,7 @@ impl Gate {
     /// An approval of exactly these bytes, and of calls like it for a while.
     pub(in crate::gate) fn on_granted(&mut self, word: &OperatorWord, terms: GrantTerms) {
         let Some((held, asking)) = self.take_asked(word) else {
-            return self.too_late(word, "approve");
+            return self.report_late_verdict(word, "approve");
         };
         if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
             self.calls.put(held, asking);
@@ -105,12 +103,12 @@ impl Gate {
             return Ok((held, case));
         };
         match self.catalog.find(held.call.name()) {
-            Known::Yes(known) if known.digest == shown => Ok((held, case)),
-            Known::Yes(known) => {
+            ToolLookup::Found(known) if known.digest == shown => Ok((held, case)),
+            ToolLookup::Found(known) => {
                 self.judge(held, case.session, Some(known));
                 Err("the server has changed this tool's definition since the card was shown; look again".into())
             }
-            Known::No | Known::Ask => {
+            ToolLookup::NotListed | ToolLookup::AskServer => {
                 self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
                 Err("the server has announced changed tools since the card was shown; mcp-approve asks it for the new \
                      list"
@@ -126,7 +124,7 @@ impl Gate {
     }
 
     /// A verdict that decides nothing: it is recorded, and its console learns why.
-    pub(in crate::gate) fn too_late(&mut self, word: &OperatorWord, said: &str) {
+    pub(in crate::gate) fn report_late_verdict(&mut self, word: &OperatorWord, said: &str) {
         let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
         let why = match held {
             None => "this call no longer waits".to_owned(),
@@ -147,11 +145,11 @@ impl Gate {
                 | Stage::Asking(_) => "it does not wait for an operator yet".to_owned(),
             },
         };
-        self.comes_to_nothing(word, said, &why);
+        self.report_ineffective_verdict(word, said, &why);
     }
 
     /// Records that a verdict had no effect, and tells its console.
-    pub(in crate::gate) fn comes_to_nothing(&mut self, word: &OperatorWord, said: &str, why: &str) {
+    pub(in crate::gate) fn report_ineffective_verdict(&mut self, word: &OperatorWord, said: &str, why: &str) {
         let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
         entry.ticket = Some(word.ticket.as_str().into());
         self.record(entry.with("operator", &*word.operator.who).with("reason", why));
@@ -189,7 +187,7 @@ impl Gate {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
         let (described, seen) = (shown.described.clone(), Seen::default());
-        let judged = judgement::judge(&call, described, self.judge_input(), &seen, &mut Memory::default());
+        let judged = strictest::judge(&call, described, self.judge_input(), &seen, &mut Memory::default());
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::behavior::arguments::named::{LeftOut, path_arguments};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::taxonomy::{Action, Mutability};
-use crate::gate::call::touched::{self, Change, How};
+use crate::gate::call::touched::{self, FileChange, How};
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look};
 use crate::gate::grants::Care;
 
@@ -20,9 +20,9 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     let unexplained = files.iter().filter(|one| !changes.iter().any(|change| change.concerns(one)) && !one.is_beyond());
     let unexplained = unexplained.filter(|one| !one.argument.ends_with("/cwd"));
     let targets: Vec<&Facts> = match behavior.identity.action {
-        Action::Create => changes.iter().filter_map(Change::content_target).chain(unexplained).collect(),
+        Action::Create => changes.iter().filter_map(FileChange::content_target).chain(unexplained).collect(),
         Action::Move if changes.is_empty() => unexplained.skip(1).collect(),
-        Action::Move => changes.iter().filter_map(Change::destination).chain(unexplained).collect(),
+        Action::Move => changes.iter().filter_map(FileChange::destination).chain(unexplained).collect(),
         Action::Read
         | Action::Search
         | Action::Update
@@ -49,9 +49,9 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         None
     };
     // Only an absolute path is surely of this machine: a relative one may be another's.
-    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if touched::is_new(target));
+    let is_new = |one: &FileChange<'_>| matches!(one, FileChange::Content { target, .. } if touched::is_new(target));
     let makes = files.len() == changes.len() && changes.iter().all(is_new);
-    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
+    let is_whole = |change: &FileChange<'_>| matches!(change, FileChange::Content { how: How::Whole, target, .. } if exists(target) || touched::is_new(target));
     let replaced = match makes {
         true => Replaced::Nothing,
         false if !changes.is_empty() && changes.iter().all(is_whole) => Replaced::Whole,

@@ -11,7 +11,7 @@ use crate::gate::call::held::{
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::report::{ActivityKind, Direction, Settled};
+use crate::gate::data::report::{ActivityKind, CallEnd, Direction};
 use crate::wire::call::Origin;
 use crate::wire::line::Line;
 
@@ -135,6 +135,6 @@ impl Gate {
     /// Tells the consoles that a call no longer waits, and who ended the wait; without a verdict it was withdrawn.
     pub(in crate::gate) fn settle(&mut self, held: &Held, verdict: Option<VerdictWord>, by: By, who: String) {
         let ticket = held.ticket.to_string();
-        self.out.push(Effect::Settle(Settled { ticket, time: self.now.wall, verdict, by, who }));
+        self.out.push(Effect::Settle(CallEnd { ticket, time: self.now.wall, verdict, by, who }));
     }
 }

@@ -7,8 +7,8 @@ use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::pin::Pins;
-use crate::gate::server::catalog::Known;
-use crate::gate::state::{ByServer, Slices};
+use crate::gate::server::catalog::ToolLookup;
+use crate::gate::state::{DescribeQueue, ListOutcome};
 use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
 
@@ -21,13 +21,13 @@ impl Gate {
         if held.call.method().is_some() {
             return self.judge(held, waits.session, None);
         }
-        if !self.catalog.is_ready() || self.catalog.is_reading() || self.described.is_some() {
+        if !self.catalog.is_ready() || self.catalog.is_reading() || self.describe_queue.is_some() {
             self.wake_for(&held);
             return self.calls.put(held, waits);
         }
         match self.catalog.find(held.call.name()) {
-            Known::Yes(described) => self.judge(held, waits.session, Some(described)),
-            Known::No | Known::Ask => self.ask_server(held, waits),
+            ToolLookup::Found(described) => self.judge(held, waits.session, Some(described)),
+            ToolLookup::NotListed | ToolLookup::AskServer => self.ask_server(held, waits),
         }
     }
 
@@ -35,7 +35,7 @@ impl Gate {
     pub(in crate::gate) fn ask_server(&mut self, held: Held, waits: Describing) {
         let meta = held.call.is_modern().then(|| own_meta(&held.call));
         if let Some(question) = self.catalog.ask(self.now, meta) {
-            self.out.push(Effect::Query(question));
+            self.out.push(Effect::WriteToServer(question));
         }
         self.wake_by(self.catalog.wake_at());
         self.wake_for(&held);
@@ -57,35 +57,35 @@ impl Gate {
     /// came in the meantime is still to be read.
     pub(in crate::gate) fn describe_again(&mut self) {
         // The calls that are being judged by the server's answer go first; the others follow when those are done.
-        let is_by_answer = self.described.as_ref().is_some_and(|slices| slices.by != ByServer::Nothing);
+        let is_by_answer = self.describe_queue.as_ref().is_some_and(|queue| queue.outcome != ListOutcome::NotAsked);
         if self.catalog.is_asking() || self.catalog.is_reading() || is_by_answer {
             return;
         }
-        self.describe_waiting(ByServer::Nothing);
+        self.describe_waiting(ListOutcome::NotAsked);
     }
 
     /// The server has sent its whole list: every call that waited for it is judged, or denied if its tool is missing.
     pub(in crate::gate) fn on_described(&mut self) {
-        self.describe_waiting(ByServer::List);
+        self.describe_waiting(ListOutcome::Given);
     }
 
     /// The server gave no list: every call that waited for it is judged by what is known.
     pub(in crate::gate) fn on_undescribed(&mut self) {
-        self.describe_waiting(ByServer::NoList);
+        self.describe_waiting(ListOutcome::NoList);
     }
 
-    fn describe_waiting(&mut self, by: ByServer) {
+    fn describe_waiting(&mut self, outcome: ListOutcome) {
         let calls = self.calls.waiting::<Describing>();
         if let (Some(first), Some(last)) = (calls.first(), calls.last()) {
-            self.described = Some(Slices { by, from: *first, to: *last });
+            self.describe_queue = Some(DescribeQueue { outcome, from: *first, to: *last });
             self.describe_slice();
         }
     }
 
     /// Describes and judges the next calls of those that waited. Calls that came later follow: calls keep their order.
     pub(in crate::gate) fn describe_slice(&mut self) {
-        let Some(Slices { by, from, to }) = self.described.take() else { return };
-        if by != ByServer::Nothing && (self.catalog.is_asking() || self.catalog.is_reading()) {
+        let Some(DescribeQueue { outcome, from, to }) = self.describe_queue.take() else { return };
+        if outcome != ListOutcome::NotAsked && (self.catalog.is_asking() || self.catalog.is_reading()) {
             // A newer list is on its way: the waiting calls are judged by that one.
             return;
         }
@@ -94,35 +94,35 @@ impl Gate {
         let rest = calls.split_off(calls.len().min(AT_ONCE));
         for number in calls {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
-                self.describe_by(by, held, waits);
+                self.describe_by(outcome, held, waits);
             }
         }
-        self.described = match rest.first() {
-            Some(next) => Some(Slices { by, from: *next, to }),
+        self.describe_queue = match rest.first() {
+            Some(next) => Some(DescribeQueue { outcome, from: *next, to }),
             None if self.catalog.is_asking() || self.catalog.is_reading() => None,
             // Calls that began to wait meanwhile, older ones too, waited only for these to be done.
             None => {
                 let left = self.calls.waiting::<Describing>();
                 let ends = left.first().zip(left.last());
-                ends.map(|(first, last)| Slices { by: ByServer::Nothing, from: *first, to: *last })
+                ends.map(|(first, last)| DescribeQueue { outcome: ListOutcome::NotAsked, from: *first, to: *last })
             }
         };
     }
 
-    fn describe_by(&mut self, by: ByServer, held: Held, waits: Describing) {
-        if by == ByServer::Nothing {
+    fn describe_by(&mut self, outcome: ListOutcome, held: Held, waits: Describing) {
+        if outcome == ListOutcome::NotAsked {
             return self.describe(held, waits);
         }
         let Describing { session, before } = waits;
-        match (self.catalog.find(held.call.name()), by) {
-            (Known::Yes(described), _) => self.judge(held, session, Some(described)),
+        match (self.catalog.find(held.call.name()), outcome) {
+            (ToolLookup::Found(described), _) => self.judge(held, session, Some(described)),
             // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
-            (Known::No, ByServer::List) if self.config.mode != Mode::Observe => {
+            (ToolLookup::NotListed, ListOutcome::Given) if self.config.mode != Mode::Observe => {
                 let reply = replies::no_such_tool(&held.call);
                 let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
                 self.deny(held, before, verdict, reply);
             }
-            (Known::No | Known::Ask, _) => self.judge(held, session, None),
+            (ToolLookup::NotListed | ToolLookup::AskServer, _) => self.judge(held, session, None),
         }
     }
 

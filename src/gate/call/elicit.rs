@@ -2,14 +2,13 @@
 //! way of every verdict; it approves only what the question showed.
 
 use crate::audit::record::By;
-use crate::gate::Gate;
-use crate::gate::Unattended;
 use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::state::Forms;
 use crate::gate::state::elicited::{Open, ShownForm};
+use crate::gate::{Gate, Unattended};
 use crate::mcp::features;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
@@ -27,7 +26,7 @@ impl Gate {
                 return;
             }
             if let Some(open) = self.elicited.close() {
-                self.out.push(Effect::Answer(reply::cancel(&open.id)));
+                self.out.push(Effect::WriteToHost(reply::cancel(&open.id)));
             }
         }
         if self.consoles.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
@@ -45,7 +44,7 @@ impl Gate {
                 let held = self.calls.get::<Asking>(form.number);
                 let task = held.and_then(|(held, _)| held.round_trips.task.clone());
                 let Open { id, form } = self.elicited.ask(form);
-                self.out.push(Effect::Answer(reply::elicit(id, &form.text, task.as_deref())));
+                self.out.push(Effect::WriteToHost(reply::elicit(id, &form.text, task.as_deref())));
             }
             None => {}
         }
@@ -79,13 +78,13 @@ impl Gate {
     /// The host answers a question of ours. No answer of that kind reaches the server, whenever it comes.
     pub(in crate::gate) fn on_elicited(&mut self, id: &Id, failed: bool, line: &Line) {
         let Some(Open { form, .. }) = self.elicited.answered(id) else {
-            return self.elicited_in_vain(None, "the question was answered or taken back before");
+            return self.record_ineffective_answer(None, "the question was answered or taken back before");
         };
         if failed {
             // The host declared forms, and failed. The call waits for a console, as it would without forms.
             self.host.forms = Forms::No;
             let why = "the host could not ask its user, and is not asked again in this session";
-            return self.elicited_in_vain(Some(&form), why);
+            return self.record_ineffective_answer(Some(&form), why);
         }
         self.on_form_answered(&form, question::answer(line.content()));
     }
@@ -98,7 +97,7 @@ impl Gate {
             if let FormAnswer::Deny(why) = answer {
                 self.withdraw(form.number, Withdrawal::Declined(why));
             }
-            return self.elicited_in_vain(Some(form), "the call was decided, or judged again, before");
+            return self.record_ineffective_answer(Some(form), "the call was decided, or judged again, before");
         };
         let rule = asking.case.judged.ruling.rule.clone();
         let host = self.host_words(&held.call).unwrap_or_else(|| "the host".to_owned());
@@ -110,19 +109,19 @@ impl Gate {
             }
             FormAnswer::Approve if self.form(&held, &asking).as_ref() != Some(&form.text) => {
                 self.calls.put(held, asking);
-                self.elicited_in_vain(Some(form), "the call is not as the question showed it any more");
+                self.record_ineffective_answer(Some(form), "the call is not as the question showed it any more");
             }
             FormAnswer::Approve => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
                 if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, false, None)) {
-                    self.elicited_in_vain(Some(form), &why);
+                    self.record_ineffective_answer(Some(form), &why);
                 }
             }
         }
     }
 
     /// Records that an answer of the host's decided nothing.
-    pub(in crate::gate) fn elicited_in_vain(&mut self, form: Option<&ShownForm>, why: &str) {
+    pub(in crate::gate) fn record_ineffective_answer(&mut self, form: Option<&ShownForm>, why: &str) {
         let mut entry = self.fault("an answer of the host to a question of mcp-approve had no effect", None);
         entry.ticket = form.map(|form| self.ticket(form.number).into());
         self.record(entry.with("reason", why));

@@ -58,7 +58,7 @@ impl Gate {
                     // with.
                     let Some(renamed) = inside_renamed(&call, open, (to, era)) else {
                         let why = "it cannot be passed under the id of the request that waits for it";
-                        self.out.push(Effect::Answer(replies::withheld(open, Some(&flight), why)));
+                        self.out.push(Effect::WriteToHost(replies::withheld(open, Some(&flight), why)));
                         return self.drop_odd(why, call.line());
                     };
                     self.take_up(Box::new(renamed));
@@ -144,7 +144,7 @@ impl Gate {
         let reply = replies::withheld(open, flight.as_deref(), why);
         match &flight {
             Some(flight) => self.answer_flight(flight, reply),
-            None => self.out.push(Effect::Answer(reply)),
+            None => self.out.push(Effect::WriteToHost(reply)),
         }
     }
 }

@@ -43,13 +43,10 @@ impl Gate {
             self.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
         }
         self.show_decision(&held, VerdictWord::Approve, &verdict, Some(&judged));
-        let told = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
-        let told = told.zip(
-            held.beat
-                .filter(|beat| beat.sent > 0)
-                .map(|beat| beat.progress())
-                .or((!held.round_trips.later.is_empty() || held.round_trips.task.is_some()).then_some(0.0)),
-        );
+        let progress_token = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
+        let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.progress());
+        let is_renamed = !held.round_trips.later.is_empty() || held.round_trips.task.is_some();
+        let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0.0)));
         let call = held.call;
         match call.origin() {
             Origin::Host => {}
@@ -79,7 +76,7 @@ impl Gate {
             rule: verdict.rule,
             repeated: (call.is_modern() && held.round_trips.task.is_none()).then(|| call.repeated()),
             later: held.round_trips.later,
-            told,
+            reported,
             task: held.round_trips.task,
         };
         self.flights.insert(call.id().clone(), flight);

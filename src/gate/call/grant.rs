@@ -9,8 +9,8 @@ use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
-use crate::gate::grants::{self, Given, LONGEST, Reach};
-use crate::gate::server::catalog::Known;
+use crate::gate::grants::{self, Given, GrantArea, LONGEST};
+use crate::gate::server::catalog::ToolLookup;
 use crate::policy::under::Folder;
 use crate::wire::call::Call;
 
@@ -27,10 +27,10 @@ impl Gate {
         let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
             return;
         };
-        let Some(reach) = grants::reach(&judged.behavior.hazards) else { return };
+        let Some(area) = grants::area(&judged.behavior.hazards) else { return };
         // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
-        let dangerous = reach == Reach::Declared && judged.danger.is_some();
-        let given = Given { call: &held.call, ticket: &held.ticket, definition, reach, dangerous, who: &operator.who };
+        let dangerous = area == GrantArea::Declared && judged.danger.is_some();
+        let given = Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who };
         let card = self.grants.give(self.now, &given, terms);
         let entry = self.entry(Kind::Policy).with("what", "an operator granted more than one call");
         self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
@@ -45,7 +45,7 @@ impl Gate {
         };
         let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
         self.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
-        self.recall(Some(grant));
+        self.revoke_approvals(Some(grant));
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
@@ -55,8 +55,8 @@ impl Gate {
         }
         let catalog = &self.catalog;
         let ended = self.grants.prune(self.now, |tool| match catalog.find(tool) {
-            Known::Yes(described) => Some(described.digest),
-            Known::No | Known::Ask => None,
+            ToolLookup::Found(described) => Some(described.digest),
+            ToolLookup::NotListed | ToolLookup::AskServer => None,
         });
         for (card, why) in ended {
             let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
@@ -71,11 +71,11 @@ pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms)
     if judged.described.is_none() {
         return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
     }
-    match (grants::reach(&judged.behavior.hazards), &terms.covers) {
-        (Some(Reach::Declared), _) => {}
-        (Some(Reach::Outside), Covers::Under { .. })
+    match (grants::area(&judged.behavior.hazards), &terms.covers) {
+        (Some(GrantArea::Declared), _) => {}
+        (Some(GrantArea::Outside), Covers::Under { .. })
             if grants::may_be_outside(judged.behavior.identity, judged.behavior.disputed) => {}
-        (Some(Reach::Outside), _) => {
+        (Some(GrantArea::Outside), _) => {
             return Some(
                 "it names a path outside of the folders that the host declared, so a grant is for a folder and for no dangerous call; approve it alone"
                     .into(),

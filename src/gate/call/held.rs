@@ -30,7 +30,7 @@ pub struct Held {
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
-    pub beat: Option<Beat>,
+    pub heartbeat: Option<Heartbeat>,
     /// How its host waits for it.
     pub round_trips: RoundTrips,
     /// What was found out about it since it came.
@@ -56,14 +56,14 @@ pub struct Original {
     pub arguments: String,
 }
 
-/// Heartbeats of one held call.
+/// The heartbeats of one held call.
 #[derive(Clone, Copy, Debug)]
-pub struct Beat {
+pub struct Heartbeat {
     pub next: u64,
     pub sent: u32,
 }
 
-impl Beat {
+impl Heartbeat {
     /// The progress last reported to the host. It rises, and is so small that any report of the server is higher.
     pub fn progress(self) -> f64 {
         f64::from(self.sent) / 1e6
@@ -205,7 +205,7 @@ pub enum Withdrawal {
     /// The task that the host was given is not kept any longer.
     TaskOver,
     /// The rule or grant that approved the call no longer counts, and the call's turn had not come.
-    Recalled,
+    Revoked,
     /// The host's user said no in a form, after the call was decided or judged anew.
     Declined(&'static str),
 }
@@ -275,12 +275,12 @@ impl Verdict {
 }
 
 /// One way of waiting: only the code that handles this one takes its calls from the table.
-pub trait Waits: Sized {
+pub trait StageKind: Sized {
     /// The stage as this type, if it is of this type.
-    fn of(stage: &Stage) -> Option<&Self>;
+    fn from_ref(stage: &Stage) -> Option<&Self>;
     /// The same by value; a stage of another type is returned as it is.
-    fn taken(stage: Stage) -> Result<Self, Box<Stage>>;
-    fn stage(self) -> Stage;
+    fn from_stage(stage: Stage) -> Result<Self, Box<Stage>>;
+    fn into_stage(self) -> Stage;
 }
 
 macro_rules! stages {
@@ -289,16 +289,16 @@ macro_rules! stages {
         #[derive(Debug)]
         pub enum Stage { $($name($name),)* }
 
-        $(impl Waits for $name {
-            fn of(stage: &Stage) -> Option<&Self> {
+        $(impl StageKind for $name {
+            fn from_ref(stage: &Stage) -> Option<&Self> {
                 if let Stage::$name(this) = stage { Some(this) } else { None }
             }
 
-            fn taken(stage: Stage) -> Result<Self, Box<Stage>> {
+            fn from_stage(stage: Stage) -> Result<Self, Box<Stage>> {
                 if let Stage::$name(this) = stage { Ok(this) } else { Err(Box::new(stage)) }
             }
 
-            fn stage(self) -> Stage {
+            fn into_stage(self) -> Stage {
                 Stage::$name(self)
             }
         })*
@@ -357,16 +357,16 @@ impl Stage {
     }
 }
 
-impl Waits for Stage {
-    fn of(stage: &Stage) -> Option<&Self> {
+impl StageKind for Stage {
+    fn from_ref(stage: &Stage) -> Option<&Self> {
         Some(stage)
     }
 
-    fn taken(stage: Stage) -> Result<Self, Box<Stage>> {
+    fn from_stage(stage: Stage) -> Result<Self, Box<Stage>> {
         Ok(stage)
     }
 
-    fn stage(self) -> Stage {
+    fn into_stage(self) -> Stage {
         self
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
-use crate::gate::call::held::{Approved, Beat, Held, Stage, Withdrawal};
+use crate::gate::call::held::{Approved, Heartbeat, Held, Stage, Withdrawal};
 use crate::gate::call::round_trips::{self, MOST};
 use crate::gate::call::{question, replies};
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
 use crate::gate::state::elicited::ShownForm;
@@ -73,7 +73,7 @@ impl Gate {
         let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
         let what_for = if form.is_some() { "ask its user and come back" } else { "come back" };
         let text = form.as_ref().map(|form| form.text.as_str());
-        self.out.push(Effect::Answer(reply::come_back(held.open_id(), &state, text)));
+        self.out.push(Effect::WriteToHost(reply::come_back(held.open_id(), &state, text)));
         let what = Return {
             ticket: Arc::clone(&held.ticket),
             owed: Owed::Wait(number),
@@ -108,9 +108,9 @@ impl Gate {
         match what.owed {
             Owed::Answer(answer) => {
                 if what.form.is_some() {
-                    self.elicited_in_vain(what.form.as_ref(), "the call no longer waits");
+                    self.record_ineffective_answer(what.form.as_ref(), "the call no longer waits");
                 }
-                self.out.push(Effect::Answer(rename::with_id(&answer, call.id()).unwrap_or(answer)));
+                self.out.push(Effect::WriteToHost(rename::with_id(&answer, call.id()).unwrap_or(answer)));
             }
             Owed::Wait(number) => {
                 self.reopen(number, call);
@@ -129,8 +129,8 @@ impl Gate {
     fn reopen(&mut self, number: u64, call: &Call) {
         let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
         let token = call.meta().progress_token.clone();
-        let sent = held.beat.map_or(0, |beat| beat.sent);
-        held.beat = token.is_some().then_some(Beat { next: self.now.mono + FIRST_HEARTBEAT, sent });
+        let sent = held.heartbeat.map_or(0, |beat| beat.sent);
+        held.heartbeat = token.is_some().then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent });
         (held.round_trips.away, held.round_trips.opened) = (None, self.now.mono);
         held.round_trips.later.push(Later { id: call.id().clone(), token });
         held.round_trips.ends = self.round_trip_ends(&held);
@@ -154,9 +154,9 @@ impl Gate {
                 let reply =
                     if held.round_trips.later.is_empty() { None } else { rename::with_id(&reply, held.open_id()) }
                         .unwrap_or(reply);
-                self.out.push(Effect::Answer(reply));
+                self.out.push(Effect::WriteToHost(reply));
             }
-            (None, Origin::Server) => self.out.push(Effect::Query(Question(reply))),
+            (None, Origin::Server) => self.out.push(Effect::WriteToServer(OwnLine(reply))),
         }
     }
 }

@@ -6,15 +6,14 @@ use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
 use crate::behavior::arguments::memory::Memory;
 use crate::capability::schema::Mismatch;
-use crate::gate::Gate;
-use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::{JudgeInput, Judged};
-use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
-use crate::gate::server::catalog::Known;
+use crate::gate::call::strictest;
+use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
+use crate::gate::{Gate, Mode};
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::{Asked, Outside};
@@ -70,7 +69,7 @@ impl Gate {
     fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
         let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
         let input = self.judge_input();
-        let judged = judgement::judge(&held.call, described, input, &held.seen, &mut memory);
+        let judged = strictest::judge(&held.call, described, input, &held.seen, &mut memory);
         if let Some(described) = &judged.described {
             self.memories.put(described, memory);
         }
@@ -79,7 +78,7 @@ impl Gate {
 
     /// Judges a call again, reusing nothing of other calls.
     pub(in crate::gate) fn judge_anew(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
-        judgement::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
+        strictest::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
@@ -146,12 +145,12 @@ impl Gate {
 
     /// Whether a call that waits for the operator would be asked again for the same reason.
     fn stays(&self, held: &Held, judged: &Judged) -> bool {
-        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| ToolLookup::NotListed);
         let described = match (found, &judged.described) {
-            (Known::Yes(known), _) => Some(known),
-            (Known::No | Known::Ask, None) => None,
+            (ToolLookup::Found(known), _) => Some(known),
+            (ToolLookup::NotListed | ToolLookup::AskServer, None) => None,
             // The definition changed, and the new one is not known yet: no ruling on the old one may let the call pass.
-            (Known::No | Known::Ask, Some(_)) => return false,
+            (ToolLookup::NotListed | ToolLookup::AskServer, Some(_)) => return false,
         };
         let anew = self.judge_anew(held, described);
         let is_asked =
@@ -164,11 +163,11 @@ impl Gate {
     pub(in crate::gate) fn judge_again(&mut self, held: Held, case: Case) {
         match self.catalog.find(held.call.name()) {
             _ if held.call.method().is_some() => self.judge(held, case.session, None),
-            Known::Yes(known) => self.judge(held, case.session, Some(known)),
-            Known::No | Known::Ask if case.judged.described.is_some() => {
+            ToolLookup::Found(known) => self.judge(held, case.session, Some(known)),
+            ToolLookup::NotListed | ToolLookup::AskServer if case.judged.described.is_some() => {
                 self.ask_server(held, Describing { session: case.session, before: Some(case.judged) });
             }
-            Known::No | Known::Ask => self.judge(held, case.session, None),
+            ToolLookup::NotListed | ToolLookup::AskServer => self.judge(held, case.session, None),
         }
     }
 }

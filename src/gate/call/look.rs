@@ -2,14 +2,13 @@
 
 use crate::audit::record::By;
 use crate::behavior::arguments::base::{self, Bases};
-use crate::gate::Gate;
-use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::facts::{Facts, Findings, Look};
+use crate::gate::{Gate, Mode};
 
 impl Gate {
     /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
@@ -86,7 +85,7 @@ impl Gate {
             }
         };
         if let Some(operator) = verdict.operator {
-            self.comes_to_nothing(&OperatorWord { ticket, digest, operator }, "approve", &why);
+            self.report_ineffective_verdict(&OperatorWord { ticket, digest, operator }, "approve", &why);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Gate {
     /// An operator says what the tool of exactly this call is.
     pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
         let Some((held, asking)) = self.take_asked(word) else {
-            return self.too_late(word, tool_word.word());
+            return self.report_late_verdict(word, tool_word.word());
         };
         let Some((says, is)) = said(&asking.case.judged, &self.rules.policy, tool_word) else {
             self.calls.put(held, asking);

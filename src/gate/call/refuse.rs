@@ -27,7 +27,7 @@ impl Gate {
             Recorded::Counted { by } => self.wake_by(by),
         }
         if refusal.answer {
-            self.out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
+            self.out.push(Effect::WriteToHost(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
         }
         self.show(Direction::ToServer, ActivityKind::Refused, |one| {
             one.what.clone_from(&refusal.what);

@@ -1,7 +1,7 @@
 //! What the host, and the model behind it, reads when a call does not run. "Not executed" only where it is certain.
 
 use crate::capability::schema::Violation;
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
 use crate::mcp::lifecycle::{NotLegal, Phase};
@@ -23,8 +23,8 @@ const USER_REJECTED: i32 = -1;
 /// The answer to the sender of a request.
 pub fn answer(call: &Call, reply: Line) -> Effect {
     match call.origin() {
-        Origin::Host | Origin::Answer => Effect::Answer(reply),
-        Origin::Server => Effect::Query(Question(reply)),
+        Origin::Host | Origin::Answer => Effect::WriteToHost(reply),
+        Origin::Server => Effect::WriteToServer(OwnLine(reply)),
     }
 }
 

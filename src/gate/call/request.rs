@@ -10,8 +10,8 @@ use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
-use crate::gate::call::judgement;
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::call::strictest;
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
 use crate::wire::call::{Call, Origin};
@@ -109,7 +109,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = judgement::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
+        let judged = strictest::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 
@@ -139,7 +139,7 @@ impl Gate {
             Gist::Request { id, .. } => {
                 let line =
                     reply::error(Some(id), INVALID_REQUEST, "the request is too long for mcp-approve to show it");
-                self.out.push(Effect::Query(Question(line)));
+                self.out.push(Effect::WriteToServer(OwnLine(line)));
             }
             Gist::Response { id, .. } => {
                 self.answer_withheld(id, "it is too long to be searched for requests of the server");
@@ -150,7 +150,7 @@ impl Gate {
 
     fn answer_odd(&mut self, refusal: &Refusal) {
         if let (true, Some(id)) = (refusal.answer, &refusal.id) {
-            self.out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
+            self.out.push(Effect::WriteToServer(OwnLine(reply::error(Some(id), refusal.code, &refusal.what))));
         }
     }
 }

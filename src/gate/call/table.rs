@@ -3,7 +3,7 @@
 use std::collections::vec_deque::Iter;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::gate::call::held::{Held, Stage, Waits};
+use crate::gate::call::held::{Held, Stage, StageKind};
 use crate::wire::call::Origin;
 use crate::wire::id::Id;
 
@@ -119,8 +119,8 @@ impl Calls {
     }
 
     /// Holds a call until what it waits for has come.
-    pub fn put(&mut self, held: Held, waits: impl Waits) {
-        let stage = waits.stage();
+    pub fn put(&mut self, held: Held, stage: impl StageKind) {
+        let stage = stage.into_stage();
         for id in held.ids() {
             self.by_id.of_mut(held.call.origin()).insert(id.clone(), held.number);
         }
@@ -146,13 +146,13 @@ impl Calls {
     }
 
     /// Takes a call out that waits in this way and fits; any other stays.
-    pub fn take_if<S: Waits>(&mut self, number: u64, fits: impl FnOnce(&Held, &S) -> bool) -> Option<(Held, S)> {
+    pub fn take_if<S: StageKind>(&mut self, number: u64, fits: impl FnOnce(&Held, &S) -> bool) -> Option<(Held, S)> {
         let (held, waits) = self.get::<S>(number)?;
         if !fits(held, waits) {
             return None;
         }
         let (held, stage) = self.take_any(number)?;
-        match S::taken(stage) {
+        match S::from_stage(stage) {
             Ok(waits) => Some((held, waits)),
             Err(stage) => {
                 self.put(held, *stage);
@@ -162,20 +162,20 @@ impl Calls {
     }
 
     /// Takes a call out that waits in this way; any other stays.
-    pub fn take<S: Waits>(&mut self, number: u64) -> Option<(Held, S)> {
+    pub fn take<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
         self.take_if(number, |_, _| true)
     }
 
     /// A call that waits in this way.
-    pub fn get<S: Waits>(&self, number: u64) -> Option<(&Held, &S)> {
+    pub fn get<S: StageKind>(&self, number: u64) -> Option<(&Held, &S)> {
         let (held, stage) = &**self.rows.get(number)?;
-        Some((held, S::of(stage)?))
+        Some((held, S::from_ref(stage)?))
     }
 
     /// What is known of a call that waits in this way, to be added to.
-    pub fn held_mut<S: Waits>(&mut self, number: u64) -> Option<&mut Held> {
+    pub fn held_mut<S: StageKind>(&mut self, number: u64) -> Option<&mut Held> {
         let (held, stage) = &mut **self.rows.get_mut(number)?;
-        S::of(stage).map(|_| held)
+        S::from_ref(stage).map(|_| held)
     }
 
     /// The number behind a request id of the host's.
@@ -205,8 +205,8 @@ impl Calls {
     }
 
     /// The numbers of the calls that wait in this way, oldest first.
-    pub fn waiting<S: Waits>(&self) -> Vec<u64> {
-        self.numbers(|stage| S::of(stage).is_some())
+    pub fn waiting<S: StageKind>(&self) -> Vec<u64> {
+        self.numbers(|stage| S::from_ref(stage).is_some())
     }
 
     /// The numbers of the calls whose stage is `wanted`, oldest first.
@@ -215,8 +215,8 @@ impl Calls {
     }
 
     /// All calls that wait in this way, oldest first.
-    pub fn iter<'a, S: Waits + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
-        self.rows.0.iter().filter_map(|(_, row)| Some((&row.0, S::of(&row.1)?)))
+    pub fn iter<'a, S: StageKind + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
+        self.rows.0.iter().filter_map(|(_, row)| Some((&row.0, S::from_ref(&row.1)?)))
     }
 
     /// The numbers of the calls that have left the table since this was last called.

@@ -64,7 +64,7 @@ impl Gate {
     pub(in crate::gate) fn answer_flight(&mut self, flight: &Flight, reply: Line) {
         match &flight.task {
             Some(task) => self.end_task(task, reply),
-            None => self.out.push(Effect::Answer(reply)),
+            None => self.out.push(Effect::WriteToHost(reply)),
         }
     }
 

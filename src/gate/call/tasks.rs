@@ -12,7 +12,7 @@ use crate::audit::moment::rfc3339;
 use crate::audit::record::Kind;
 use crate::gate::call::held::{Approved, Held, Withdrawal};
 use crate::gate::call::replies;
-use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::state::ServerTasks;
 use crate::gate::state::tasks::{PREFIX, Progress, Tasks};
 use crate::gate::{Gate, Polling};
@@ -77,7 +77,7 @@ impl Gate {
             held.ticket
         );
         if let Some(created) = self.with_view(&id, |view| task::created(held.call.id(), view, &to_model)) {
-            self.out.push(Effect::Answer(created));
+            self.out.push(Effect::WriteToHost(created));
         }
         let mut entry = self.entry(Kind::Task);
         (entry.ticket, entry.tool) = (Some(Arc::clone(&held.ticket)), Some(held.call.shared_name()));
@@ -159,7 +159,7 @@ impl Gate {
             return self.refuse_line(&refusal, request.line());
         };
         if task.form == Form::Extension && !declares {
-            return self.out.push(Effect::Answer(task::undeclared(&id)));
+            return self.out.push(Effect::WriteToHost(task::undeclared(&id)));
         }
         let answer = match (method.as_str(), &task.progress, task.form) {
             (_, Progress::Theirs(theirs), _) => {
@@ -193,7 +193,7 @@ impl Gate {
                 let call = call.clone();
                 self.cancelled_in_flight(&call);
                 let cancel = reply::cancelled(call.raw(), "the host cancelled the task");
-                self.out.push(Effect::Query(Question(cancel)));
+                self.out.push(Effect::WriteToServer(OwnLine(cancel)));
                 Some(task::taken(&id))
             }
             ("tasks/result" | "tasks/cancel", Progress::Held(_) | Progress::Runs(_), Form::Core) => {
@@ -209,7 +209,7 @@ impl Gate {
             }
         };
         let lost = || reply::error(Some(&id), INTERNAL, "mcp-approve cannot answer this request");
-        self.out.push(Effect::Answer(answer.unwrap_or_else(lost)));
+        self.out.push(Effect::WriteToHost(answer.unwrap_or_else(lost)));
     }
 
     /// Passes a request about a task of ours on under the server's own id: one string is replaced, and the line is
@@ -219,7 +219,7 @@ impl Gate {
         let Gist::Request { id, .. } = request.gist() else { return };
         if let Some(how) = self.ends.server.reason() {
             let why = format!("the server that ran the call as a task of its own takes nothing more: {how}");
-            return self.out.push(Effect::Answer(reply::error(Some(id), INTERNAL, &why)));
+            return self.out.push(Effect::WriteToHost(reply::error(Some(id), INTERNAL, &why)));
         }
         let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
         let is_owed = |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
@@ -228,7 +228,7 @@ impl Gate {
             Some(Sorted::Plain(plain)) if self.tasks.forward(id, ours) => self.plain(plain),
             Some(Sorted::Plain(_) | Sorted::Call(_) | Sorted::Refused { .. } | Sorted::Blank) | None => {
                 let why = "too many requests about this task wait for the server";
-                self.out.push(Effect::Answer(reply::error(Some(id), INVALID_REQUEST, why)));
+                self.out.push(Effect::WriteToHost(reply::error(Some(id), INVALID_REQUEST, why)));
             }
         }
     }

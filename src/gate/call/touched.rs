@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::behavior::arguments::base::is_index;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
-pub use change::{Change, How, blind, thing};
+pub use change::{FileChange, How, blind, thing};
 pub use written::replaces_whole;
 use written::{Writing, is_listed, outside_is_plain};
 
@@ -22,14 +22,14 @@ const ELSEWHERE: [&str; 13] = [
 /// What would change, in the order of the arguments; nothing where that is unknown.
 ///
 /// `moves: [{ from, to }]` and `files: [{ path, content }]` are read one by one: each object with what is in it.
-pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Change<'a>> {
+pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<FileChange<'a>> {
     let is_elsewhere = |value: &Value| ELSEWHERE.iter().any(|name| value.get(name).is_some());
     if !arguments.is_object() || is_elsewhere(arguments) {
         return Vec::new();
     }
     let groups = groups(arguments, facts).into_iter().filter(|group| !is_elsewhere(group.object));
     match action {
-        Action::Delete => groups.flat_map(|group| group.facts).map(|target| Change::Delete { target }).collect(),
+        Action::Delete => groups.flat_map(|group| group.facts).map(|target| FileChange::Delete { target }).collect(),
         Action::Move => groups.flat_map(|group| moves(&group.facts)).collect(),
         Action::Overwrite | Action::Create | Action::Update | Action::Append | Action::Unknown => {
             if !outside_is_plain(arguments, facts) {
@@ -74,7 +74,7 @@ fn groups<'v, 'a>(arguments: &'v Value, facts: &'a [Facts]) -> Vec<Group<'v, 'a>
 }
 
 /// The moves between the paths of one object: a destination has such a name, or is the second of two paths.
-fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
+fn moves<'a>(facts: &[&'a Facts]) -> Vec<FileChange<'a>> {
     let name = |one: &Facts| one.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default().to_lowercase();
     let goes = |one: &&&'a Facts| {
         let name = name(one);
@@ -85,7 +85,7 @@ fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
         _ => facts.iter().copied().filter(|one| name(one) != "cwd").partition(|one| goes(&one)),
     };
     let to = if let [to] = to.as_slice() { Some(*to) } else { None };
-    from.into_iter().map(|from| Change::Move { from, to }).collect()
+    from.into_iter().map(|from| FileChange::Move { from, to }).collect()
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn line(action: Action, arguments: &Value, facts: &[Facts]) -> String {
-        of(action, arguments, facts).iter().map(Change::line).collect::<Vec<_>>().join("; ")
+        of(action, arguments, facts).iter().map(FileChange::line).collect::<Vec<_>>().join("; ")
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::gate::call::held::{
 };
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::server::catalog::Known;
-use crate::gate::{Gate, Order};
+use crate::gate::server::catalog::ToolLookup;
+use crate::gate::{ForwardOrder, Gate};
 use crate::policy::rule::Decision;
 use crate::wire::call::Origin;
 
@@ -26,14 +26,14 @@ impl Gate {
     /// The held call that must end before this one reaches the server.
     pub(in crate::gate) fn runs_after(&self, held: &Held) -> Option<&Held> {
         match (self.config.order, held.call.origin()) {
-            (Order::Sent, Origin::Host) => self.calls.before(held.number),
-            (Order::Decided, _) | (Order::Sent, Origin::Server | Origin::Answer) => None,
+            (ForwardOrder::Sent, Origin::Host) => self.calls.before(held.number),
+            (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer) => None,
         }
     }
 
     /// Calls have ended: those behind them run, or their cards say what they wait for now.
     pub(in crate::gate) fn take_turns(&mut self) {
-        if self.config.order == Order::Decided {
+        if self.config.order == ForwardOrder::Decided {
             return self.calls.forget_left();
         }
         let left = self.calls.left();
@@ -59,7 +59,7 @@ impl Gate {
     /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.
     pub(in crate::gate) fn resume(&mut self, held: Held, approved: Approved) {
         let Approved { approval, receipt } = approved;
-        match self.overruled(&held, &approval) {
+        match self.why_overruled(&held, &approval) {
             None => self.await_turn(held, approval, receipt),
             Some(why) => {
                 let reply = replies::changed(&held.call, &why);
@@ -70,12 +70,12 @@ impl Gate {
 
     /// The policy has changed, or an operator has ended the grant of this name: a call that waits for its turn, was not
     /// approved by an operator, and would be asked now, does not run.
-    pub(in crate::gate) fn recall(&mut self, ended: Option<&str>) {
+    pub(in crate::gate) fn revoke_approvals(&mut self, ended: Option<&str>) {
         for number in self.calls.waiting::<Approved>() {
             let why = self
                 .calls
                 .get::<Approved>(number)
-                .and_then(|(held, approved)| self.recalled(held, &approved.approval, ended));
+                .and_then(|(held, approved)| self.why_revoked(held, &approved.approval, ended));
             if let Some(why) = why
                 && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
             {
@@ -85,21 +85,21 @@ impl Gate {
         }
         // The same where the record of the approval is on its way, and the call will have to wait.
         for number in self.calls.numbers(|stage| matches!(stage, Stage::Deciding(_))) {
-            let is_recalled = |held: &Held, deciding: &Deciding| match &deciding.decision {
+            let is_revoked = |held: &Held, deciding: &Deciding| match &deciding.decision {
                 Decided::Approve(approval) => {
                     (held.round_trips.away.is_some() || self.runs_after(held).is_some())
-                        && self.recalled(held, approval, ended).is_some()
+                        && self.why_revoked(held, approval, ended).is_some()
                 }
                 Decided::Deny(_) => false,
             };
-            if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_recalled(held, deciding)) {
-                self.withdraw(number, Withdrawal::Recalled);
+            if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_revoked(held, deciding)) {
+                self.withdraw(number, Withdrawal::Revoked);
             }
         }
     }
 
     /// Why the approval of a call that waits for its turn no longer counts: its grant ended, or the policy changed.
-    fn recalled(&self, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
+    fn why_revoked(&self, held: &Held, approval: &Approval, ended: Option<&str>) -> Option<String> {
         let Approval { case, verdict, .. } = approval;
         let judged = &case.judged;
         match ended {
@@ -126,13 +126,13 @@ impl Gate {
     }
 
     /// Why a call that was approved and had to wait may no longer run: its tool or the policy has changed.
-    fn overruled(&self, held: &Held, approval: &Approval) -> Option<String> {
+    fn why_overruled(&self, held: &Held, approval: &Approval) -> Option<String> {
         let judged = &approval.case.judged;
-        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| ToolLookup::NotListed);
         match (judged.definition(), found) {
             (None, _) => {}
-            (Some(shown), Known::Yes(known)) if known.digest == shown => {}
-            (Some(_), Known::Yes(_) | Known::No | Known::Ask) => {
+            (Some(shown), ToolLookup::Found(known)) if known.digest == shown => {}
+            (Some(_), ToolLookup::Found(_) | ToolLookup::NotListed | ToolLookup::AskServer) => {
                 return Some("the server has changed this tool's definition".to_owned());
             }
         }

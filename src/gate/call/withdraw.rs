@@ -32,7 +32,7 @@ impl Gate {
             Withdrawal::NoReturn => (By::Expiry, "the host did not come back for it", None),
             Withdrawal::OtherReturn => (By::Fault, "the host came back with another call", None),
             Withdrawal::TaskOver => (By::Expiry, "the time of its task is over", None),
-            Withdrawal::Recalled => {
+            Withdrawal::Revoked => {
                 let why = "the policy or a grant no longer allows it unasked";
                 (By::Fault, why, Some(replies::changed(&held.call, why)))
             }

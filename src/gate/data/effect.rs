@@ -3,9 +3,9 @@
 use crate::audit::record::Entry;
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::facts::Look;
-use crate::gate::data::pin::Sighting;
+use crate::gate::data::pin::PinUpdate;
 use crate::gate::data::pinning::Pinning;
-use crate::gate::data::report::{Activity, Settled};
+use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::token::GuardrailToken;
 use crate::wire::call::Call;
@@ -20,9 +20,9 @@ pub enum Effect {
     /// Write the call to the server, or a request of the server's to the host: only with the proof that its approval is on disk.
     Forward(GuardrailToken, Box<Call>),
     /// Write a line of our own to the host.
-    Answer(Line),
+    WriteToHost(Line),
     /// Write a line of our own to the server.
-    Query(Question),
+    WriteToServer(OwnLine),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
     /// Look at what a call would touch; the answer comes as [`crate::gate::data::event::Event::Facts`] with the same number, in
@@ -32,7 +32,7 @@ pub enum Effect {
     /// [`crate::gate::data::event::Event::Consulted`] with the same number, one opinion for each name.
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
-    Remember(Box<Sighting>),
+    Remember(Box<PinUpdate>),
     /// The server has answered for the first time: how it was started is kept too.
     NoteServer,
     /// Keep what an operator says of a definition; the pins come back as
@@ -41,7 +41,7 @@ pub enum Effect {
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call no longer waits.
-    Settle(Settled),
+    Settle(CallEnd),
     /// Tell one console that its decision or edit had no effect.
     Refuse { console: ConsoleId, ticket: String, why: String },
     /// Show something that passed (only while a console is attached).
@@ -63,10 +63,10 @@ pub enum Passing {
 
 /// A line of our own to the server: `tools/list`, or the refusal of a request of its. Only the gate makes one.
 #[derive(Debug)]
-pub struct Question(pub(in crate::gate) Line);
+pub struct OwnLine(pub(in crate::gate) Line);
 
-impl Question {
-    /// Consumes the question for its bytes.
+impl OwnLine {
+    /// Consumes it for its bytes.
     pub fn into_line(self) -> Line {
         self.0
     }

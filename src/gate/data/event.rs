@@ -102,7 +102,7 @@ pub enum Event {
     /// All waiting input was handled: there is time for a piece of the work that is left.
     GoOn,
     /// The server reads nothing more; what it still writes is relayed.
-    Deaf { how: String },
+    ServerInputClosed { how: String },
     /// One end is gone. For the server: how it ended.
     Closed { side: Side, how: String },
     /// A signal told the wrapper to stop.

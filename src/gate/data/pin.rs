@@ -36,19 +36,19 @@ pub struct Pin {
     pub said: Option<Identity>,
     /// Its parameters that the operator says are plain text.
     pub plain: Vec<String>,
-    pub origin: Origin,
+    pub added_in: AddedIn,
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,
 }
 
-/// When a server gave a tool for the first time.
+/// In which session a server gave a tool for the first time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// In its first session: whoever wraps a server accepts the tools it starts with.
+pub enum AddedIn {
+    /// Whoever wraps a server accepts the tools it starts with.
     #[default]
-    Start,
-    /// In a later session: it is new since then, and its calls are asked until an operator has reviewed it.
-    Added,
+    FirstSession,
+    /// It is new, and its calls are asked until an operator has reviewed it.
+    LaterSession,
 }
 
 /// A tool of another server, for look-alikes.
@@ -70,8 +70,8 @@ pub struct Pins {
     pub tools: HashMap<String, Pin>,
     /// By the skeleton of their names: names that look alike have the same.
     pub others: HashMap<String, Vec<Other>>,
-    /// The origin of a tool that is not among these.
-    pub origin: Origin,
+    /// When a tool was added that is not among these.
+    pub added_in: AddedIn,
     pub arrival: Arrival,
 }
 
@@ -102,16 +102,16 @@ pub enum PinState {
 
 /// A definition that is new or changed: to be kept for the sessions to come.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
+pub struct PinUpdate {
     pub tool: Tool,
     pub pin: Pin,
     pub pin_state: PinState,
-    pub news: News,
+    pub kind: UpdateKind,
 }
 
 /// What to keep of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum UpdateKind {
     /// It is new or changed; a review decides whether it is trusted.
     Seen,
     /// It says the same as this definition, and is trusted in its place while that one still is.
@@ -125,13 +125,13 @@ impl Pins {
     }
 
     /// Notes a definition; returns its state, and what to keep of it.
-    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, Option<News>) {
+    pub fn note(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, Option<UpdateKind>) {
         let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {
             if is_full {
                 return (PinState::Unreviewed, None);
             }
-            let trusted = (trust != Trust::None && self.origin == Origin::Start).then_some(digest);
+            let trusted = (trust != Trust::None && self.added_in == AddedIn::FirstSession).then_some(digest);
             let pin = Pin {
                 trusted,
                 refused: None,
@@ -141,12 +141,12 @@ impl Pins {
                 identity: None,
                 said: None,
                 plain: Vec::new(),
-                origin: if trust == Trust::None { Origin::Start } else { self.origin },
+                added_in: if trust == Trust::None { AddedIn::FirstSession } else { self.added_in },
                 first_seen: wall,
             };
             let pin_state = pin.state_of(digest);
             self.tools.insert(tool.name.clone(), pin);
-            return (pin_state, Some(News::Seen));
+            return (pin_state, Some(UpdateKind::Seen));
         };
         let is_new = pin.latest != digest;
         if is_new {
@@ -158,7 +158,7 @@ impl Pins {
         if former.is_some() {
             pin.trusted = Some(digest);
         }
-        (pin.state_of(digest), former.map(News::Replaces).or_else(|| is_new.then_some(News::Seen)))
+        (pin.state_of(digest), former.map(UpdateKind::Replaces).or_else(|| is_new.then_some(UpdateKind::Seen)))
     }
 
     /// What operator and curated list say of a definition.
@@ -194,9 +194,9 @@ impl Pin {
         } else if self.refused == Some(digest) {
             PinState::Refused
         } else if self.trusted.is_none() {
-            match self.origin {
-                Origin::Start => PinState::Unreviewed,
-                Origin::Added => PinState::New,
+            match self.added_in {
+                AddedIn::FirstSession => PinState::Unreviewed,
+                AddedIn::LaterSession => PinState::New,
             }
         } else {
             PinState::Changed { version: self.version, was: self.identity }
@@ -257,13 +257,13 @@ mod tests {
     fn what_says_the_same_is_trusted_in_its_place_unless_it_was_refused() {
         let (one, other) = (tool(&["a", "b"]), tool(&["b", "a"]));
         assert!(one.digest() != other.digest() && one.sense() == other.sense());
-        let see = |pins: &mut Pins, tool: &Tool| pins.see(1, tool, tool.digest(), Trust::Corroborate);
+        let see = |pins: &mut Pins, tool: &Tool| pins.note(1, tool, tool.digest(), Trust::Corroborate);
         let mut pins = Pins::default();
-        assert_eq!(see(&mut pins, &one), (PinState::Trusted, Some(News::Seen)));
+        assert_eq!(see(&mut pins, &one), (PinState::Trusted, Some(UpdateKind::Seen)));
         let mut refused = pins.clone();
-        assert_eq!(see(&mut pins, &other), (PinState::Trusted, Some(News::Replaces(one.digest()))));
+        assert_eq!(see(&mut pins, &other), (PinState::Trusted, Some(UpdateKind::Replaces(one.digest()))));
         refused.tools.get_mut("write").unwrap().refused = Some(other.digest());
-        assert_eq!(see(&mut refused, &other), (PinState::Refused, Some(News::Seen)));
+        assert_eq!(see(&mut refused, &other), (PinState::Refused, Some(UpdateKind::Seen)));
         assert_eq!(see(&mut refused, &tool(&["a"])).0.word(), "changed");
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn of_two_names_that_look_alike_the_later_one_deceives() {
         let other = |first_seen| Other { server: "files".to_owned(), tool: "1ist".to_owned(), first_seen };
         let mut pins = Pins::default();
-        pins.see(5, &Tool::read(json!({ "name": "list" })).unwrap(), Digest::of(b"list"), Trust::Corroborate);
+        pins.note(5, &Tool::read(json!({ "name": "list" })).unwrap(), Digest::of(b"list"), Trust::Corroborate);
         for (first_seen, deceives) in [(4, true), (5, false), (6, false)] {
             pins.others = HashMap::from([(lookalike::shape("list"), vec![other(first_seen)])]);
             assert_eq!(pins.look_alike("list").is_some(), deceives, "{first_seen}");

@@ -17,7 +17,7 @@ use crate::wire::words::words;
 
 /// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct CallEnd {
     pub ticket: String,
     pub time: i64,
     /// `None`: withdrawn without a verdict.

@@ -11,7 +11,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
 use crate::gate::server::pages::ListReply;
-use crate::gate::state::ByServer;
+use crate::gate::state::ListOutcome;
 use crate::gate::state::passed::Form;
 use crate::gate::state::tasks::Changed;
 use crate::gate::state::{Answered, ServerTasks};
@@ -88,7 +88,7 @@ impl Gate {
                         }
                         if let Some(Later { id, .. }) = flight.later.last() {
                             let lost = || answer_lost(id, "its id is unknown");
-                            return self.out.push(Effect::Answer(rename::with_id(&line, id).unwrap_or_else(lost)));
+                            return self.out.push(Effect::WriteToHost(rename::with_id(&line, id).unwrap_or_else(lost)));
                         }
                     }
                     None => self.passes((Origin::Server, Form::Response, ""), &line),
@@ -100,16 +100,16 @@ impl Gate {
                 }
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
-                    if let Some(slices) = &mut self.described {
+                    if let Some(queue) = &mut self.describe_queue {
                         // The calls that are left are judged by the list that is to come.
-                        slices.by = ByServer::Nothing;
+                        queue.outcome = ListOutcome::NotAsked;
                     }
                 }
                 self.passes((Origin::Server, Form::Notification, &method), &line);
                 if method == "notifications/progress" {
                     match self.flights.progress(&line) {
                         Progress::Passes => {}
-                        Progress::Changed(line) => return self.out.push(Effect::Answer(line)),
+                        Progress::Changed(line) => return self.out.push(Effect::WriteToHost(line)),
                         Progress::Drops => return,
                     }
                 }
@@ -129,7 +129,7 @@ impl Gate {
         }
         self.out.push(match changed {
             Changed::No => Effect::Relay(Passing::ToHost(line)),
-            Changed::Id => Effect::Answer(line),
+            Changed::Id => Effect::WriteToHost(line),
         });
     }
 
@@ -171,7 +171,7 @@ impl Gate {
                 self.offer(page);
                 self.describe_again();
             }
-            ListReply::More(question) => self.out.push(Effect::Query(question)),
+            ListReply::More(question) => self.out.push(Effect::WriteToServer(question)),
             ListReply::Fresh => self.on_described(),
             ListReply::Failed => self.on_undescribed(),
         }
@@ -229,7 +229,7 @@ impl Gate {
             self.answer_flight(&flight, lost);
         } else if let Some(Later { id, .. }) = flight.later.last() {
             let why = format!("it has {bytes} bytes, and its id would have to be changed in it");
-            self.out.push(Effect::Answer(answer_lost(id, &why)));
+            self.out.push(Effect::WriteToHost(answer_lost(id, &why)));
         }
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry = self.outcome_entry(&flight, outcome).with("bytes", bytes).with("answer", digest.to_string());

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::behavior::conclude::{self, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
-use crate::gate::data::effect::Question;
+use crate::gate::data::effect::OwnLine;
 use crate::gate::data::event::Now;
-use crate::gate::data::pin::{Arrival, News, PinState, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, PinState, PinUpdate, Pins, UpdateKind};
 use crate::gate::deadline::DESCRIBE;
-use crate::gate::server::described::{Described, Offer};
+use crate::gate::server::described::{Described, Visibility};
 use crate::gate::server::pages::{Extent, ListReply, Listing, Named, Own, Pages, Relaying, Step};
 use crate::mcp::tool::Tool;
 use crate::policy::scope::{Asked, Scope};
@@ -32,13 +32,13 @@ enum Knowledge {
 }
 
 /// What is known of a tool.
-pub enum Known {
+pub enum ToolLookup {
     /// This is it.
-    Yes(Arc<Described>),
+    Found(Arc<Described>),
     /// The complete, fresh list does not have it.
-    No,
+    NotListed,
     /// The list is not known or not fresh: ask.
-    Ask,
+    AskServer,
 }
 
 /// The catalog of one server.
@@ -63,7 +63,7 @@ pub struct Catalog {
     /// Our curated list for this server's package, loaded with the first definition to look up.
     curated: Option<Curated>,
     /// New and changed definitions not handed out yet.
-    sightings: Vec<Sighting>,
+    pin_updates: Vec<PinUpdate>,
     nonce: Arc<str>,
     /// The server's name, and what may be used of it.
     scope: (Arc<str>, Arc<Scope>),
@@ -91,11 +91,11 @@ impl Catalog {
     }
 
     /// What is known of a tool now.
-    pub fn find(&self, name: &str) -> Known {
+    pub fn find(&self, name: &str) -> ToolLookup {
         match (self.tools.get(name), self.knowledge) {
-            (Some(described), _) => Known::Yes(Arc::clone(described)),
-            (None, Knowledge::Whole) => Known::No,
-            (None, Knowledge::Partial) => Known::Ask,
+            (Some(described), _) => ToolLookup::Found(Arc::clone(described)),
+            (None, Knowledge::Whole) => ToolLookup::NotListed,
+            (None, Knowledge::Partial) => ToolLookup::AskServer,
         }
     }
 
@@ -164,7 +164,7 @@ impl Catalog {
     }
 
     /// Asks the server ourselves; `None` when a question is on its way already. `meta` for the stateless era.
-    pub fn ask(&mut self, now: Now, meta: Option<String>) -> Option<Question> {
+    pub fn ask(&mut self, now: Now, meta: Option<String>) -> Option<OwnLine> {
         if self.is_asking() {
             return None;
         }
@@ -238,13 +238,13 @@ impl Catalog {
         self.listings.len() != before
     }
 
-    fn question(&mut self, named: Named, cursor: Option<&str>, own: Own) -> Question {
+    fn question(&mut self, named: Named, cursor: Option<&str>, own: Own) -> OwnLine {
         self.asked += 1;
         let name = format!("{}{}", self.prefix(), self.asked);
         let line = reply::list_tools(&name, cursor, own.meta.as_deref());
         let id = Id::text(&name, &Value::from(name.as_str()).to_string());
         self.listings.push(Listing { id, before: Some(named), own: Some(own) });
-        Question(line)
+        OwnLine(line)
     }
 
     /// Whether an id is one of our own, answered or not: it never reaches the host.
@@ -296,10 +296,10 @@ impl Catalog {
         let described = match known.or_else(|| self.stale.get(&tool.name)) {
             Some(known) if known.digest == digest => Arc::clone(known),
             Some(_) | None => {
-                let (pin_state, news) = self.pins.see(now.wall, &tool, digest, self.trust);
+                let (pin_state, kind) = self.pins.note(now.wall, &tool, digest, self.trust);
                 let described = Arc::new(self.describe(tool, digest, pin_state));
-                if let Some(news) = news {
-                    self.sighted(&described, news);
+                if let Some(kind) = kind {
+                    self.keep_update(&described, kind);
                 }
                 described
             }
@@ -334,15 +334,15 @@ impl Catalog {
             if alike && before.tools.remove(&known.tool.name).as_ref() == self.pins.tools.get(&known.tool.name) {
                 continue;
             }
-            let (pin_state, _) = self.pins.see(now.wall, &known.tool, known.digest, self.trust);
+            let (pin_state, _) = self.pins.note(now.wall, &known.tool, known.digest, self.trust);
             let described = self.describe(known.tool.clone(), known.digest, pin_state);
             self.tools.insert(known.tool.name.clone(), Arc::new(described));
         }
     }
 
     /// Takes the definitions that are new or changed since the last call.
-    pub fn take_sightings(&mut self) -> Vec<Sighting> {
-        std::mem::take(&mut self.sightings)
+    pub fn take_pin_updates(&mut self) -> Vec<PinUpdate> {
+        std::mem::take(&mut self.pin_updates)
     }
 
     /// Whether the pins have been read: before that, nothing is learnt and nothing judged.
@@ -355,13 +355,13 @@ impl Catalog {
         self.pins.changed.as_ref()
     }
 
-    fn sighted(&mut self, described: &Described, news: News) {
+    fn keep_update(&mut self, described: &Described, kind: UpdateKind) {
         let Some(pin) = self.pins.tools.get_mut(&described.tool.name) else { return };
         if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
         let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state);
-        self.sightings.push(Sighting { tool, pin, pin_state, news });
+        self.pin_updates.push(PinUpdate { tool, pin, pin_state, kind });
     }
 
     fn describe(&mut self, tool: Tool, digest: Digest, pin_state: PinState) -> Described {
@@ -376,7 +376,7 @@ impl Catalog {
         let plain = self.pins.tools.get(&tool.name).map(|pin| pin.plain_of(&digest).to_vec()).unwrap_or_default();
         let (server, scope) = &self.scope;
         let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
-        let offer = if scope.holds(asked).is_ok() { Offer::Listed } else { Offer::Hidden };
-        Described::of(tool, digest, pin_state, plain, (behavior, offer))
+        let visibility = if scope.holds(asked).is_ok() { Visibility::Listed } else { Visibility::Hidden };
+        Described::of(tool, digest, pin_state, plain, (behavior, visibility))
     }
 }

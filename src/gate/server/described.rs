@@ -29,12 +29,12 @@ pub struct Described {
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
     pub plain: Vec<String>,
-    pub offer: Offer,
+    pub visibility: Visibility,
 }
 
 /// Whether the host sees a tool in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Visibility {
     Listed,
     /// It lies outside the scope.
     Hidden,
@@ -53,11 +53,11 @@ impl Described {
         digest: Digest,
         pin_state: PinState,
         plain: Vec<String>,
-        (behavior, offer): (Behavior, Offer),
+        (behavior, visibility): (Behavior, Visibility),
     ) -> Self {
         Self {
             behavior,
-            offer,
+            visibility,
             signature: types::signature(&tool),
             input: OnceLock::new(),
             output: OnceLock::new(),

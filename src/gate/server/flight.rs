@@ -40,7 +40,7 @@ pub struct Flight {
     /// The task that its host was given: the answer goes there, and not to its request.
     pub task: Option<Arc<str>>,
     /// Its progress token, and the progress last reported to its host while it was held.
-    pub told: Option<(Id, f64)>,
+    pub reported: Option<(Id, f64)>,
 }
 
 /// A request the host came back with.
@@ -137,7 +137,7 @@ impl Flights {
         for later in &flight.later {
             self.later.insert(later.id.clone(), id.clone());
         }
-        if let Some((token, _)) = &flight.told {
+        if let Some((token, _)) = &flight.reported {
             self.tokens.insert(token.clone(), id.clone());
         }
         self.calls.insert(id, Box::new(flight));
@@ -147,7 +147,7 @@ impl Flights {
         for later in &flight.later {
             self.later.remove(&later.id);
         }
-        if let Some((token, _)) = &flight.told {
+        if let Some((token, _)) = &flight.reported {
             self.tokens.remove(token);
         }
     }
@@ -190,11 +190,11 @@ impl Flights {
             return Progress::Drops;
         }
         let mut changed = None;
-        if let Some((_, told)) = &mut flight.told
-            && params.progress <= *told
+        if let Some((_, reported)) = &mut flight.reported
+            && params.progress <= *reported
         {
-            *told += STEP;
-            changed = Some(rename::with_param(line, "progress", &told.to_string()));
+            *reported += STEP;
+            changed = Some(rename::with_param(line, "progress", &reported.to_string()));
         }
         if let Some(later) = flight.later.last() {
             let line = changed.as_ref().map_or(Some(line), Option::as_ref);

@@ -3,7 +3,7 @@
 use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
-use crate::gate::server::described::Offer;
+use crate::gate::server::described::Visibility;
 use crate::gate::server::pages::Whole;
 use crate::mcp::page;
 use crate::wire::digest::Digest;
@@ -34,13 +34,13 @@ impl Gate {
             Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";
                 self.record(self.entry(Kind::Tools).with("what", what).with("hidden", hidden));
-                self.out.push(Effect::Answer(line));
+                self.out.push(Effect::WriteToHost(line));
             }
             None => {
                 let what =
                     "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
                 self.record(self.fault(what, None));
-                self.out.push(Effect::Answer(reply::error(Some(&id), INTERNAL, what)));
+                self.out.push(Effect::WriteToHost(reply::error(Some(&id), INTERNAL, what)));
             }
         }
     }
@@ -48,6 +48,6 @@ impl Gate {
     /// Whether a tool as a page has it is in the scope. A tool that is not known with exactly this definition is not.
     fn is_offered(&self, tool: Option<&(String, Digest)>) -> bool {
         let Some((name, digest)) = tool else { return false };
-        self.catalog.seen(name).is_some_and(|known| known.digest == *digest && known.offer == Offer::Listed)
+        self.catalog.seen(name).is_some_and(|known| known.digest == *digest && known.visibility == Visibility::Listed)
     }
 }

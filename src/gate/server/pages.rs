@@ -6,7 +6,7 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 
-use crate::gate::data::effect::Question;
+use crate::gate::data::effect::OwnLine;
 use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -97,7 +97,7 @@ pub enum ListReply {
     /// The host's page under this id was read, or cannot be read, and the host does not have it yet.
     Page(Result<(Id, Whole), Id>),
     /// Ours: there is another page to ask for.
-    More(Question),
+    More(OwnLine),
     /// Ours: the whole list is known again. Waiting calls can be judged.
     Fresh,
     /// Ours: the server gave no list. Waiting calls are judged by what is known.

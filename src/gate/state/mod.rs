@@ -42,8 +42,8 @@ pub struct Log {
 
 /// The calls that waited for a description and are described now, one slice in each step.
 #[derive(Debug)]
-pub struct Slices {
-    pub by: ByServer,
+pub struct DescribeQueue {
+    pub outcome: ListOutcome,
     /// The number of the first call that is left.
     pub from: u64,
     pub to: u64,
@@ -51,10 +51,10 @@ pub struct Slices {
 
 /// What the server answered when we asked for its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByServer {
+pub enum ListOutcome {
     /// It was not asked.
-    Nothing,
-    List,
+    NotAsked,
+    Given,
     NoList,
 }
 
@@ -72,9 +72,9 @@ pub struct Ends {
 #[derive(Debug, Default)]
 pub enum ServerEnd {
     #[default]
-    Takes,
+    Open,
     /// It reads nothing more, but still writes.
-    Deaf { how: String },
+    InputClosed { how: String },
     /// It has ended. `how` is why nothing more was written to it.
     Ended { how: String },
 }
@@ -188,8 +188,8 @@ impl ServerEnd {
     /// Why the server reads nothing more; `None` while it does.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Takes => None,
-            Self::Deaf { how } | Self::Ended { how } => Some(how),
+            Self::Open => None,
+            Self::InputClosed { how } | Self::Ended { how } => Some(how),
         }
     }
 }
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn a_server_that_takes_nothing_more_has_a_reason() {
         let how = || "its pipe broke".to_owned();
-        assert_eq!(ServerEnd::Takes.reason(), None);
-        for end in [ServerEnd::Deaf { how: how() }, ServerEnd::Ended { how: how() }] {
+        assert_eq!(ServerEnd::Open.reason(), None);
+        for end in [ServerEnd::InputClosed { how: how() }, ServerEnd::Ended { how: how() }] {
             assert_eq!(end.reason(), Some("its pipe broke"));
         }
     }

@@ -9,14 +9,14 @@ const LINKS: usize = 40;
 
 /// Where paths start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ground {
+pub struct PathBase {
     /// The user's home, for `~`.
     pub home: Option<PathBuf>,
     /// The folder that the server runs in.
     pub folder: Option<PathBuf>,
 }
 
-impl Ground {
+impl PathBase {
     /// This process's folder, which a wrapped server inherits.
     pub fn here(home: Option<PathBuf>) -> Self {
         Self { home, folder: std::env::current_dir().ok() }
@@ -33,10 +33,10 @@ pub(super) struct End {
 }
 
 /// Follows every link of a path, as opening it would.
-pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
+pub(super) fn follow(base: &PathBase, path: &str) -> io::Result<End> {
     let unknown = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     let start = if let Some(rest) = path.strip_prefix('~') {
-        let home = ground.home.as_ref().ok_or_else(|| unknown("your home is not known"))?;
+        let home = base.home.as_ref().ok_or_else(|| unknown("your home is not known"))?;
         match rest.strip_prefix('/') {
             Some(rest) => home.join(rest.trim_start_matches('/')),
             None if rest.is_empty() => home.clone(),
@@ -45,7 +45,7 @@ pub(super) fn follow(ground: &Ground, path: &str) -> io::Result<End> {
     } else if path.starts_with('/') {
         PathBuf::from(path)
     } else {
-        ground.folder.as_ref().ok_or_else(|| unknown("the server's folder is not known"))?.join(path)
+        base.folder.as_ref().ok_or_else(|| unknown("the server's folder is not known"))?.join(path)
     };
     let words = words(&start);
     let last = words.len();

@@ -35,7 +35,7 @@ impl Wrapper {
 
     pub(super) fn server_ended(&mut self, ended: &Ended) {
         let now = self.clock.now();
-        self.step(now, Event::Deaf { how: ended.to_string() });
+        self.step(now, Event::ServerInputClosed { how: ended.to_string() });
         self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
     }
 
@@ -57,7 +57,7 @@ impl Wrapper {
             }
         }
         self.child.kill();
-        if let Some(batch) = self.ledger.all() {
+        if let Some(batch) = self.entry_buffer.all() {
             // These are the last entries; nothing waits for their receipts.
             let _ = self.scribe.record(self.clock.now().mono, batch);
         }

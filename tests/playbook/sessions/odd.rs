@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_approve::capability::scope::Listed;
 use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::report::OperatorVerdict;
-use mcp_approve::gate::{Config, Order};
+use mcp_approve::gate::{Config, ForwardOrder};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::scope::{Limit, Scope};
 use mcp_approve::wire::digest::{Digest, StreamHasher};
@@ -15,7 +15,7 @@ use super::{MORE, answers, attached, lists, told};
 use crate::world::{World, ann, config, word};
 
 pub(super) fn unreadable() -> World {
-    let mut world = attached(World::with(Config { order: Order::Sent, ..config() }, "").ready());
+    let mut world = attached(World::with(Config { order: ForwardOrder::Sent, ..config() }, "").ready());
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#,
         "{",
@@ -85,7 +85,7 @@ pub(super) fn odd() -> World {
     world.step(Event::PolicyChanged(Arc::new(changed)));
     world.step(Event::PolicyAccepted { file: "/p.toml".into(), digest, operator: ann() });
     world.call("3", "write_file", r#"{"path":"/b","content":"x"}"#);
-    world.step(Event::Deaf { how: "it closed its input".into() });
+    world.step(Event::ServerInputClosed { how: "it closed its input".into() });
     world.step(Event::Closed { side: Side::Server, how: "exit code 3".into() });
     world
 }

@@ -10,7 +10,7 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{
-    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleLine, Task,
+    Certain, Counts, Edge, Explained, Finding, Line, LogRequest, LogRows, Opened, Page, Progress, RuleBook, RuleLine,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
@@ -50,7 +50,7 @@ fn answered(seq: u64, result: &str, micros: u64) -> Line {
 /// The latest page task that was asked for.
 pub fn awaited(commands: &[Command]) -> u64 {
     let page = commands.iter().rev().find_map(|command| match command {
-        Command::Look(Task::Page(wanted)) => Some(wanted.id),
+        Command::Look(LogRequest::Page(wanted)) => Some(wanted.id),
         _ => None,
     });
     page.unwrap_or_else(|| panic!("no page is asked for in {commands:?}"))

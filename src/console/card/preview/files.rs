@@ -7,7 +7,7 @@ use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone, foreign, good, quiet, strong, warn};
 use crate::gate::call::touched::alike::lines_changed;
-use crate::gate::call::touched::{Change, How, blind, thing};
+use crate::gate::call::touched::{FileChange, How, blind, thing};
 use crate::gate::data::facts::{Facts, FileKind};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
@@ -16,27 +16,27 @@ const MOST: usize = 400;
 const CONTEXT: usize = 3;
 
 /// The rows for all changes, and for what else the arguments name.
-pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec<Row> {
+pub(super) fn rows(changes: &[FileChange<'_>], facts: &[Facts], width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for change in changes {
         match change {
-            Change::Content { target, how, old, new } => {
+            FileChange::Content { target, how, old, new } => {
                 rows.push(caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 rows.extend(content(target, *how, old.as_deref(), new, width));
             }
-            Change::NoMatch { target, edit, edits } => {
+            FileChange::NoMatch { target, edit, edits } => {
                 rows.push(caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
                 rows.extend(bordered(warn(words), width));
             }
-            Change::Move { from, to } => {
+            FileChange::Move { from, to } => {
                 rows.push(caption("moves", "as it is on this machine", width));
                 rows.extend(at_path(from, width));
                 rows.extend(to.iter().flat_map(|to| at_path(to, width)));
             }
-            Change::Delete { target } => {
+            FileChange::Delete { target } => {
                 if rows.is_empty() {
                     rows.push(caption("hits", "as it is on this machine", width));
                 }

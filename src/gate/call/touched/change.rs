@@ -8,7 +8,7 @@ use crate::wire::number::counted;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change<'a> {
+pub enum FileChange<'a> {
     /// Content for a path: `old` is what is there, where that was seen.
     Content {
         target: &'a Facts,
@@ -39,7 +39,7 @@ pub enum How {
     Appended,
 }
 
-impl<'a> Change<'a> {
+impl<'a> FileChange<'a> {
     /// Where content would come to.
     pub fn content_target(&self) -> Option<&'a Facts> {
         match self {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::change::{Change, How};
+use super::change::{FileChange, How};
 use crate::behavior::arguments::base::{CONTENT, EDIT_NAMES, is_content, is_index};
 use crate::behavior::arguments::path;
 use crate::behavior::taxonomy::Action;
@@ -37,14 +37,14 @@ impl<'a> Writing<'a> {
     }
 
     /// The changes of the paths that are in one object of the arguments.
-    pub(super) fn group(&mut self, object: &Value, facts: &[&'a Facts]) -> Vec<Change<'a>> {
+    pub(super) fn group(&mut self, object: &Value, facts: &[&'a Facts]) -> Vec<FileChange<'a>> {
         let Some(fields) = object.as_object() else { return Vec::new() };
         // One content for a list of paths goes to each of them; otherwise it goes to the first.
         let count = facts.iter().take_while(|one| is_listed(one)).count().max(1);
         facts.iter().take(count).filter_map(|target| self.one(fields, target)).collect()
     }
 
-    fn one(&mut self, fields: &Map<String, Value>, target: &'a Facts) -> Option<Change<'a>> {
+    fn one(&mut self, fields: &Map<String, Value>, target: &'a Facts) -> Option<FileChange<'a>> {
         if target.is_beyond() {
             return None;
         }
@@ -58,7 +58,7 @@ impl<'a> Writing<'a> {
             }
         };
         let change = self.change(fields, target, old)?;
-        if let Change::Content { new, .. } = &change {
+        if let FileChange::Content { new, .. } = &change {
             self.written.insert(&target.path, new.clone());
         }
         Some(change)
@@ -69,7 +69,7 @@ impl<'a> Writing<'a> {
         fields: &Map<String, Value>,
         target: &'a Facts,
         old: Option<Cow<'a, str>>,
-    ) -> Option<Change<'a>> {
+    ) -> Option<FileChange<'a>> {
         if let Some(edits) = edits(fields) {
             if !accounts_for(fields, &EDIT_NAMES, target) {
                 return None;
@@ -87,12 +87,12 @@ impl<'a> Writing<'a> {
                     (false, false) => usize::from(new.contains(from.as_str())),
                 };
                 if count == 0 {
-                    return Some(Change::NoMatch { target, edit: i + 1, edits: edits.len() });
+                    return Some(FileChange::NoMatch { target, edit: i + 1, edits: edits.len() });
                 }
                 self.spend(count.checked_mul(to.len())?.checked_add(new.len())?)?;
                 new = new.replacen(from.as_str(), to, count);
             }
-            return Some(Change::Content { target, how: How::Edited, old: Some(old), new });
+            return Some(FileChange::Content { target, how: How::Edited, old: Some(old), new });
         }
         let (name, content) = CONTENT.iter().find_map(|name| Some((*name, fields.get(*name)?.as_str()?)))?;
         if !accounts_for(fields, &[name], target) {
@@ -102,12 +102,12 @@ impl<'a> Writing<'a> {
         Some(match (self.action, &old) {
             (Action::Append, Some(before)) => {
                 let new = format!("{before}{content}");
-                Change::Content { target, how: How::Appended, old, new }
+                FileChange::Content { target, how: How::Appended, old, new }
             }
             (Action::Append, None) => {
-                Change::Content { target, how: How::Appended, old: None, new: content.to_owned() }
+                FileChange::Content { target, how: How::Appended, old: None, new: content.to_owned() }
             }
-            _ => Change::Content { target, how: How::Whole, old, new: content.to_owned() },
+            _ => FileChange::Content { target, how: How::Whole, old, new: content.to_owned() },
         })
     }
 

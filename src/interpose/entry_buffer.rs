@@ -9,13 +9,13 @@ const MOST: usize = 256;
 
 /// The entries not passed on yet, in order.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub struct EntryBuffer {
     entries: Vec<(u64, Box<Entry>)>,
     urgent: bool,
     since: Option<u64>,
 }
 
-impl Ledger {
+impl EntryBuffer {
     /// Takes one entry at `now` (monotonic microseconds).
     pub fn take(&mut self, now: u64, id: u64, entry: Box<Entry>) {
         self.urgent |= matches!(entry.kind, Kind::Decision | Kind::DecisionAsked);

@@ -1,5 +1,5 @@
 //! Judges whatever can be held: a call by its tool, any other request by its method, the rules about that, and the folders
-//! that the host declared. Acts on nothing.
+//! that the host declared. Of several rulings the strictest holds. Acts on nothing.
 
 use std::sync::Arc;
 
