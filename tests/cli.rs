@@ -131,6 +131,12 @@ fn help_names_every_command_and_exits_0() {
 }
 
 #[test]
+fn a_wrapper_without_a_servers_command_says_so() {
+    let run = Home::new().run(&["--"]);
+    assert!(run.code == 2 && run.err.contains("no command follows --") && run.err.contains("npx SERVER"), "{run:?}");
+}
+
+#[test]
 fn without_a_terminal_it_says_what_to_do_and_exits_2() {
     let run = Home::new().run(&[]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));

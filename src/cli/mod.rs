@@ -70,6 +70,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exi
     let columns = if cli.command.as_ref().is_some_and(keeps_lines) { None } else { look::columns(&io::stdout()) };
     let out = &mut Prose::new(out, columns);
     let ran = match cli.command {
+        None if args.last().is_some_and(|last| last == "--") => {
+            Err(Error::wrong("no command follows --", "write the server's there: mcp-approve -- npx SERVER"))
+        }
         None if given.is_none() => places.map_err(Error::from).and_then(|places| open_console(&places)),
         None => places.map_err(Error::from).and_then(|places| wrap::run(&cli.wrap, &places)),
         Some(command) => {

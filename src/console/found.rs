@@ -15,7 +15,7 @@ use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::policy::lint::Warning;
 use crate::policy::past::PastCall;
-use crate::policy::rule::{Decision, Defaults};
+use crate::policy::rule::{Decision, Defaults, Pending};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -335,6 +335,8 @@ pub struct RuleBook {
     pub broken: Option<String>,
     /// No file: the built-in default applies.
     pub built_in: bool,
+    /// Changes that are not accepted yet, of the files that count for every server.
+    pub pending: Vec<Pending>,
 }
 
 /// A rule as one line. Its texts come from the file.

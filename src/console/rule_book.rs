@@ -6,7 +6,7 @@ use std::path::Path;
 use super::found::{RuleBook, RuleLine};
 use super::tried::Which;
 use crate::home::config;
-use crate::home::layers::Layers;
+use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace};
 use crate::policy::lint::lint;
@@ -17,7 +17,11 @@ use crate::policy::rule::{Layer, Policy, Rule};
 /// 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {
     match config::policies(places) {
-        Ok(files) => of_files(&files, now),
+        Ok(files) => {
+            let usual = files.first().cloned().unwrap_or_else(|| PolicyPlace::own(places));
+            let pending = Layers::of(places, None, &usual).load(Keeps::Nothing).pending;
+            RuleBook { pending, ..of_files(&files, now) }
+        }
         Err(error) => {
             let book = of_files(&[PolicyPlace::own(places)], now);
             RuleBook { broken: Some(error.to_string()), ..book }
@@ -32,6 +36,7 @@ fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
         defaults: parse::built_in().defaults,
         broken: None,
         built_in: places.iter().all(|place| !place.path().exists()),
+        pending: Vec::new(),
     };
     for (at, place) in places.iter().enumerate() {
         book.files.push(place.path().to_path_buf());

@@ -105,7 +105,7 @@ pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &B
 
 /// Why it is not proven that a call only reads; empty where it is, or where it does not only read.
 fn doubt(behavior: &Behavior) -> String {
-    let likely = "the tool reads by its name and description, and no operator has confirmed that it only reads: ";
+    let likely = "the tool seems to read, but not for sure, and no operator has confirmed that it only reads: ";
     match (behavior.identity.mutability, behavior.explanation.unexplained.first()) {
         (Mutability::Mutates, _) => String::new(),
         (Mutability::Pure, Some(leaf)) => {

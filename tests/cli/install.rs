@@ -210,7 +210,7 @@ fn a_server_without_a_command_is_neither_offered_nor_fixed_by_install() {
     home.hosts(&["install", "--all"]);
     let listed = home.hosts(&["install"]).out;
     assert!(
-        listed.contains("     e: NOT wrapped: everything runs unasked; its entry has no command to wrap"),
+        listed.contains("     e: NOT wrapped: its entry has no command to wrap, so mcp-approve sees none of its calls"),
         "{listed}"
     );
     let doctor = home.hosts(&["doctor", "--strict"]);

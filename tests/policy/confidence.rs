@@ -52,7 +52,7 @@ fn each_degree_has_its_default_and_the_stricter_counts() {
 fn the_reason_says_who_has_not_confirmed_or_which_argument_it_is() {
     assert_eq!(
         ruled(&built_in(), &likely()).reason,
-        "the tool reads by its name and description, and no operator has confirmed that it only reads: it asks"
+        "the tool seems to read, but not for sure, and no operator has confirmed that it only reads: it asks"
     );
     assert_eq!(
         ruled(&built_in(), &unexplained("/a\u{1b}")).reason,

@@ -82,7 +82,7 @@ fn a_refused_decision_brings_the_call_back() {
     desk.keys("a");
     desk.say("files", FromWrapper::Refused { ticket: "filesystem-1".into(), why: "the log cannot be written".into() });
     desk.look();
-    assert!(desk.screen().contains("nothing was done. the log cannot be written"));
+    assert!(desk.screen().contains("nothing was done: the log cannot be written"));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
     let mut desk = waiting(&["filesystem-1", "filesystem-2", "filesystem-3", "filesystem-4", "filesystem-5"]);
     let decided = |desk: &Desk| desk.model.decisions.figures(desk.model.now).map(|figures| figures.all);

@@ -37,6 +37,27 @@ fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
     assert_eq!(desk.model.calls.len(), 1);
 }
 
+/// However many were missed: what still waits is seen first.
+#[test]
+fn what_is_over_is_behind_what_waits() {
+    for sort in ["", "s", "ss"] {
+        let mut desk = Desk::connected(80, 24);
+        let tickets: Vec<String> = (1..=8).map(|n| format!("filesystem-{n}")).collect();
+        for ticket in &tickets {
+            desk.hold(own(ticket));
+        }
+        desk.keys(sort);
+        desk.look();
+        for ticket in &tickets[1..6] {
+            desk.say("files", settled(ticket, Some(VerdictWord::Deny), By::Expiry));
+        }
+        desk.look();
+        let queue: Vec<_> = desk.model.queue().iter().map(|held| held.key.ticket.clone()).collect();
+        assert_eq!(queue[..3], ["filesystem-1", "filesystem-7", "filesystem-8"], "{sort}: {queue:?}");
+        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-1"));
+    }
+}
+
 #[test]
 fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
     for key in ["a", "A", "d", "r", "t"] {

@@ -93,6 +93,7 @@ pub(super) fn book() -> RuleBook {
         defaults: parse::built_in().defaults,
         broken: None,
         built_in: false,
+        pending: Vec::new(),
     }
 }
 
@@ -101,6 +102,19 @@ pub(super) fn rules(desk: &mut Desk) {
     desk.send(Msg::Found(Finding::Counts(Arc::default())));
     desk.send(Msg::Found(Finding::Rules(Arc::new(book()))));
     desk.draw();
+}
+
+/// No wrapper is there to say what waits to be accepted: the files do.
+#[test]
+fn a_rule_that_is_not_accepted_is_no_rule_in_force_where_no_server_runs() {
+    let mut desk = Desk::new(80, 24);
+    desk.keys("5");
+    let pending = vec![Pending { loosens: vec!["allows: scratch".into()], ..pending() }];
+    desk.send(Msg::Found(Finding::Rules(Arc::new(RuleBook { pending, ..book() }))));
+    desk.draw();
+    desk.line("1 change to accept");
+    let line = desk.screen().lines().find(|line| line.contains("scratch") && line.contains("never")).map(str::to_owned);
+    assert!(line.as_ref().is_some_and(|line| line.contains("waits")), "{}", desk.screen());
 }
 
 #[test]

@@ -87,6 +87,7 @@ fn rules_without_a_suggestion_say_what_it_takes() {
         defaults: parse::built_in().defaults,
         broken: None,
         built_in: true,
+        pending: Vec::new(),
     };
     let mut desk = Desk::connected(80, 24);
     desk.keys("5");

@@ -177,7 +177,9 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
             let tools = known.map(|reach| format!(" ({})", tools(reach))).unwrap_or_default();
             format!("NOT wrapped: everything runs unasked, and is not recorded{tools}")
         }
-        (Start::Elsewhere, _) => "NOT wrapped: everything runs unasked; its entry has no command to wrap".to_owned(),
+        (Start::Elsewhere, _) => {
+            "NOT wrapped: its entry has no command to wrap, so mcp-approve sees none of its calls".to_owned()
+        }
         (Start::Observed, _) => "only observed: everything runs unasked, and is recorded".to_owned(),
         (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
         (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),

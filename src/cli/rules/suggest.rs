@@ -77,8 +77,8 @@ fn tell(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let of = counted(calls, "past call");
-    let questions = counted(found.questions, "question");
-    writeln!(out, "{of} in the log; {questions} that were approved, or passed while observing, would come again.")?;
+    let questions = counted(found.questions, "question that was|questions that were");
+    writeln!(out, "{of} in the log; {questions} approved, or passed while observing, would come again.")?;
     if found.rules.is_empty() {
         return writeln!(
             out,

@@ -14,7 +14,7 @@ use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
 
-use super::{Connected, Screen};
+use super::{Connected, Model, Screen};
 
 /// A screen's list, and how it is looked at.
 #[derive(Clone, Debug, Default)]
@@ -319,5 +319,18 @@ impl Browse {
     pub fn next_trial(&mut self) -> u64 {
         self.trials += 1;
         self.trials
+    }
+}
+
+impl Model {
+    /// The changes of policy files that are not accepted yet, each with a session whose wrapper can accept it. Without any
+    /// wrapper they are those of the files, and no session is named.
+    pub fn pending(&self) -> impl Iterator<Item = (&str, &Pending)> {
+        let of_wrappers = self
+            .wrappers
+            .iter()
+            .flat_map(|one| one.status.pending.iter().map(|pending| (one.wrapper.session.as_str(), pending)));
+        let of_files = self.browse.book.iter().filter(|_| self.wrappers.is_empty()).flat_map(|book| &book.pending);
+        of_wrappers.chain(of_files.map(|pending| ("", pending)))
     }
 }

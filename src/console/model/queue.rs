@@ -36,15 +36,18 @@ struct Mark {
     snapshot: Arc<Snapshot>,
     class: u64,
     waits: bool,
+    is_over: bool,
 }
 
 impl Mark {
     fn of(held: &Held) -> Self {
-        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits: held.waits() }
+        let snapshot = Arc::clone(&held.snapshot);
+        Self { snapshot, class: held.class, waits: held.waits(), is_over: held.is_over() }
     }
 
     fn is_of(&self, held: &Held) -> bool {
-        Arc::ptr_eq(&self.snapshot, &held.snapshot) && self.class == held.class && self.waits == held.waits()
+        Arc::ptr_eq(&self.snapshot, &held.snapshot)
+            && (self.class, self.waits, self.is_over) == (held.class, held.waits(), held.is_over())
     }
 }
 
@@ -78,16 +81,20 @@ impl Rows {
     fn lay(calls: &[Held], sort: Sort, grouping: Grouping, filter: &ListState) -> Self {
         let wanted = |at: &usize| calls.get(*at).is_some_and(|held| wants(&filter.search, held));
         let mut order: Vec<usize> = (0..calls.len()).filter(wanted).collect();
+        // What is over is behind what waits, or it would hide that.
         match sort {
             // By when the wrappers held the calls, not by when this console heard of them.
-            Sort::Oldest => order.sort_by_key(|at| (calls[*at].snapshot.arrived, &calls[*at].key.session)),
+            Sort::Oldest => order.sort_by_key(|at| {
+                let held = &calls[*at];
+                (held.is_over(), held.snapshot.arrived, &held.key.session)
+            }),
             Sort::Risk => order.sort_by_cached_key(|at| {
-                let snapshot = &calls[*at].snapshot;
-                (std::cmp::Reverse(Risk::of(snapshot)), snapshot.arrived)
+                let held = &calls[*at];
+                (held.is_over(), std::cmp::Reverse(Risk::of(&held.snapshot)), held.snapshot.arrived)
             }),
             Sort::Server => order.sort_by_key(|at| {
                 let held = &calls[*at];
-                (&held.snapshot.server, &held.key.session, held.snapshot.arrived)
+                (&held.snapshot.server, held.is_over(), &held.key.session, held.snapshot.arrived)
             }),
         }
         let mut rows: Vec<Vec<usize>> = Vec::with_capacity(calls.len());

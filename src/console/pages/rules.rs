@@ -197,8 +197,7 @@ fn gone(model: &Model) -> &'static str {
 
 /// Whether a rule is new in a file that waits to be accepted: it decides nothing yet.
 fn waits(model: &Model, id: &str) -> bool {
-    let mut pending = model.wrappers.iter().flat_map(|one| &one.status.pending);
-    pending.any(|pending| pending.suspends(id))
+    model.pending().any(|(_, pending)| pending.suspends(id))
 }
 
 fn expiry(end: i64, model: &Model) -> Row {

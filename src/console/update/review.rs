@@ -97,6 +97,13 @@ pub(super) fn enter(model: &mut Model) {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
             model.warn(words);
         }
+        ReviewOf::Policy { session, .. }
+            if sure && !model.wrappers.iter().any(|one| one.wrapper.session == session) =>
+        {
+            model.overlay = None;
+            let words = model.hint("No server runs that could take it: mcp-approve rules accept does.");
+            model.warn(words);
+        }
         ReviewOf::Policy { session, pending } if sure => {
             model.overlay = None;
             let row = good("Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);

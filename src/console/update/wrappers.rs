@@ -179,7 +179,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = foreign(Tone::Strong, &ticket);
-    let row = row.warn(if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
+    let row = row.warn(if ticket.is_empty() { "Nothing was done: " } else { ": nothing was done: " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
     let key = CallKey { session, ticket };
     let Some(held) = find_mut(model, &key).filter(|held| !held.is_over()) else { return };

@@ -197,6 +197,7 @@ pub fn book() -> RuleBook {
         },
         broken: None,
         built_in: false,
+        pending: Vec::new(),
     }
 }
 

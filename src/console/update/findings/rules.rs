@@ -9,16 +9,13 @@ use crate::console::model::{Model, RuleEntry, RuleHits};
 pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
     let search = &model.browse.rules.search;
     let mut lines: Vec<RuleEntry> = Vec::new();
-    for one in &model.wrappers {
-        for pending in &one.status.pending {
-            let told = |line: &RuleEntry| {
-                matches!(line, RuleEntry::Waits { pending: known, .. }
-                    if known.file == pending.file && known.digest == pending.digest)
-            };
-            if !lines.iter().any(told) && search.wants(None, &[], || pending.file.clone()) {
-                let session = one.wrapper.session.clone();
-                lines.push(RuleEntry::Waits { session, pending: Box::new(pending.clone()) });
-            }
+    for (session, pending) in model.pending() {
+        let told = |line: &RuleEntry| {
+            matches!(line, RuleEntry::Waits { pending: known, .. }
+                if known.file == pending.file && known.digest == pending.digest)
+        };
+        if !lines.iter().any(told) && search.wants(None, &[], || pending.file.clone()) {
+            lines.push(RuleEntry::Waits { session: session.to_owned(), pending: Box::new(pending.clone()) });
         }
     }
     for one in &model.wrappers {
