@@ -298,7 +298,7 @@ mod tests {
         assert!(touched(&base, "long").digest.is_some_and(|_| touched(&base, "long").text.is_none()));
         let huge = touched(&base, "huge");
         assert!(huge.digest.is_none() && huge.stamp.is_some() && huge.unseen.is_some(), "{huge:?}");
-        assert_eq!(touched(&base, "pipe").kind, FileKind::Other, "and nobody waits for a writer");
+        assert_eq!(touched(&base, "pipe").kind, FileKind::Other, "and no one waits for a writer");
         assert_eq!(touched(&base, ".").entries, Some(5));
         assert_eq!(touched(&base, "none").kind, FileKind::Missing);
         let late = found(

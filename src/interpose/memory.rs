@@ -1,4 +1,4 @@
-//! Keeps an idle wrapper small: there is one beside every server. Only glibc is told to give freed memory back.
+//! Keeps an idle wrapper small: there is one beside every server. Only with glibc is freed memory given back.
 #![allow(unsafe_code)] // mallopt(3) and malloc_trim(3) take numbers only; madvise(2) takes the program's own read-only part.
 
 use std::time::Duration;

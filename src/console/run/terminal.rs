@@ -135,7 +135,7 @@ fn enter(pointer: Pointer) -> io::Result<()> {
     entered
 }
 
-/// Resets the terminal as far as it still allows; a failure could be shown nowhere.
+/// Resets what the terminal still lets us reset; a failure could be shown nowhere.
 pub(super) fn leave() {
     let (focus, mouse, title) = (Print(FOCUS_OFF), Print(MOUSE_OFF), Print(OLD_TITLE));
     let _ = execute!(stdout(), focus, mouse, title, DisableBracketedPaste, LeaveAlternateScreen, Show);
