@@ -25,6 +25,8 @@ words! {
         Detach = "detach",
         Tools = "tools",
         Policy = "policy",
+        /// The operator agreed to something that was new in a call, or took that back.
+        Agreed = "agreed",
         DecisionAsked = "decision-asked",
         Decision = "decision",
         Forward = "forward",
@@ -198,6 +200,7 @@ impl Entry {
             Kind::DecisionAsked | Kind::Decision => {
                 self.badge != Some(Badge::Pure) || self.ruling != Some(Decision::Allow)
             }
+            Kind::Agreed => true,
             Kind::ServerStart
             | Kind::ServerEnd
             | Kind::Host

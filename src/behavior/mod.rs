@@ -1,5 +1,6 @@
 //! What a call is: its behavioral identity, the evidence for it, its hazards. Pure.
 
+pub mod agreed;
 pub mod arguments;
 pub mod conclude;
 pub mod confidence;

@@ -196,6 +196,7 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Detach) => (Tone::Ours, "left"),
         Some(Kind::Tools) => (Tone::Ours, "tools"),
         Some(Kind::Policy) => (Tone::Ours, "policy"),
+        Some(Kind::Agreed) => (Tone::Ours, "agreed"),
         Some(Kind::Passed) => (Tone::Ours, "passed"),
         Some(Kind::Session) => (Tone::Ours, "session"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),

@@ -15,6 +15,7 @@ use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::conclude::Trust;
+use crate::behavior::agreed::Agreements;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
 use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, UpdateKind};
@@ -256,6 +257,7 @@ impl PinStore {
                     .map(Into::into),
                 tools,
                 others,
+                agreed: Agreements::default(),
                 added_in: program.added_in,
                 arrival: Arrival::Here,
             })

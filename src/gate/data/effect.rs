@@ -1,6 +1,7 @@
 //! What comes out of the gate: effects that the shell performs at once, in order.
 
 use crate::audit::record::Entry;
+use crate::behavior::agreed::Agreement;
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::facts::Look;
 use crate::gate::data::pin::PinUpdate;
@@ -38,6 +39,10 @@ pub enum Effect {
     /// Keep what an operator says of a definition; the pins come back as
     /// [`crate::gate::data::event::Event::Reviewed`]. Where it cannot be kept, this console learns why.
     Pin { pinning: Box<Pinning>, console: ConsoleId },
+    /// Keep what an operator has agreed to; the log has it. Where it cannot be kept, this console learns why.
+    Agree { agreed: Vec<Agreement>, console: ConsoleId },
+    /// Note that these agreements were used today: what is not used for 90 days lapses.
+    UseAgreed(Vec<Agreement>),
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call no longer waits.

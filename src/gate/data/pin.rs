@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::behavior::agreed::Agreements;
 use crate::behavior::conclude::{Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
@@ -70,6 +71,8 @@ pub struct Pins {
     pub tools: HashMap<String, Pin>,
     /// By the skeleton of their names: names that look alike have the same.
     pub others: HashMap<String, Vec<Other>>,
+    /// What the operator has agreed to, each with its record in the log.
+    pub agreed: Agreements,
     /// When a tool was added that is not among these.
     pub added_in: AddedIn,
     pub arrival: Arrival,

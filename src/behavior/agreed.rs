@@ -1,0 +1,136 @@
+//! What the operator has agreed to, once: of a tool's parameters, or of a whole server. Data, and the digest that its
+//! record in the log has; asks nobody and keeps nothing.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::digest::{Digest, Hasher};
+use crate::wire::words::words;
+
+words! {
+    /// What kind of thing was agreed to.
+    What {
+        /// This tool may run unasked (`first_use = "ask-once"`).
+        Tool = "tool",
+        /// This value under this key: a JSON text.
+        Value = "value",
+        /// Any value of this [`Kind`] under this key.
+        Kind = "kind",
+        /// Any text under this key.
+        Text = "text",
+        /// Statements of this outline under this key.
+        Outline = "outline",
+        /// What lies in this folder.
+        Folder = "folder",
+        /// This file.
+        File = "file",
+        /// This host, with its port or the first part of its path where these belong to it.
+        Host = "host",
+        /// This key of `_meta`, from this host program.
+        Meta = "meta",
+    }
+}
+
+words! {
+    /// A kind of value.
+    Kind {
+        Number = "number",
+        Date = "date",
+        Word = "word",
+        /// A path in a place that is agreed to.
+        Path = "path",
+    }
+}
+
+/// One thing that was agreed to. Texts in it are foreign, raw.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    pub what: What,
+    /// The tool it is about; empty where it is about the whole server.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// The parameter: a JSON Pointer in which each index of a list is `*`. The key, for [`What::Meta`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// SHA-256 of the schema of the parameter at the top, or of the definition for [`What::Tool`]: 64 hex characters.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub schema: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
+}
+
+impl Agreement {
+    /// One that is about a whole server.
+    pub fn of_server(what: What, value: impl Into<String>) -> Self {
+        let nothing = String::new;
+        Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }
+    }
+
+    /// The digest that the record of this agreement has. `fingerprint` is that of the server's command line; what holds for
+    /// every server of a host program has none.
+    pub fn digest(&self, fingerprint: &str) -> Digest {
+        let fingerprint = if self.what == What::Meta { "" } else { fingerprint };
+        let mut hasher = Hasher::default();
+        // Each part with its length before it, so that no two agreements are the same bytes.
+        for part in [fingerprint, self.what.word(), &self.tool, &self.key, &self.schema, &self.value] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finish()
+    }
+}
+
+/// Everything that is agreed to and holds for one server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agreements {
+    all: HashSet<Agreement>,
+}
+
+impl Agreements {
+    /// Whether this very thing was agreed to.
+    pub fn has(&self, one: &Agreement) -> bool {
+        self.all.contains(one)
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, one: Agreement) {
+        self.all.insert(one);
+    }
+
+    /// Takes one back.
+    pub fn forget(&mut self, one: &Agreement) {
+        self.all.remove(one);
+    }
+
+    /// All of them, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Agreement> {
+        self.all.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+impl FromIterator<Agreement> for Agreements {
+    fn from_iter<I: IntoIterator<Item = Agreement>>(all: I) -> Self {
+        Self { all: all.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Agreement, What};
+
+    #[test]
+    fn no_two_agreements_have_one_digest() {
+        let one = Agreement { tool: "ab".into(), key: "c".into(), ..Agreement::of_server(What::Value, "1") };
+        let other = Agreement { tool: "a".into(), key: "bc".into(), ..one.clone() };
+        assert_ne!(one.digest("x"), other.digest("x"));
+        assert_ne!(one.digest("x"), one.digest("y"), "it holds for this server alone");
+        let meta = Agreement { key: "vendor/x".into(), ..Agreement::of_server(What::Meta, "some-host") };
+        assert_eq!(meta.digest("x"), meta.digest("y"), "what a host program sends is the same for every server");
+    }
+}
