@@ -9,7 +9,7 @@ use super::chain::Row;
 use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{ReadOrder, Reader, StoreError};
-use crate::behavior::arguments::{self, explain::Unexplained};
+use crate::behavior::arguments;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -181,8 +181,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     });
     let mut behavior = Behavior { identity, confidence, hazards, disputed, analyses, ..Behavior::unknown() };
     if badge == Some(Badge::Likely) && confidence == Confidence::Proven {
-        let why = "an argument was not explained then".to_owned();
-        behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
+        behavior.shape.asks("", "something was new then");
     }
     Some(Arrival { arguments, behavior, analysed, method })
 }

@@ -68,6 +68,22 @@ impl Agreement {
         Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }
     }
 
+    /// What it is, in one line: `city = "Oslo"`, `any word under city`, `the host example.com`. Foreign text in it, raw.
+    pub fn says(&self) -> String {
+        let (key, value) = (self.key.strip_prefix('/').unwrap_or(&self.key), &self.value);
+        match self.what {
+            What::Tool => format!("{} runs unasked", self.tool),
+            What::Value => format!("{key} = {value}"),
+            What::Kind => format!("any {value} under {key}"),
+            What::Text => format!("any text under {key}"),
+            What::Outline => format!("{key}: {value}"),
+            What::Folder => format!("the folder {value}"),
+            What::File => format!("the file {value}"),
+            What::Host => format!("the host {value}"),
+            What::Meta => format!("{key} in _meta from {value}"),
+        }
+    }
+
     /// The digest that the record of this agreement has. `fingerprint` is that of the server's command line; what holds for
     /// every server of a host program has none.
     pub fn digest(&self, fingerprint: &str) -> Digest {

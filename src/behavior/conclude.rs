@@ -5,14 +5,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::arguments::effect::{Analysis, Effect};
-use super::arguments::explain::Explanation;
 use super::arguments::memory::Memory;
 use super::arguments::said::Said;
+use super::agreed::Agreements;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, returned};
 use super::identity::Identity;
+use super::shape::{self, Keys, Known, Places, Shape, Stands};
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use super::voters::{self, Says, Vote};
 use super::{arguments, declared, infer};
@@ -50,8 +51,8 @@ pub struct Behavior {
     pub requires: Option<Entitlement>,
     /// What the arguments of this very call would do; empty for a tool.
     pub analyses: Vec<Analysis>,
-    /// How each leaf of this very call's arguments is explained; empty for a tool.
-    pub explanation: Explanation,
+    /// What is new about this very call; nothing for a tool.
+    pub shape: Shape,
 }
 
 impl Behavior {
@@ -75,15 +76,15 @@ impl Behavior {
             hazards: Vec::new(),
             requires: None,
             analyses: Vec::new(),
-            explanation: Explanation::default(),
+            shape: Shape::default(),
         }
     }
 
-    /// Whether it is proven to read, and every leaf of its arguments is explained: nothing else runs unasked by a default.
+    /// Whether it is proven to read, and nothing about the call is new: nothing else runs unasked by a default.
     pub fn runs_unasked(&self) -> bool {
         self.identity.mutability == Mutability::Pure
             && self.confidence == Confidence::Proven
-            && self.explanation.holds()
+            && self.shape.holds()
     }
 
     /// The badge.
@@ -183,10 +184,15 @@ pub struct CallBehavior {
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
-/// `tool` is `None` for one that the server did not describe.
+/// `tool` is `None` for one that the server did not describe. Nothing is agreed to, and no path was looked at.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
-    let said = tool.map(|tool| Said::of(tool, &[])).unwrap_or_default();
-    of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior
+    let said = tool.map(|tool| Said::of(tool)).unwrap_or_default();
+    let mut behavior = of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior;
+    let keys = tool.map(|tool| Keys::of(tool, described)).unwrap_or_default();
+    let (agreed, places, stands) = (Agreements::default(), Places::default(), Stands::new());
+    let known = Known { agreed: &agreed, places: &places, roots: &[], stands: &stands };
+    behavior.shape = shape::of_call(tool, &keys, arguments, known);
+    behavior
 }
 
 /// The same, with the keys that the tool does not declare. `said` is what the words of its definition say, `memory` what is
@@ -217,7 +223,6 @@ pub fn of_described_call(
         }
         not_declared = keys;
     }
-    behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);

@@ -16,6 +16,7 @@ pub mod phrases;
 pub mod profile;
 pub mod request;
 pub mod secrets;
+pub mod shape;
 pub mod signs;
 pub mod tags;
 pub mod taxonomy;

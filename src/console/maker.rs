@@ -8,7 +8,6 @@ use super::card::counted;
 use super::grants;
 use super::model::Held;
 use super::model::rule::{Choice, Except, GrantOffer};
-use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
@@ -209,13 +208,11 @@ fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
 
 /// What the call was found to be, according to its card.
 fn behavior_of(snapshot: &Snapshot) -> Behavior {
-    let unexplained = |(pointer, why): (String, String)| Unexplained { pointer, why };
+    let mut shape = Shape::default();
+    snapshot.new.iter().for_each(|(pointer, says)| shape.asks(pointer, says.as_str()));
     Behavior {
         confidence: snapshot.confidence,
-        explanation: Explanation {
-            unexplained: snapshot.unexplained.clone().into_iter().map(unexplained).collect(),
-            ..Explanation::default()
-        },
+        shape,
         identity: snapshot.identity,
         content_type: snapshot.content_type,
         evidence: Arc::new(snapshot.evidence.clone()),

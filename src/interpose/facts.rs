@@ -9,15 +9,17 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::threads::{FromThreads, ToLoop};
 use crate::gate::data::event::Event;
+use crate::behavior::shape::{Stand, StandKind};
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::{Digest, Hasher};
-use follow::follow;
+use follow::{End, follow};
 
 pub use follow::PathBase;
 
@@ -112,9 +114,32 @@ pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Findings {
         real: wanted.real.iter().map(real).collect(),
+        stands: wanted.places.iter().map(|path| (path.clone(), Arc::new(stand(base, path)))).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
     }
 }
+
+/// What is at the end of a path, and which project it is in.
+fn stand(base: &PathBase, path: &str) -> Stand {
+    let Ok(End { real, found, .. }) = follow(base, path) else { return Stand::default() };
+    let kind = match found {
+        None => StandKind::Missing,
+        Some(found) if found.is_file() => StandKind::File,
+        Some(found) if found.is_dir() => StandKind::Folder,
+        Some(_) => StandKind::Other,
+    };
+    let is_project = |folder: &&Path| MANIFESTS.iter().any(|name| folder.join(name).exists());
+    let project = real.ancestors().take(DEEPEST).find(is_project).and_then(|folder| text(folder.to_path_buf()));
+    Stand { real: text(real), kind, project }
+}
+
+/// What makes a folder a project: a repository, or the manifest of one of the usual builders.
+const MANIFESTS: [&str; 14] = [
+    ".git", ".hg", ".svn", ".jj", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml", "build.gradle",
+    "Gemfile", "composer.json", "CMakeLists.txt", "Makefile",
+];
+/// How many folders above a path are looked at for one.
+const DEEPEST: usize = 32;
 
 /// What may still be read for one call.
 struct Rest {

@@ -76,7 +76,7 @@ fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
         (Mutability::Pure, Confidence::Likely) => defaults.pure.max(defaults.likely.decision()),
         (Mutability::Pure, Confidence::None) => defaults.pure.max(Decision::Ask),
     };
-    if behavior.explanation.holds() { of_tool } else { of_tool.max(Decision::Ask) }
+    if behavior.shape.holds() { of_tool } else { of_tool.max(Decision::Ask) }
 }
 
 /// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
@@ -106,13 +106,9 @@ pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &B
 /// Why it is not proven that a call only reads; empty where it is, or where it does not only read.
 fn doubt(behavior: &Behavior) -> String {
     let likely = "the tool seems to read, but not for sure, and no operator has confirmed that it only reads: ";
-    match (behavior.identity.mutability, behavior.explanation.unexplained.first()) {
+    match (behavior.identity.mutability, behavior.shape.new.first()) {
         (Mutability::Mutates, _) => String::new(),
-        (Mutability::Pure, Some(leaf)) => {
-            // Foreign: it may hold anything, and be long.
-            let pointer: String = leaf.pointer.chars().take(60).collect();
-            format!("the argument {pointer:?} {}, so it is not known to be harmless: ", leaf.why)
-        }
+        (Mutability::Pure, Some(_)) => format!("new here: {}: ", within(&behavior.shape.line())),
         (Mutability::Pure, None) if behavior.confidence == Confidence::Proven => String::new(),
         (Mutability::Pure, None) => likely.to_owned(),
     }
@@ -153,6 +149,15 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
         format!("{why}the default for hazards {}, even for {}", says(decision), badge.word()).into()
     };
     Ruling { decision, rule: None, reason }
+}
+
+/// A line of at most so many characters. Foreign text in it: it may hold anything, and be long.
+fn within(line: &str) -> String {
+    const MOST: usize = 160;
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
 }
 
 /// What a default decides, and why, as a sentence.

@@ -10,8 +10,8 @@ use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments;
+use crate::behavior::shape::{New, Shape};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
-use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::{Action, Badge};
@@ -85,7 +85,7 @@ impl<'q> Prepared<'q> {
             server: rules_name(question.server),
             arguments: question.arguments,
             effects: question.behavior.effects(),
-            statements: statements(&question.behavior.analyses, &question.behavior.explanation),
+            statements: statements(&question.behavior.analyses, &question.behavior.shape),
         }
     }
 }
@@ -212,22 +212,22 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 
 /// The same for a rule whose conditions are all about arguments.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
-    let statements = statements(&arguments::found(None, arguments), &Explanation::default());
+    let statements = statements(&arguments::found(None, arguments), &Shape::default());
     let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
 }
 
 /// The fingerprints of the statements among the arguments; `None` for each text without one, because it is in another
 /// language, was not read to its end, or only may be a statement, and `None` if there were more findings than are kept.
-fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<String>> {
+fn statements(analyses: &[Analysis], shape: &Shape) -> Vec<Option<String>> {
     let fingerprint = |one: &Analysis| one.fingerprint.clone().filter(|_| one.language == Language::Sql);
     let is_statement = |one: &&Analysis| !matches!(one.language, Language::Http | Language::Act) || !one.effect.reads();
-    let is_read = |leaf: &Unexplained| {
+    let is_read = |leaf: &New| {
         let names = |one: &Analysis| leaf.pointer.split('/').any(|word| word == one.argument);
         analyses.iter().any(|one| names(one) && fingerprint(one).is_some())
     };
     let mut found: Vec<Option<String>> = analyses.iter().filter(is_statement).map(fingerprint).collect();
-    let all_read = explanation.more_unexplained == 0 && explanation.unexplained.iter().all(is_read);
+    let all_read = shape.more == 0 && shape.new.iter().filter(|new| new.any.is_some()).all(is_read);
     if analyses.len() >= arguments::MOST || !all_read {
         found.push(None);
     }

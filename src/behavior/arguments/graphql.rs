@@ -51,6 +51,23 @@ pub fn read(text: &str) -> Meaning {
     }
 }
 
+/// The root fields of all operations of a document, sorted; a fragment at the root is all of the document's fragments' own words.
+pub fn root_names(text: &str) -> Vec<String> {
+    let tree = Parser::new(text).recursion_limit(MAX_DEPTH).token_limit(MAX_TOKENS).parse();
+    let mut names: Vec<String> = Vec::new();
+    for definition in tree.document().definitions() {
+        match &definition {
+            Definition::OperationDefinition(operation) => names.extend(root_fields(operation)),
+            // What a fragment brings to the root is as it is written.
+            Definition::FragmentDefinition(fragment) => names.push(fragment.syntax().text().to_string()),
+            _ => {}
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// Whether a text begins as a GraphQL document does, and as no statement of SQL does.
 pub fn begins(text: &str) -> bool {
     let text = text.trim_start();

@@ -8,7 +8,6 @@ use super::explain::key::Key;
 use super::language::Spoken;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
-use crate::wire::fields::in_pointer;
 
 /// How many declared names are read ahead.
 const MOST_KEYS: usize = 64;
@@ -28,15 +27,13 @@ pub struct Said {
     pub(super) searches: bool,
     /// Whether its name says that it runs what it is given: that is never words.
     pub(super) runs: bool,
-    /// The parameters that the operator says are plain text, each as a JSON Pointer has it.
-    pub(super) plain: Vec<String>,
     keys: Vec<(String, Key)>,
     learnt: [OnceLock<(Box<str>, Key)>; MOST_LEARNT],
 }
 
 impl Said {
-    /// Reads a definition; `plain` are the parameters that the operator says are plain text.
-    pub fn of(tool: &Tool, plain: &[String]) -> Self {
+    /// Reads a definition.
+    pub fn of(tool: &Tool) -> Self {
         let name = words::of_name(&tool.name);
         let has = |list: &str| name.iter().any(|word| words::among(word, list));
         let declared = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
@@ -44,7 +41,6 @@ impl Said {
             spoken: Spoken::of(tool),
             searches: has(SEARCHES),
             runs: has(RUNS),
-            plain: plain.iter().map(|name| in_pointer(name).into_owned()).collect(),
             learnt: Default::default(),
             keys: declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect(),
         }

@@ -32,12 +32,7 @@ impl Gate {
             signature: judged.described.as_ref().map(|known| known.signature.clone()),
             identity: judged.behavior.identity,
             confidence: judged.behavior.confidence,
-            unexplained: judged
-                .behavior
-                .explanation
-                .unexplained
-                .first()
-                .map(|leaf| (leaf.pointer.clone(), leaf.why.clone())),
+            new: judged.behavior.shape.new.iter().map(|one| (one.pointer.clone(), one.says.clone())).collect(),
             offer: pinning::offer(judged, &self.rules.policy),
             content_type: judged.behavior.content_type,
             evidence: judged.behavior.evidence.to_vec(),

@@ -4,6 +4,7 @@
 //! last look and the server's own: whoever changes a path in that moment can still send the server elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub const TEXT: u32 = 256 << 10;
 pub struct Look {
     /// Paths whose links are followed, for the policy.
     pub real: BTreeSet<String>,
+    /// Paths of a read, and folders they may be in: where they lead and what is there, for what is new.
+    pub places: BTreeSet<String>,
     /// Paths that are looked into as well, for the card: JSON Pointer of the argument, and the path in it.
     pub files: Vec<(String, String)>,
     /// Paths beyond those that are looked into.
@@ -30,6 +33,8 @@ pub struct Look {
 pub struct Findings {
     /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that was not known in time.
     pub real: BTreeMap<String, Option<String>>,
+    /// What is at each path of [`Look::places`].
+    pub stands: Stands,
     /// One for each of [`Look::files`], in their order.
     pub files: Vec<Facts>,
 }
@@ -82,12 +87,13 @@ words! {
 impl Look {
     /// Whether there is nothing to look at.
     pub fn is_empty(&self) -> bool {
-        self.real.is_empty() && self.files.is_empty()
+        self.real.is_empty() && self.places.is_empty() && self.files.is_empty()
     }
 
     /// Whether everything that `other` asks for was asked for here.
     pub fn covers(&self, other: &Self) -> bool {
         other.real.is_subset(&self.real)
+            && other.places.is_subset(&self.places)
             && other.files.iter().all(|file| self.files.contains(file))
             && (other.left_out == LeftOut::None || self.left_out == LeftOut::Some)
     }
@@ -102,6 +108,7 @@ impl Look {
     pub fn unseen(&self, why: &str) -> Findings {
         Findings {
             real: self.real.iter().map(|path| (path.clone(), None)).collect(),
+            stands: self.places.iter().map(|path| (path.clone(), Arc::default())).collect(),
             files: self.files.iter().map(|(argument, path)| Facts::unseen(argument, path, why)).collect(),
         }
     }
@@ -141,7 +148,7 @@ impl Facts {
 impl Findings {
     /// What has changed between two looks, in our words; `None` if nothing has.
     pub fn difference(&self, again: &Self) -> Option<&'static str> {
-        if self.real != again.real {
+        if self.real != again.real || self.stands != again.stands {
             return Some("a path in it leads elsewhere");
         }
         if self.files.len() != again.files.len() {

@@ -37,11 +37,10 @@ pub struct Snapshot {
     pub identity: Identity,
     /// How sure it is that a PURE one only reads.
     pub confidence: Confidence,
-    /// The first argument that is not explained, as a JSON Pointer, and why not; `None` where all are. The pointer is foreign
-    /// text.
+    /// What is new about a call that reads: the JSON Pointer of each, and one line on it. Foreign text.
     #[serde(default)]
-    pub unexplained: Option<(String, String)>,
-    /// What one word about the tool's definition would settle.
+    pub new: Vec<(String, String)>,
+    /// What one key would settle for later calls too.
     #[serde(default)]
     pub offer: Option<PinOffer>,
     pub content_type: ContentType,
@@ -113,9 +112,9 @@ pub struct Snapshot {
 impl Snapshot {
     /// The badge of the call.
     pub fn badge(&self) -> Badge {
-        match (self.identity.mutability, &self.unexplained) {
-            (Mutability::Pure, Some(_)) => Badge::Likely,
-            (mutability, _) => Badge::of(mutability, self.confidence),
+        match self.identity.mutability {
+            Mutability::Pure if !self.new.is_empty() => Badge::Likely,
+            mutability => Badge::of(mutability, self.confidence),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::agreed::{Agreement, Agreements};
 use crate::behavior::conclude::{self, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
@@ -102,6 +103,16 @@ impl Catalog {
     /// A tool as the server described it last, even if a change was announced since.
     pub fn seen(&self, name: &str) -> Option<&Described> {
         self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)
+    }
+
+    /// What the operator has agreed to.
+    pub fn agreed(&self) -> &Agreements {
+        &self.pins.agreed
+    }
+
+    /// Adds what the operator has agreed to now.
+    pub fn agree(&mut self, one: Agreement) {
+        self.pins.agreed.add(one);
     }
 
     /// How many tools are known.
@@ -373,10 +384,9 @@ impl Catalog {
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
-        let plain = self.pins.tools.get(&tool.name).map(|pin| pin.plain_of(&digest).to_vec()).unwrap_or_default();
         let (server, scope) = &self.scope;
         let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
         let visibility = if scope.holds(asked).is_ok() { Visibility::Listed } else { Visibility::Hidden };
-        Described::of(tool, digest, pin_state, plain, (behavior, visibility))
+        Described::of(tool, digest, pin_state, (behavior, visibility))
     }
 }

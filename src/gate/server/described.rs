@@ -6,6 +6,7 @@ use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
+use crate::behavior::shape::Keys;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
@@ -24,11 +25,10 @@ pub struct Described {
     input: OnceLock<Result<Schema, Unusable>>,
     output: OnceLock<Option<Schema>>,
     said: OnceLock<Said>,
+    keys: OnceLock<Keys>,
     evidence_json: OnceLock<String>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
-    /// The parameters that the operator says are plain text.
-    pub plain: Vec<String>,
     pub visibility: Visibility,
 }
 
@@ -52,7 +52,6 @@ impl Described {
         tool: Tool,
         digest: Digest,
         pin_state: PinState,
-        plain: Vec<String>,
         (behavior, visibility): (Behavior, Visibility),
     ) -> Self {
         Self {
@@ -62,11 +61,11 @@ impl Described {
             input: OnceLock::new(),
             output: OnceLock::new(),
             said: OnceLock::new(),
+            keys: OnceLock::new(),
             evidence_json: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
             pin_state,
-            plain,
             tool,
         }
     }
@@ -84,7 +83,12 @@ impl Described {
 
     /// What the words of its definition say of its arguments.
     pub fn said(&self) -> &Said {
-        self.said.get_or_init(|| Said::of(&self.tool, &self.plain))
+        self.said.get_or_init(|| Said::of(&self.tool))
+    }
+
+    /// What its definition says of its keys.
+    pub fn keys(&self) -> &Keys {
+        self.keys.get_or_init(|| Keys::of(&self.tool, &self.behavior))
     }
 
     /// The evidence of its behavior as records have it.

@@ -26,6 +26,8 @@ pub struct DeclaredRoots {
     asked: VecDeque<Id>,
     /// Each root as the words of its path. Empty until the host has named one.
     roots: Vec<Vec<String>>,
+    /// The same as paths.
+    folders: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +56,13 @@ impl DeclaredRoots {
             // reader.
             let folder = |root: &Root| request::path_of(root.uri.split(['?', '#']).next()?);
             self.roots = roots.filter_map(|root| words(&folder(root)?)).collect();
+            self.folders = self.roots.iter().map(|words| format!("/{}", words.join("/"))).collect();
         }
+    }
+
+    /// Each root as a path.
+    pub fn folders(&self) -> &[String] {
+        &self.folders
     }
 
     fn holds(&self, path: &[String]) -> bool {

@@ -118,6 +118,26 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
     }
 }
 
+/// Every name in a text, in lower case, sorted: relations, columns, and functions with `()`. Words of the language itself are
+/// left out. `None` where the text cannot be cut into tokens.
+pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
+    let tokens = tokens(text, dialect).ok()?;
+    let cut = Cut { text, tokens: &tokens };
+    let name = |(at, token): (usize, &lex::Token)| {
+        let word = text.get(token.start..token.end)?.to_lowercase();
+        match token.kind {
+            lex::Kind::Word | lex::Kind::Quoted if cut.is_sign(at + 1, b'(') => Some(word + "()"),
+            lex::Kind::Word => (!functions::is_keyword(&word)).then_some(word),
+            lex::Kind::Quoted => Some(word),
+            lex::Kind::Literal | lex::Kind::Sign(_) => None,
+        }
+    };
+    let mut names: Vec<String> = tokens.iter().enumerate().filter_map(name).collect();
+    names.sort();
+    names.dedup();
+    Some(names)
+}
+
 /// The statements of a text, each with its words; none where the text cannot be cut.
 pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     let Ok(tokens) = tokens(text, dialect) else { return Vec::new() };

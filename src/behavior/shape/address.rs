@@ -1,0 +1,239 @@
+//! Web addresses: which host one goes to, as it is agreed to, and what makes one ask on any host. Resolves no name.
+
+use percent_encoding::percent_decode_str;
+
+use crate::behavior::arguments::choice;
+use crate::behavior::secrets;
+use crate::behavior::words::{self, among, section};
+
+const WORDS: &str = include_str!("../../../assets/words/hosts.txt");
+/// Hosts where anybody can receive: there the first part of the path belongs to what is agreed to.
+const SHARED: &str = section(WORDS, "shared");
+
+/// A longer address always asks, in bytes.
+const LONGEST: usize = 1024;
+
+/// What a text is, as an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// It names no host.
+    None,
+    /// It goes to this host: `example.com`, `localhost:8080`, `pastebin.com/ada`.
+    To(String),
+    /// A file of this machine: the path in a `file:` address.
+    File(String),
+    /// It always asks: why, in our words.
+    Asks(&'static str),
+}
+
+/// Reads a text as an address: one with a scheme, or, where `bare` may be one, `label.tld` with or without a path.
+pub(super) fn read(text: &str, bare: Bare) -> Address {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return if bare == Bare::Counts && is_bare(text) { web(text) } else { Address::None };
+    };
+    if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        return Address::Asks("an address with white space or a backslash in it");
+    }
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" => web(rest),
+        "file" => match decoded(rest).filter(|path| path.starts_with('/')) {
+            Some(path) => Address::File(path),
+            None => Address::Asks("a file address that cannot be read"),
+        },
+        _ => Address::Asks("an address that is neither http nor https"),
+    }
+}
+
+/// Whether a text without a scheme may be an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bare {
+    Counts,
+    /// It is a path, or a text to search for.
+    No,
+}
+
+/// `example.com`, `example.com/a`, `10.0.0.1:80/a`, `localhost:3000/a`.
+fn is_bare(text: &str) -> bool {
+    let end = text.find(['/', '?', '#']).unwrap_or(text.len());
+    let (authority, rest) = text.split_at(end);
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+    };
+    let labels: Vec<&str> = host.trim_end_matches('.').split('.').collect();
+    let last = labels.last().copied().unwrap_or_default();
+    let is_name = labels.len() > 1 && (2..=24).contains(&last.len()) && last.chars().all(char::is_alphabetic);
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = labels.len() == 4 && labels.iter().all(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
+    let goes_on = !rest.is_empty();
+    labels.iter().all(|label| is_label(label))
+        && (port.is_empty() || is_port)
+        && (is_name || is_number && (goes_on || is_port) || is_port && goes_on || host == "localhost")
+}
+
+/// An address without its scheme.
+fn web(rest: &str) -> Address {
+    if rest.len() > LONGEST {
+        return Address::Asks("an address longer than 1,024 bytes");
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, behind) = rest.split_at(end);
+    if authority.contains('@') {
+        return Address::Asks("an address with a user in it");
+    }
+    let Some(host) = host(authority) else {
+        return Address::Asks("an address whose host is not plain");
+    };
+    let Some(plain) = decoded(&behind.replace('+', " ")) else {
+        return Address::Asks("an address with escapes that no program makes");
+    };
+    if !secrets::spans(rest).is_empty() || !secrets::spans(&plain).is_empty() || names_a_secret(behind) {
+        return Address::Asks("an address with what looks like a secret");
+    }
+    if changes(&plain) {
+        return Address::Asks("an address with a word that changes something");
+    }
+    let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
+    let is_shared = SHARED.split_whitespace().any(|shared| {
+        name == shared || name.strip_suffix(shared).is_some_and(|head| head.ends_with('.'))
+    });
+    let first = plain.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
+    if is_shared && !first.is_empty() {
+        return Address::To(format!("{host}/{first}"));
+    }
+    Address::To(host)
+}
+
+/// A host as it is agreed to: lower case, without a dot at its end; with its port where it is local. `None` where programs
+/// may read it differently.
+fn host(authority: &str) -> Option<String> {
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port)) if !name.ends_with(']') || authority.starts_with('[') => (name, port),
+        _ => (authority, ""),
+    };
+    let (name, port) = if authority.ends_with(']') { (authority, "") } else { (name, port) };
+    let is_port = port.is_empty() || port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let lower = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let six = lower.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_six = six.is_some_and(|six| six.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    if !is_port || !(is_six || lower.split('.').all(is_label)) {
+        return None;
+    }
+    Some(if is_local(&lower) && !port.is_empty() { format!("{lower}:{port}") } else { lower })
+}
+
+/// Loopback, private, single-label, `.local` and number hosts.
+fn is_local(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    !host.contains('.')
+        || last.bytes().any(|byte| byte.is_ascii_digit())
+        || matches!(last, "local" | "localhost" | "internal" | "lan" | "home" | "corp" | "test" | "arpa")
+}
+
+/// Whether a path or query holds a word that changes something: `/users/5/delete`, `?transfer=1`. The title of an article
+/// (`how-to-delete-a-branch`) has more words than an act.
+fn changes(plain: &str) -> bool {
+    const MOST: usize = 3;
+    plain.split(['/', '?', '&', '=', '#', ';', ',', '.', ':']).any(|part| {
+        let all = words::of_name(part);
+        !all.is_empty() && all.len() <= MOST && all.iter().any(|word| choice::changes(word))
+    })
+}
+
+/// Whether a parameter of the query is named as a secret is, and holds something.
+fn names_a_secret(behind: &str) -> bool {
+    let (_, query) = behind.split_once('?').unwrap_or_default();
+    query.split(['&', ';', '#']).filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
+        !value.is_empty() && decoded(name).is_none_or(|name| secrets::is_secret_key(&name))
+    })
+}
+
+/// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes
+/// more rounds than any program would make.
+pub fn decoded(text: &str) -> Option<String> {
+    let mut plain = text.to_owned();
+    for _ in 0..4 {
+        if plain.chars().any(char::is_control) {
+            return None;
+        }
+        if !plain.contains('%') {
+            return Some(plain);
+        }
+        let next = percent_decode_str(&plain).decode_utf8().ok()?;
+        if next == plain {
+            return Some(plain);
+        }
+        plain = next.into_owned();
+    }
+    None
+}
+
+/// Whether a word of a key says that it names a program, a user or a destination: such values are agreed to one by one.
+pub(super) fn is_destination(word: &str) -> bool {
+    among(word, section(WORDS, "one-by-one"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Bare, decoded, read};
+
+    #[test]
+    fn an_address_is_its_host() {
+        for (text, host) in [
+            ("https://Example.COM./a?b=c", "example.com"),
+            ("example.com", "example.com"),
+            ("docs.rs/serde/latest", "docs.rs"),
+            ("http://localhost:8080/x", "localhost:8080"),
+            ("localhost:3000/x", "localhost:3000"),
+            ("http://10.0.0.7/x", "10.0.0.7"),
+            ("http://printer.local:631/", "printer.local:631"),
+            ("https://example.com:8443/", "example.com"),
+            ("http://[::1]:80/", "[::1]:80"),
+            ("https://github.com/ada/engine", "github.com/ada"),
+            ("https://pastebin.com/raw/x", "pastebin.com/raw"),
+            ("https://example.com/how-to-delete-a-git-branch", "example.com"),
+        ] {
+            assert_eq!(read(text, Bare::Counts), Address::To(host.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn some_addresses_always_ask() {
+        for text in [
+            "https://example.com/users/5/delete",
+            "https://example.com/?transfer=100",
+            "https://example.com/restart",
+            "https://example.com/%64elete/5",
+            "https://user@example.com/",
+            "https://example.com\\@evil.io/",
+            "https://example.com/?token=abc",
+            "ftp://example.com/",
+            "https://ex%61mple.com/",
+            "https://例え.jp/",
+            &format!("https://example.com/{}", "a".repeat(1100)),
+        ] {
+            assert!(matches!(read(text, Bare::Counts), Address::Asks(_)), "{text}: {:?}", read(text, Bare::Counts));
+        }
+        assert_eq!(read("file:///etc/passwd", Bare::No), Address::File("/etc/passwd".to_owned()));
+    }
+
+    #[test]
+    fn what_names_no_host_is_no_address() {
+        for text in ["plain", "two words", "1.2.3", "issue:123", "ada@example.com", "2026-01-02", "v1.2", "a/b", ""] {
+            assert_eq!(read(text, Bare::Counts), Address::None, "{text}");
+        }
+        assert_eq!(read("main.rs", Bare::No), Address::None);
+    }
+
+    #[test]
+    fn an_escape_is_two_hex_digits_and_no_sign() {
+        assert_eq!(decoded("100%+5%2B%+41%").as_deref(), Some("100%+5+%+41%"));
+        assert_eq!(decoded("%25%32%35%35").as_deref(), Some("%5"), "as often as somebody might");
+        assert_eq!((decoded("%2500"), decoded("%ff")), (None, None), "a control character, and no text");
+    }
+}

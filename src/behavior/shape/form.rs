@@ -1,0 +1,259 @@
+//! The form of a value: one token, plain words, a number, a time, a text to search for. A role proves only values of its
+//! own form. Knows no key and no language.
+
+use super::key::{Role, Roles};
+use crate::behavior::agreed::Kind;
+use crate::behavior::arguments::choice;
+
+/// Longest token, and longest of the other texts, in bytes.
+const TOKEN: usize = 200;
+const LINE: usize = 256;
+/// Most words in the name of a thing, and most items in a list that is one text.
+const WORDS: usize = 5;
+const ITEMS: usize = 50;
+
+/// Whether a text has the form of one of these roles. `searches` says whether the tool may be given a text to search for.
+pub(super) fn fits(text: &str, roles: Roles, searches: bool) -> bool {
+    let has = |role| roles.has(role);
+    text.is_empty()
+        || has(Role::Id) && (is_id(text) || all(text, is_id))
+        || has(Role::Name) && (is_token(text) || are_words(text) || all(text, is_token))
+        || has(Role::Number) && (is_number(text) || all(text, is_number))
+        || has(Role::Time) && is_time(text)
+        || has(Role::Sort) && all(text, is_sort)
+        || has(Role::Format) && is_format(text)
+        || has(Role::Fields) && all(text, is_token)
+        || has(Role::Filter) && is_filter(text)
+        || has(Role::Switch) && matches!(text, "true" | "false" | "0" | "1" | "yes" | "no")
+        || has(Role::Search) && searches && is_search(text)
+}
+
+/// The kind of a text that is new, if it has one that may be agreed to.
+pub(super) fn kind(text: &str) -> Option<Kind> {
+    if is_number(text) {
+        Some(Kind::Number)
+    } else if is_time(text) {
+        Some(Kind::Date)
+    } else if is_token(text) || are_words(text) {
+        Some(Kind::Word)
+    } else {
+        None
+    }
+}
+
+/// A list in one text, separated by commas.
+fn all(text: &str, is: fn(&str) -> bool) -> bool {
+    text.len() <= 2048 && text.split(',').count() <= ITEMS && text.split(',').all(|part| is(part.trim_matches(' ')))
+}
+
+/// One token: letters, digits and `-_.:/@#`, which begins with a letter or a digit and leads nowhere else.
+pub(super) fn is_token(text: &str) -> bool {
+    let mut signs = [false; 3];
+    let fits = text.len() <= TOKEN
+        && text.starts_with(char::is_alphanumeric)
+        && text.chars().all(|c| {
+            for (seen, sign) in signs.iter_mut().zip([':', '/', '@']) {
+                *seen |= c == sign;
+            }
+            c.is_alphanumeric() || "-_.:/@#".contains(c)
+        });
+    // `host:port/path`, `user@host:path`, `scheme:/path`: an address, or a path on another machine.
+    let is_elsewhere = signs[0] && (signs[1] || signs[2]);
+    fits && !is_elsewhere && !text.contains("..") && !text.contains("//")
+}
+
+/// A token, or an opaque one that ends as Base64 does.
+fn is_id(text: &str) -> bool {
+    let plain = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).filter(|plain| plain.len() >= 8);
+    is_token(plain.unwrap_or(text)) || is_zoned(text)
+}
+
+/// A point in time with its zone: `2026-01-02T03:04:05+02:00`.
+fn is_zoned(text: &str) -> bool {
+    text.len() <= 40 && is_point(text)
+}
+
+/// Up to five plain words.
+fn are_words(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let word = word.strip_suffix(',').unwrap_or(word);
+        word.starts_with(char::is_alphanumeric)
+            && !word.contains("..")
+            && word.chars().all(|c| c.is_alphanumeric() || "-_.'’&".contains(c))
+    };
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default();
+    // One word alone was a token, or is none.
+    let is_act = text.contains(' ') && choice::is_firm_change(&first.to_lowercase());
+    text.len() <= TOKEN && text.split(' ').count() <= WORDS && text.split(' ').all(is_word) && !is_act
+}
+
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    digits.len() <= 32
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && digits.bytes().filter(|byte| *byte == b'.').count() <= 1
+}
+
+/// Words of times: `last 7 days`, `now`, `yesterday`.
+const TIMES: &str = "now today yesterday tomorrow last past next this previous current ago and day days hour hours minute \
+                     minutes second seconds week weeks month months quarter quarters year years all";
+
+fn is_time(text: &str) -> bool {
+    let is_span = |text: &str| {
+        let text = text.strip_prefix("now").unwrap_or(text);
+        let text = text.strip_prefix('-').unwrap_or(text);
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        unit.len() < text.len()
+            && matches!(unit, "s" | "sec" | "m" | "min" | "h" | "hr" | "d" | "w" | "mo" | "M" | "y" | "Y" | "ms" | "D" | "W")
+    };
+    let is_word = |word: &str| {
+        crate::behavior::words::among(&word.to_ascii_lowercase(), TIMES)
+            || word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty()
+    };
+    let one = |text: &str| {
+        is_point(text)
+            || is_span(text)
+            || text.strip_prefix('P').is_some_and(|rest| {
+                !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || b"YMWDTHS.".contains(&byte))
+            })
+            || text.split(' ').count() <= 4 && text.split(' ').all(is_word)
+    };
+    let range = || ["..", "/", " to ", ","].iter().find_map(|sign| text.split_once(sign));
+    text.len() <= 80 && (one(text) || range().is_some_and(|(from, to)| one(from) && one(to)))
+}
+
+/// A date, a time, or both: digits in the places where a calendar and a clock have them.
+fn is_point(text: &str) -> bool {
+    let mut shape = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '0'..='9' if shape.ends_with('9') => {}
+            '0'..='9' => shape.push('9'),
+            c => shape.push(c),
+        }
+    }
+    let (clock, zone) = shape.split_at(shape.find(['Z', '+']).unwrap_or(shape.len()));
+    let clock = clock.strip_suffix("-9:9").unwrap_or(clock);
+    matches!(zone, "" | "Z" | "+9:9" | "+9")
+        && matches!(
+            clock,
+            "9" | "9-9" | "9-9-9" | "9/9/9" | "9.9.9" | "9-9-9T9:9" | "9-9-9T9:9:9" | "9-9-9T9:9:9.9" | "9-9-9 9:9" | "9-9-9 9:9:9"
+                | "9-9-9 9:9:9.9" | "9:9" | "9:9:9" | "9-W9" | "9-Q9"
+        )
+}
+
+fn is_sort(text: &str) -> bool {
+    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (field, direction) = text.split_once([' ', ':']).unwrap_or((text, "asc"));
+    let is_direction = |word: &str| {
+        crate::behavior::words::among(&word.to_ascii_lowercase(), "asc desc ascending descending")
+    };
+    is_token(field) && !field.contains('/') && is_direction(direction)
+}
+
+/// `json`, `en-US`, `image/png`.
+fn is_format(text: &str) -> bool {
+    text.len() <= 40
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte))
+        && text.bytes().filter(|byte| *byte == b'/').count() <= 1
+}
+
+/// One token, or `key=value`.
+fn is_filter(text: &str) -> bool {
+    match text.split_once('=') {
+        Some((key, value)) => is_token(key) && !key.contains('/') && is_token(value),
+        None => is_token(text),
+    }
+}
+
+/// One line of words, digits, quotes and plain punctuation.
+pub(super) fn is_search(text: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || " .,?!:'\"’-_/@#&+()“”–".contains(c);
+    // `name(` is a call.
+    let calls = text.as_bytes().windows(2).any(|pair| pair[1] == b'(' && pair[0] != b' ');
+    let is_option = text.split(' ').any(|word| word.starts_with("--"));
+    text.len() <= LINE
+        && text.chars().all(is_plain)
+        && !calls
+        && !is_option
+        && !text.starts_with(['-', '/', ':', '.'])
+        && !text.contains("://")
+        && !text.contains("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::key::{Role, Roles};
+    use super::{fits, is_time};
+
+    #[test]
+    fn a_role_proves_values_of_its_own_form_alone() {
+        use Role::{Fields, Filter, Format, Id, Name, Number, Path, Search, Sort, Switch, Time};
+        for (role, text, fit) in [
+            (Id, "ABC-123", true),
+            (Id, "ada/engine", true),
+            (Id, "eyJhIjoxfQ==", true),
+            (Id, "1 OR 1=1", false),
+            (Id, "id; DROP TABLE x", false),
+            (Id, "../../etc/passwd", false),
+            (Id, "/etc/shadow", false),
+            (Id, "~/x", false),
+            (Id, "-rf", false),
+            (Id, "$(id)", false),
+            (Id, "a\nb", false),
+            (Id, "host:80/x", false),
+            (Id, "git@host:repo", false),
+            (Id, "{{x}}", false),
+            (Name, "New York, NY", true),
+            (Name, "O'Reilly & Sons", true),
+            (Name, "Zürich", true),
+            (Name, "delete all users", false),
+            (Name, "one two three four five six", false),
+            (Name, "x | sh", false),
+            (Number, "12", true),
+            (Number, "-1.5", true),
+            (Number, "1;2", false),
+            (Time, "2026-01-02", true),
+            (Time, "2026-01-02T03:04:05Z", true),
+            (Time, "7d", true),
+            (Time, "last 7 days", true),
+            (Time, "now-1h", true),
+            (Time, "sleep(5)", false),
+            (Sort, "-created_at", true),
+            (Sort, "name desc", true),
+            (Sort, "name; drop", false),
+            (Sort, "(select 1)", false),
+            (Format, "image/png", true),
+            (Format, "/tmp/x", false),
+            (Format, "x.py", false),
+            (Fields, "id, name,state", true),
+            (Fields, "count(*)", false),
+            (Filter, "status=open", true),
+            (Filter, "a=1 or b=2", false),
+            (Filter, "exec(x)", false),
+            (Switch, "true", true),
+            (Switch, "rm", false),
+            (Search, "how do I \"parse\" JSON?", true),
+            (Search, "exec(\"x\")", false),
+            (Search, "a; b", false),
+            (Search, "a --output=x", false),
+            (Path, "a", false),
+        ] {
+            assert_eq!(fits(text, Roles::of(role), true), fit, "{role:?} {text:?}");
+        }
+        assert!(!fits("words to find", Roles::of(Search), false), "only where the tool searches");
+    }
+
+    #[test]
+    fn times_are_numbers_in_their_places() {
+        for text in ["2026", "2026-W05", "P7D", "2026-01-01..2026-02-01", "yesterday", "24h", "12:30", "2026-01-02 03:04"] {
+            assert!(is_time(text), "{text}");
+        }
+        for text in ["P", "now()", "7days; rm", "date -s 1", "-", "1/2/3/4/5/6/7", "`now`"] {
+            assert!(!is_time(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The reading roles of a key: what a key of a reading tool is for, by its words, each of which is in a closed vocabulary
+//! (`assets/words/roles.txt`) or a noun of the tool's own name. Reads no value.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::behavior::arguments::choice;
+use crate::behavior::secrets;
+use crate::behavior::voters::name;
+use crate::behavior::words::{self, section};
+
+const ROLES: &str = include_str!("../../../assets/words/roles.txt");
+
+/// What a key of a reading tool is for. A key may have several; a value is proven by any of them whose form it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Role {
+    Id = 1,
+    Name = 1 << 1,
+    Number = 1 << 2,
+    Time = 1 << 3,
+    Sort = 1 << 4,
+    Format = 1 << 5,
+    Fields = 1 << 6,
+    Filter = 1 << 7,
+    /// Text to search for.
+    Search = 1 << 8,
+    Path = 1 << 9,
+    Address = 1 << 10,
+    Statement = 1 << 11,
+    /// On or off, both of which read.
+    Switch = 1 << 12,
+}
+
+/// The roles of one key; none: it is new in every call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles(u16);
+
+impl Roles {
+    pub const NONE: Self = Self(0);
+
+    pub const fn of(role: Role) -> Self {
+        Self(role as u16)
+    }
+
+    pub const fn has(self, role: Role) -> bool {
+        self.0 & role as u16 != 0
+    }
+
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    const fn with(self, role: Role) -> Self {
+        Self(self.0 | role as u16)
+    }
+}
+
+/// What one word of the vocabulary is: its roles at the head of a key, and where it may stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    roles: Roles,
+    /// It says something of another word: `max`, `created`.
+    qualifies: bool,
+    /// It has its role only beside another word of the vocabulary: `code` is one in `country_code`.
+    joined: bool,
+    /// It begins a switch: `include_archived`.
+    leads: bool,
+    /// It may stand in the key of a path: `source_file`.
+    of_path: bool,
+}
+
+/// Roles by the word of their section.
+const SECTIONS: [(&str, Role); 13] = [
+    ("id", Role::Id),
+    ("name", Role::Name),
+    ("number", Role::Number),
+    ("time", Role::Time),
+    ("sort", Role::Sort),
+    ("format", Role::Format),
+    ("fields", Role::Fields),
+    ("filter", Role::Filter),
+    ("search", Role::Search),
+    ("path", Role::Path),
+    ("address", Role::Address),
+    ("statement", Role::Statement),
+    ("switch", Role::Switch),
+];
+
+static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
+    let mut all: HashMap<&'static str, Known> = HashMap::new();
+    for (name, role) in SECTIONS {
+        for word in section(ROLES, name).split_whitespace() {
+            let known = all.entry(word).or_default();
+            known.roles = known.roles.with(role);
+        }
+    }
+    let mut mark = |name: &str, set: fn(&mut Known)| {
+        section(ROLES, name).split_whitespace().for_each(|word| set(all.entry(word).or_default()));
+    };
+    mark("word", |known| known.qualifies = true);
+    mark("joined", |known| known.joined = true);
+    mark("switch-lead", |known| known.leads = true);
+    mark("path-word", |known| known.of_path = true);
+    all
+});
+
+/// A word of the vocabulary; a plural counts as its singular.
+fn known(word: &str) -> Option<Known> {
+    let singular = || {
+        let one = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+        let many = || word.strip_suffix("es").and_then(|stem| VOCABULARY.get(stem));
+        let plain = || word.strip_suffix('s').and_then(|stem| VOCABULARY.get(stem));
+        one.and_then(|one| VOCABULARY.get(one.as_str())).or_else(plain).or_else(many)
+    };
+    VOCABULARY.get(word).or_else(|| if word.len() > 3 { singular() } else { None }).copied()
+}
+
+/// Whether a key may hold others: `params`, `filter`. Those decide.
+pub(super) fn wraps(key: &str) -> bool {
+    words::of_name(key).iter().all(|word| words::among(word, section(ROLES, "wrap")))
+}
+
+/// The nouns of a tool's name: its words but for the first verb, and but for words that are acts.
+pub(super) fn nouns(tool: &str) -> Vec<String> {
+    let mut all = words::of_name(tool);
+    let verb = all.iter().position(|word| name::effect(word).is_some());
+    if let Some(verb) = verb {
+        all.remove(verb);
+    }
+    all.retain(|word| word.len() > 2 && !choice::changes(word));
+    all
+}
+
+/// The roles of a key of a tool with these nouns in its name.
+pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
+    let is_plain = key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if !is_plain || secrets::is_secret_key(key) {
+        return Roles::NONE;
+    }
+    let all = words::of_name(key);
+    let is_noun = |word: &str| {
+        nouns.iter().any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
+    };
+    let mut found = Vec::with_capacity(all.len());
+    for word in &all {
+        match known(word) {
+            Some(known) => found.push((known, false)),
+            None if is_noun(word) => found.push((Known::default(), true)),
+            None if word.bytes().all(|byte| byte.is_ascii_digit()) && all.len() > 1 => {
+                found.push((Known { qualifies: true, ..Known::default() }, false));
+            }
+            None => return Roles::NONE,
+        }
+    }
+    let [(first, _), rest @ ..] = found.as_slice() else { return Roles::NONE };
+    let alone = rest.is_empty() && !all.first().is_some_and(|word| is_noun(word));
+    if alone && (first.joined || first.leads && first.roles.is_none()) {
+        return Roles::NONE;
+    }
+    if first.leads && !rest.is_empty() {
+        return Roles::of(Role::Switch).with(Role::Fields);
+    }
+    // `sort_by`, `orderBy`.
+    let by = all.len() > 1 && all.last().is_some_and(|last| last == "by");
+    let head = found.iter().rev().find(|(known, noun)| *noun || !known.roles.is_none());
+    let Some((head, is_noun)) = head else { return Roles::NONE };
+    let roles = if *is_noun { Roles::of(Role::Name).with(Role::Id) } else { head.roles };
+    if roles.has(Role::Path) {
+        let fits = found.iter().all(|(known, noun)| *noun || known.of_path || known.roles.has(Role::Path));
+        return if fits { Roles::of(Role::Path) } else { Roles::NONE };
+    }
+    if by && !roles.has(Role::Sort) && !roles.has(Role::Filter) {
+        return Roles::of(Role::Name).with(Role::Id);
+    }
+    roles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Role, Roles, nouns, roles};
+
+    #[test]
+    fn a_key_has_a_role_only_if_each_of_its_words_is_known() {
+        let none: Vec<String> = Vec::new();
+        for (key, role) in [
+            ("id", Role::Id),
+            ("issue_id", Role::Id),
+            ("pageSize", Role::Number),
+            ("start_date", Role::Time),
+            ("created_after", Role::Id),
+            ("country_code", Role::Id),
+            ("sort_by", Role::Sort),
+            ("include_archived", Role::Switch),
+            ("query", Role::Search),
+            ("file_path", Role::Path),
+            ("repo_url", Role::Address),
+            ("category", Role::Name),
+            ("categories", Role::Name),
+        ] {
+            assert!(roles(key, &none).has(role), "{key}: {:?}", roles(key, &none));
+        }
+        for key in [
+            "charge", "run_as", "interpreter", "to_file", "set_status", "mail_to", "operationId", "instruction", "mode",
+            "shell", "sudo", "in_place", "output_path", "dest_path", "callback_url", "webhook", "to", "recipient", "code",
+            "command", "script", "access_token", "password", "action", "Name!", "$where", "new_path", "save_as", "peek",
+            "dry_run", "force", "notify_url", "exec_path", "plugin_path", "log_file",
+        ] {
+            assert_eq!(roles(key, &none), Roles::NONE, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_noun_of_the_tools_own_name_is_known_and_its_verb_is_not() {
+        let of = |tool: &str, key: &str| roles(key, &nouns(tool));
+        assert!(of("get_zorblax_report", "zorblax_id").has(Role::Id));
+        assert!(of("get_zorblax_report", "zorblax").has(Role::Name));
+        assert!(of("zorblax_get", "get").is_none());
+        assert!(of("get_user_delete", "delete").is_none(), "an act is no noun");
+    }
+}

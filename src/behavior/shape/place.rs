@@ -1,0 +1,173 @@
+//! Places: which files may be read unasked, and what a path that lies elsewhere asks for. Looks at no disk: the shell says
+//! where paths lead.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::agreed::{Agreement, Agreements, What};
+
+/// What the shell found at a path, links followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stand {
+    /// Where it leads: absolute. `None` where that is not known.
+    pub real: Option<String>,
+    pub kind: StandKind,
+    /// The nearest folder above it, or itself, that holds a repository or a manifest; `None` where none does.
+    pub project: Option<String>,
+}
+
+/// What is at the end of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StandKind {
+    File,
+    Folder,
+    /// Nothing is there.
+    Missing,
+    /// A device, a pipe, a socket, or not known.
+    #[default]
+    Other,
+}
+
+/// Where a server may read unasked. Absolute paths, links followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The working folder of the wrapper, and the folders that the server's own command names.
+    pub folders: Vec<String>,
+    /// The operator's home; neither it nor a parent of it is ever a place.
+    pub home: Option<String>,
+    /// Our own folders: nothing in them is in a place.
+    pub own: Vec<String>,
+}
+
+/// What the shell found of the paths of one call.
+pub type Stands = BTreeMap<String, Arc<Stand>>;
+
+/// What is said of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It lies in this place.
+    In,
+    /// What is agreed to already, and makes it pass.
+    Agreed(Agreement),
+    /// It is new; agreeing to this lets it pass from now on.
+    New(Agreement),
+    /// It is new, and no place: only its words can be agreed to.
+    Words,
+}
+
+impl Places {
+    /// Whether this folder may be a place: neither the root, nor the home, nor a parent of it, nor ours, nor above ours.
+    pub fn may_be_place(&self, folder: &str) -> bool {
+        let above = |path: &String| is_in(path, folder);
+        folder.starts_with('/')
+            && folder != "/"
+            && !self.home.iter().any(above)
+            && !self.own.iter().any(|own| is_in(own, folder) || is_in(folder, own))
+    }
+
+    /// Whether a path lies in one of our places or in one of these folders.
+    pub fn holds<'f>(&'f self, real: &str, more: impl Iterator<Item = &'f str>) -> bool {
+        let mut all = self.folders.iter().map(String::as_str).chain(more);
+        !self.own.iter().any(|own| is_in(real, own)) && all.any(|folder| self.may_be_place(folder) && is_in(real, folder))
+    }
+}
+
+/// Judges a path by where it leads. `roots` are the folders that the host declared; `must_exist` is false for a tool whose
+/// paths our list of well-known servers has reviewed.
+pub(super) fn judge<'a>(
+    stand: &Stand,
+    must_exist: bool,
+    places: &'a Places,
+    roots: &'a [String],
+    agreed: &Agreements,
+) -> Verdict {
+    let Some(real) = &stand.real else { return Verdict::Words };
+    match stand.kind {
+        StandKind::File | StandKind::Folder => {}
+        StandKind::Missing if !must_exist => {}
+        StandKind::Missing | StandKind::Other => return Verdict::Words,
+    }
+    if places.holds(real, roots.iter().map(String::as_str)) {
+        return Verdict::In;
+    }
+    let file = Agreement::of_server(What::File, real.as_str());
+    if agreed.has(&file) {
+        return Verdict::Agreed(file);
+    }
+    let is_own = places.own.iter().any(|own| is_in(real, own));
+    let folder = agreed.iter().find(|one| {
+        one.what == What::Folder && !is_own && places.may_be_place(&one.value) && is_in(real, &one.value)
+    });
+    if let Some(folder) = folder {
+        return Verdict::Agreed(folder.clone());
+    }
+    let parent = match stand.kind {
+        StandKind::Folder => Some(real.as_str()),
+        StandKind::File | StandKind::Missing | StandKind::Other => real.rsplit_once('/').map(|(parent, _)| parent),
+    };
+    let nearest = stand.project.as_deref().filter(|project| places.may_be_place(project)).or(parent);
+    match nearest.filter(|folder| places.may_be_place(folder)) {
+        Some(folder) => Verdict::New(Agreement::of_server(What::Folder, folder)),
+        None => Verdict::New(file),
+    }
+}
+
+/// Whether a path is this folder, or lies in it.
+fn is_in(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Agreement, Agreements, Places, Stand, StandKind, Verdict, What, judge};
+
+    fn places() -> Places {
+        Places {
+            folders: vec!["/home/ada/engine".into(), "/".into()],
+            home: Some("/home/ada".into()),
+            own: vec!["/home/ada/.local/state/mcp-approve".into()],
+        }
+    }
+
+    fn stand(real: &str, kind: StandKind, project: Option<&str>) -> Stand {
+        Stand { real: Some(real.into()), kind, project: project.map(str::to_owned) }
+    }
+
+    #[test]
+    fn only_places_are_read_unasked() {
+        use StandKind::{File, Folder, Missing, Other};
+        let none = Agreements::default();
+        let folder = |path: &str| Verdict::New(Agreement::of_server(What::Folder, path));
+        let file = |path: &str| Verdict::New(Agreement::of_server(What::File, path));
+        for (real, kind, project, verdict) in [
+            ("/home/ada/engine/src/a.rs", File, None, Verdict::In),
+            ("/home/ada/engine", Folder, None, Verdict::In),
+            ("/home/ada/engine2/a", File, None, folder("/home/ada/engine2")),
+            ("/home/ada/other/src/a", File, Some("/home/ada/other"), folder("/home/ada/other")),
+            ("/home/ada/.bashrc", File, Some("/home/ada"), file("/home/ada/.bashrc")),
+            ("/home", Folder, None, file("/home")),
+            ("/etc/hosts", File, None, folder("/etc")),
+            ("/hosts", File, None, file("/hosts")),
+            ("/home/ada/.local/state/mcp-approve/audit.db", File, None, file("/home/ada/.local/state/mcp-approve/audit.db")),
+            ("/home/ada/engine/new", Missing, None, Verdict::Words),
+            ("/home/ada/engine/pipe", Other, None, Verdict::Words),
+        ] {
+            assert_eq!(judge(&stand(real, kind, project), true, &places(), &[], &none), verdict, "{real}");
+        }
+        let new = stand("/home/ada/engine/new", Missing, None);
+        assert_eq!(judge(&new, false, &places(), &[], &none), Verdict::In);
+        assert_eq!(judge(&Stand::default(), false, &places(), &[], &none), Verdict::Words);
+    }
+
+    #[test]
+    fn an_agreement_never_makes_a_place_of_the_home() {
+        let home = Agreement::of_server(What::Folder, "/home/ada");
+        let agreed: Agreements = [home].into_iter().collect();
+        let at = stand("/home/ada/.ssh/id", StandKind::File, None);
+        assert!(matches!(judge(&at, true, &places(), &["/home".to_owned()], &agreed), Verdict::New(_)));
+    }
+}

@@ -1,0 +1,346 @@
+//! The walk over the arguments of one call: each leaf is proven by the role of its key, agreed to, or new.
+
+use serde_json::{Map, Value};
+
+use super::address::{self, Address, Bare};
+use super::key::{self, Role, Roles};
+use super::place::{self, Verdict};
+use super::statement::{self, Statement};
+use super::{Keys, Known, New, Shape, Trusted, form};
+use crate::behavior::agreed::{Agreement, Kind, What};
+use crate::behavior::arguments::choice::{self, Choices};
+use crate::behavior::arguments::explain::place::{Place, Schema};
+use crate::behavior::arguments::explain::shape as statements;
+use crate::behavior::secrets;
+use crate::behavior::words;
+use crate::capability::names::shortened;
+use crate::mcp::tool::Tool;
+use crate::wire::fields::{in_pointer, member};
+
+/// How many leaves of one call are looked at, and how much text, in bytes.
+const MOST_LEAVES: usize = 10_000;
+const MOST_TEXT: usize = 256 * 1024;
+/// Deeper arguments ask.
+const DEEPEST: usize = 16;
+/// How much of a value a line shows, and how long a value may be to be agreed to.
+const SHOWN: usize = 60;
+const LONGEST: usize = 4096;
+/// Kinds are offered from this many values of the kind on.
+const ENOUGH: usize = 2;
+/// How many leaves are listed as explained.
+const LISTED: usize = 32;
+
+pub(super) fn of_call(tool: Option<&Tool>, keys: &Keys, arguments: &Value, known: Known<'_>) -> Shape {
+    let mut walk = Walk {
+        tool,
+        keys,
+        known,
+        schema: Schema::new(tool.map(|tool| &tool.input_schema)),
+        shape: Shape::default(),
+        pointer: String::with_capacity(64),
+        leaves: MOST_LEAVES,
+        text: MOST_TEXT,
+    };
+    match arguments {
+        Value::Object(fields) => {
+            let top = walk.schema.top();
+            walk.fields(&top, fields, None, 0);
+        }
+        Value::Null => {}
+        _ => walk.shape.asks("", "arguments that are no object"),
+    }
+    walk.shape
+}
+
+struct Walk<'a> {
+    tool: Option<&'a Tool>,
+    keys: &'a Keys,
+    known: Known<'a>,
+    schema: Schema<'a>,
+    shape: Shape,
+    pointer: String,
+    leaves: usize,
+    text: usize,
+}
+
+/// Where a leaf is: the parameter at the top, its own key, and what that is for.
+#[derive(Clone, Copy)]
+struct At<'n> {
+    top: &'n str,
+    key: &'n str,
+    roles: Roles,
+}
+
+impl<'a> Walk<'a> {
+    fn fields(&mut self, place: &Place<'a>, fields: &Map<String, Value>, top: Option<&str>, depth: usize) {
+        for (key, value) in fields {
+            let end = self.pointer.len();
+            self.pointer.push('/');
+            self.pointer.push_str(&in_pointer(key));
+            let at = At { top: top.unwrap_or(key), key, roles: self.keys.roles(key) };
+            let below = match value {
+                Value::Null => Place::default(),
+                _ => self.schema.field(place, key).0,
+            };
+            self.value(at, &below, value, depth + 1);
+            self.pointer.truncate(end);
+            if self.leaves == 0 {
+                return;
+            }
+        }
+    }
+
+    fn value(&mut self, at: At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
+        self.leaves = self.leaves.saturating_sub(1);
+        if self.leaves == 0 || depth > DEEPEST {
+            return self.shape.asks(&self.pointer, "more than is read of one call");
+        }
+        match value {
+            Value::Null => self.explained("null"),
+            Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
+            Value::Bool(_) if is_default(place, value) => self.explained("its default"),
+            Value::Number(number) if takes_numbers(at.roles) && number.as_str().len() <= 32 => self.explained("a number"),
+            Value::Number(_) if is_default(place, value) => self.explained("its default"),
+            Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
+            Value::String(text) => self.string(at, place, text, value),
+            Value::Array(items) => {
+                let below = self.schema.items(place);
+                for (index, item) in items.iter().enumerate() {
+                    let end = self.pointer.len();
+                    self.pointer.push('/');
+                    self.pointer.push_str(&index.to_string());
+                    self.value(at, &below, item, depth + 1);
+                    self.pointer.truncate(end);
+                    if self.leaves == 0 {
+                        return;
+                    }
+                }
+            }
+            Value::Object(fields) if !at.roles.is_none() || key::wraps(at.key) => {
+                self.fields(place, fields, Some(at.top), depth);
+            }
+            Value::Object(_) => self.new_value(at, value),
+        }
+    }
+
+    fn string(&mut self, at: At<'_>, place: &Place<'a>, text: &str, value: &Value) {
+        match self.text.checked_sub(text.len()) {
+            Some(left) => self.text = left,
+            None => return self.shape.asks(&self.pointer, "more text than is read of one call"),
+        }
+        if text.is_empty() {
+            return self.explained("empty");
+        }
+        let is_short = text.len() <= 64 && !at.roles.has(Role::Path) && !at.roles.has(Role::Address);
+        if is_short && is_default(place, value) {
+            return self.explained("its default");
+        }
+        if text.len() > 8 && !secrets::spans(text).is_empty() {
+            let says = format!("{}: what looks like a secret", self.name());
+            return self.shape.asks(&self.pointer, says);
+        }
+        if at.roles.has(Role::Path) {
+            return self.path(at, text, value);
+        }
+        let bare = if at.roles == Roles::of(Role::Search) { Bare::No } else { Bare::Counts };
+        match address::read(text, bare) {
+            Address::None => {}
+            Address::To(host) => return self.host(at, host, value),
+            Address::File(path) if at.roles.has(Role::Address) => return self.path(at, &path, value),
+            Address::File(_) => return self.new_value(at, value),
+            Address::Asks(why) => return self.shape.asks(&self.pointer, why),
+        }
+        let spoken = self.keys.languages(at.key);
+        let is_statement = || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
+        let searches = self.keys.searches && spoken.is_empty();
+        if form::fits(text, at.roles, searches) {
+            // Words that are a statement by themselves, where words are looked for.
+            let is_free = at.roles.has(Role::Search) && text.contains(' ');
+            if !(is_free && is_statement()) && !self.chooses_an_act(place, text) {
+                return self.explained(kind_of(at.roles));
+            }
+        }
+        match statement::read(text, spoken, self.keys.dialect) {
+            Statement::None => {}
+            Statement::Reads => return self.explained("a statement that reads"),
+            Statement::Outline { value, says } => {
+                let one = self.about(at, What::Outline, value);
+                return self.agreed_or_new(at, one, says);
+            }
+        }
+        self.new_value(at, value);
+    }
+
+    /// Whether the schema lists this text among values of which one is an act, and it is not known to read.
+    fn chooses_an_act(&mut self, place: &Place<'a>, text: &str) -> bool {
+        let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+        choice::choices(listed.filter_map(Value::as_str)) == Choices::Acts && !choice::is_known_read(text)
+    }
+
+    fn path(&mut self, at: At<'_>, text: &str, value: &Value) {
+        let is_plain = text.len() <= LONGEST
+            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%'])
+            && !text.starts_with('-')
+            && !text.contains("://");
+        if !is_plain {
+            return match address::read(text, Bare::No) {
+                Address::File(path) if !path.contains(['*', '?', '[', '{', '$']) => self.look(at, &path, value),
+                Address::To(host) => self.host(at, host, value),
+                Address::Asks(why) => self.shape.asks(&self.pointer, why),
+                Address::File(_) | Address::None => self.new_value(at, value),
+            };
+        }
+        self.look(at, text, value);
+    }
+
+    /// A path by what the shell found there.
+    fn look(&mut self, at: At<'_>, path: &str, value: &Value) {
+        let Some(stand) = self.known.stands.get(path) else {
+            self.shape.wanted.push(path.to_owned());
+            return self.new_value(at, value);
+        };
+        let must_exist = self.keys.trusted == Trusted::No;
+        match place::judge(stand, must_exist, self.known.places, self.known.roots, self.known.agreed) {
+            Verdict::In => self.explained("a path in a place"),
+            Verdict::Agreed(one) => self.used(one, "a path that was agreed to"),
+            Verdict::New(one) => {
+                let says = one.says();
+                self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: None });
+            }
+            Verdict::Words => self.new_value(at, value),
+        }
+    }
+
+    fn host(&mut self, at: At<'_>, host: String, value: &Value) {
+        let one = Agreement::of_server(What::Host, host);
+        if self.known.agreed.has(&one) {
+            self.used(one, "an address on a host that was agreed to");
+        } else {
+            let says = one.says();
+            self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: None });
+        }
+        // A key without a role is new besides: it may say where something is sent.
+        if at.roles.is_none() {
+            self.new_value(at, value);
+        }
+    }
+
+    /// A value that no role proves: agreed to as it is or by its kind, or new.
+    fn new_value(&mut self, at: At<'_>, value: &Value) {
+        let text = value.to_string();
+        if text.len() > LONGEST {
+            let says = format!("{}: {} bytes", self.name(), text.len());
+            return self.new_text(at, value, None, says);
+        }
+        let kind = match value {
+            Value::Number(_) => Some(Kind::Number),
+            Value::String(text) => form::kind(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        let kind = kind.filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
+        let one = self.about(at, What::Value, text);
+        let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
+        if let Some(agreed) = [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.has(one)) {
+            return self.used(agreed.clone(), "agreed to");
+        }
+        if value.is_string() {
+            let any = self.about(at, What::Text, "");
+            if self.known.agreed.has(&any) {
+                return self.used(any, "any text, agreed to");
+            }
+        }
+        let offered = match (of_kind, kind) {
+            (Some(of_kind), Some(kind)) if self.seen(&one, kind) >= ENOUGH => of_kind,
+            _ => one.clone(),
+        };
+        let says = if offered.what == What::Kind {
+            format!("{} = {}, or {}", self.name(), shortened(&one.value, SHOWN), offered.says())
+        } else {
+            format!("{} = {}", self.name(), shortened(&one.value, SHOWN))
+        };
+        self.new_text(at, value, Some(offered), says);
+    }
+
+    fn new_text(&mut self, at: At<'_>, value: &Value, agree: Option<Agreement>, says: String) {
+        let any = value.is_string().then(|| self.about(at, What::Text, ""));
+        self.shape.add(New { pointer: self.pointer.clone(), says, agree, any });
+    }
+
+    fn agreed_or_new(&mut self, at: At<'_>, one: Agreement, says: String) {
+        let any = self.about(at, What::Text, "");
+        if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.has(one)) {
+            return self.used(agreed.clone(), "a statement that was agreed to");
+        }
+        self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: Some(any) });
+    }
+
+    /// How many values of this kind are agreed to under the key.
+    fn seen(&self, one: &Agreement, kind: Kind) -> usize {
+        let is_same = |other: &&Agreement| {
+            other.what == What::Value && other.tool == one.tool && other.key == one.key && other.schema == one.schema
+        };
+        let kind_of = |text: &str| match serde_json::from_str::<Value>(text) {
+            Ok(Value::Number(_)) => Some(Kind::Number),
+            Ok(Value::String(text)) => form::kind(&text),
+            Ok(_) | Err(_) => None,
+        };
+        self.known.agreed.iter().filter(is_same).filter(|other| kind_of(&other.value) == Some(kind)).count()
+    }
+
+    /// An agreement about the parameter where we are.
+    fn about(&self, at: At<'_>, what: What, value: impl Into<String>) -> Agreement {
+        let is_index = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let words = self.pointer.split('/').map(|word| if is_index(word) { "*" } else { word });
+        Agreement {
+            what,
+            tool: self.keys.tool.clone(),
+            key: words.collect::<Vec<_>>().join("/"),
+            schema: self.keys.schema(self.tool, at.top),
+            value: value.into(),
+        }
+    }
+
+    fn used(&mut self, one: Agreement, kind: &'static str) {
+        if !self.shape.used.contains(&one) {
+            self.shape.used.push(one);
+        }
+        self.explained(kind);
+    }
+
+    fn explained(&mut self, kind: &'static str) {
+        if self.shape.explained.len() < LISTED {
+            self.shape.explained.push((self.pointer.clone(), kind));
+        }
+    }
+
+    /// Where we are, as people read it.
+    fn name(&self) -> String {
+        shortened(self.pointer.strip_prefix('/').unwrap_or(&self.pointer), SHOWN).into_owned()
+    }
+}
+
+/// Whether the schema declares this value as its default.
+fn is_default(place: &Place<'_>, value: &Value) -> bool {
+    place.schemas.iter().any(|schema| member(schema, "default") == Some(value))
+}
+
+/// Whether a number says what is read, and no more, under a key of these roles.
+fn takes_numbers(roles: Roles) -> bool {
+    [Role::Id, Role::Name, Role::Number, Role::Time, Role::Filter, Role::Fields].iter().any(|role| roles.has(*role))
+}
+
+fn kind_of(roles: Roles) -> &'static str {
+    let all = [
+        (Role::Search, "text to search for"),
+        (Role::Id, "an id"),
+        (Role::Name, "a name"),
+        (Role::Number, "a number"),
+        (Role::Time, "a time"),
+        (Role::Sort, "an order"),
+        (Role::Format, "a format"),
+        (Role::Fields, "names of fields"),
+        (Role::Filter, "a filter"),
+        (Role::Switch, "a switch"),
+    ];
+    all.iter().find(|(role, _)| roles.has(*role)).map_or("plain", |(_, kind)| kind)
+}
