@@ -1,4 +1,4 @@
--- What is remembered of servers and their tools between sessions, schema version 3 (PRAGMA user_version). Unlike the
+-- What is remembered of servers and their tools between sessions, schema version 4 (PRAGMA user_version). Unlike the
 -- audit log it changes: a review replaces what is trusted. Times are milliseconds since 1970, UTC.
 CREATE TABLE server (
     fingerprint TEXT NOT NULL,          -- of the command line, 64 hex characters

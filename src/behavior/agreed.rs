@@ -68,19 +68,22 @@ impl Agreement {
         Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }
     }
 
-    /// What it is, in one line: `city = "Oslo"`, `any word under city`, `the host example.com`. Foreign text in it, raw.
+    /// What is agreed to, in a few words: `city = Oslo`, `any word under city`, `the folder /src/x`. Foreign text in it, raw.
     pub fn says(&self) -> String {
-        let (key, value) = (self.key.strip_prefix('/').unwrap_or(&self.key), &self.value);
+        let (key, value) = (named(&self.key), &self.value);
         match self.what {
-            What::Tool => format!("{} runs unasked", self.tool),
-            What::Value => format!("{key} = {value}"),
+            What::Tool => "runs unasked".to_owned(),
+            What::Value => format!("{key} = {}", plain(value)),
+            What::Kind if Kind::from_word(value) == Some(Kind::Path) => {
+                format!("any path in an agreed place under {key}")
+            }
             What::Kind => format!("any {value} under {key}"),
             What::Text => format!("any text under {key}"),
-            What::Outline => format!("{key}: {value}"),
+            What::Outline => value.clone(),
             What::Folder => format!("the folder {value}"),
             What::File => format!("the file {value}"),
             What::Host => format!("the host {value}"),
-            What::Meta => format!("{key} in _meta from {value}"),
+            What::Meta => format!("{} in _meta from {value}", self.key),
         }
     }
 
@@ -96,6 +99,34 @@ impl Agreement {
         }
         hasher.finish()
     }
+}
+
+/// A JSON Pointer for people: `/where/*/city` is `where.*.city`.
+fn named(pointer: &str) -> String {
+    let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
+    pointer.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect::<Vec<_>>().join(".")
+}
+
+/// A JSON text for people: a string without its quotes, unless it could be taken for another value.
+fn plain(value: &str) -> String {
+    match serde_json::from_str::<String>(value) {
+        Ok(text) if !text.trim().is_empty() && serde_json::from_str::<serde_json::Value>(&text).is_err() => text,
+        _ => value.to_owned(),
+    }
+}
+
+/// How many days an agreement stays without being used.
+pub const LAPSES_AFTER: i64 = 90;
+
+/// The day of a time: `wall` is milliseconds since 1970, UTC; days are counted from then.
+pub fn day_of(wall: i64) -> i64 {
+    wall.div_euclid(24 * 60 * 60 * 1000)
+}
+
+/// Whether what was last used on the day `used` has lapsed by the day `today`. A use in the future, by a clock that was put
+/// back, counts as one of today.
+pub fn has_lapsed(used: i64, today: i64) -> bool {
+    today.saturating_sub(used) > LAPSES_AFTER
 }
 
 /// Everything that is agreed to and holds for one server.
@@ -138,7 +169,35 @@ impl FromIterator<Agreement> for Agreements {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, What};
+    use super::{Agreement, LAPSES_AFTER, What, day_of, has_lapsed};
+
+    #[test]
+    fn what_is_agreed_to_is_one_line_for_people() {
+        let of = |what, key: &str, value: &str| {
+            Agreement { tool: "weather".into(), key: key.into(), ..Agreement::of_server(what, value) }.says()
+        };
+        assert_eq!(of(What::Value, "/city", "\"Oslo\""), "city = Oslo");
+        assert_eq!(of(What::Value, "/charge", "true"), "charge = true");
+        assert_eq!(of(What::Value, "/charge", "\"true\""), "charge = \"true\"", "a text is no switch");
+        assert_eq!(of(What::Value, "/a~1b/*/c", "\"\""), "a/b.*.c = \"\"");
+        assert_eq!(of(What::Kind, "/city", "word"), "any word under city");
+        assert_eq!(of(What::Kind, "/file", "path"), "any path in an agreed place under file");
+        assert_eq!(of(What::Text, "/query", ""), "any text under query");
+        assert_eq!(of(What::Tool, "", ""), "runs unasked");
+        assert_eq!(of(What::Outline, "/sql", "SQL: SELECT on users"), "SQL: SELECT on users");
+        assert_eq!(of(What::Folder, "", "/src/x"), "the folder /src/x");
+        assert_eq!(of(What::Host, "", "example.com"), "the host example.com");
+        assert_eq!(of(What::Meta, "vendor/x", "some-host"), "vendor/x in _meta from some-host");
+    }
+
+    #[test]
+    fn it_lapses_on_the_day_after_ninety_without_use() {
+        let (day, used) = (24 * 60 * 60 * 1000, day_of(5));
+        assert_eq!((used, day_of(-1), day_of(day), day_of(day - 1)), (0, -1, 1, 0));
+        assert!(!has_lapsed(used, used + LAPSES_AFTER) && has_lapsed(used, used + LAPSES_AFTER + 1));
+        assert!(!has_lapsed(used + 1000, used), "a clock that was put back takes nothing away");
+        assert!(!has_lapsed(i64::MAX, i64::MIN) && has_lapsed(i64::MIN, i64::MAX));
+    }
 
     #[test]
     fn no_two_agreements_have_one_digest() {

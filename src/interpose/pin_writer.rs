@@ -10,6 +10,7 @@ use super::clock;
 use super::notice;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
+use crate::behavior::agreed::Agreement;
 use crate::behavior::conclude::Trust;
 use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::pin::{PinUpdate, Pins};
@@ -30,6 +31,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 enum PinJob {
     Keep(Box<PinUpdate>),
     Pin(Pinning, ConsoleId),
+    Agree(Vec<Agreement>, ConsoleId),
+    UseAgreed(Vec<Agreement>),
     NoteServer,
     Look,
 }
@@ -94,6 +97,17 @@ impl PinWriter {
     /// Keeps what an operator says of a definition; the pins follow as an event. `false` if nothing can be kept.
     pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
         self.send(PinJob::Pin(pinning, console))
+    }
+
+    /// Keeps what an operator agreed to, which the log has. `false` if nothing can be kept.
+    pub fn agree(&self, agreed: Vec<Agreement>, console: ConsoleId) -> bool {
+        self.send(PinJob::Agree(agreed, console))
+    }
+
+    /// Notes that these agreements were used today. Never waits.
+    pub fn use_agreed(&self, used: Vec<Agreement>) {
+        // A thread that has ended has said why.
+        let _ = self.send(PinJob::UseAgreed(used));
     }
 
     /// Has the thread check whether an operator has reviewed the pins.
@@ -193,6 +207,19 @@ impl Writer {
                         self.to_loop.tell(FromThreads::Refused { console, why });
                     }
                 },
+                PinJob::Agree(agreed, console) => {
+                    let fingerprint = self.launch.fingerprint.to_string();
+                    if let Err(error) = patiently(|| self.store.agree(&fingerprint, &agreed, clock::wall_ms())) {
+                        let why = format!("what you agreed to is not remembered: {error}; {}", error.hint());
+                        self.to_loop.tell(FromThreads::Refused { console, why });
+                    }
+                }
+                PinJob::UseAgreed(used) => {
+                    let fingerprint = self.launch.fingerprint.to_string();
+                    if let Err(error) = patiently(|| self.store.use_agreed(&fingerprint, &used, clock::wall_ms())) {
+                        tracing::warn!(%error, "the last use of what was agreed to is not noted");
+                    }
+                }
                 PinJob::NoteServer => self.note_server(),
                 PinJob::Look => {
                     self.look();

@@ -274,8 +274,14 @@ impl Wrapper {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
             Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
-            // Kept with the pins in a later step.
-            Effect::Agree { .. } | Effect::UseAgreed(_) => {}
+            Effect::Agree { agreed, console } => {
+                let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.agree(agreed, console));
+                if !is_kept {
+                    let why = "what is remembered of this server cannot be written, so this is asked about again";
+                    self.refuse(console, String::new(), why.to_owned());
+                }
+            }
+            Effect::UseAgreed(used) => drop(self.pin_writer.as_ref().map(|pins| pins.use_agreed(used))),
             Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),
             Effect::Pin { pinning, console } => {
                 let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));

@@ -3,6 +3,7 @@
 //! The audit log has no update and no delete, so pins are in another database beside it (`pins.db`). The gate decides
 //! what follows from them ([`crate::gate::data::pin`]).
 
+pub mod agreed;
 mod columns;
 pub mod diff;
 pub mod launch;

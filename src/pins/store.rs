@@ -10,26 +10,27 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
+use super::agreed::agreed;
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::conclude::Trust;
-use crate::behavior::agreed::Agreements;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
 use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, UpdateKind};
 use crate::mcp::tool::Tool;
 
-const SCHEMA: &str = include_str!("../../assets/pins.sql");
-const VERSION: i64 = 3;
+const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
+const VERSION: i64 = 4;
 /// How soon after the first tool was seen a session still counts as the server's first, in milliseconds: a host may
 /// start a server several times at once.
 const START: i64 = 60_000;
-/// From version 1 to 2, and to 3.
-const UPGRADES: [&str; 2] = [
+/// From version 1 to 2, and so on.
+const UPGRADES: [&str; 3] = [
     "ALTER TABLE tool ADD COLUMN plain TEXT; ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE server ADD COLUMN words TEXT;",
+    include_str!("../../assets/agreed.sql"),
 ];
 /// `mcpp`, so that another program's database is distinguished from ours.
 const APPLICATION: i64 = 0x6d63_7070;
@@ -257,7 +258,8 @@ impl PinStore {
                     .map(Into::into),
                 tools,
                 others,
-                agreed: Agreements::default(),
+                agreed: agreed(db, Some(&fingerprint))?.into_iter().map(|kept| kept.agreement).collect(),
+                fingerprint: fingerprint.as_str().into(),
                 added_in: program.added_in,
                 arrival: Arrival::Here,
             })
@@ -344,7 +346,7 @@ impl PinStore {
     }
 
     /// Writes in one transaction, with an error of this file's own.
-    fn write(&mut self, write: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), PinsError> {
+    pub(super) fn write(&mut self, write: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), PinsError> {
         let written = || {
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             write(&change)?;

@@ -64,6 +64,8 @@ pub struct Other {
 /// Everything remembered that concerns one server.
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
+    /// The digest of the server's command line, 64 hex characters.
+    pub fingerprint: Arc<str>,
     /// The registry's package that the command runs, `npm:NAME` or `pypi:NAME`, where it is certain.
     pub package: Option<Arc<str>>,
     /// What changed in the server's program or command line since it was trusted; `None` when nothing did.

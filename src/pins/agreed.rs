@@ -1,0 +1,100 @@
+//! What the operator agreed to, on disk: keeps it, notes its use, removes it. Does not say whether one counts.
+
+use rusqlite::{Connection, Row};
+
+use super::store::{PinStore, PinsError};
+use crate::behavior::agreed::{Agreement, What, day_of};
+use crate::wire::digest::Digest;
+
+/// One agreement as it was kept. It counts only with its record in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub agreement: Agreement,
+    /// Of the server's command line; empty for what holds for every server of a host program.
+    pub fingerprint: String,
+    /// Milliseconds since 1970, UTC.
+    pub since: i64,
+    /// The day of its last use: days since 1970, UTC.
+    pub used: i64,
+}
+
+impl Kept {
+    /// The digest that its record has.
+    pub fn digest(&self) -> Digest {
+        self.agreement.digest(&self.fingerprint)
+    }
+}
+
+/// The columns of an agreement, as [`kept`] reads them.
+const COLUMNS: &str = "what, tool, key, schema, value, fingerprint, since, used";
+
+impl PinStore {
+    /// Keeps what was agreed to. The log has its record already.
+    pub fn agree(&mut self, fingerprint: &str, agreed: &[Agreement], now: i64) -> Result<(), PinsError> {
+        self.write(|change| {
+            let mut insert = change.prepare(
+                "INSERT INTO agreed (fingerprint, digest, what, tool, key, schema, value, since, used)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT DO UPDATE SET since = excluded.since, used = excluded.used",
+            )?;
+            for one in agreed {
+                let Agreement { what, tool, key, schema, value } = one;
+                let digest = one.digest(fingerprint).to_string();
+                let (of, used) = (place_of(one, fingerprint), day_of(now));
+                insert.execute((of, digest, what.word(), tool, key, schema, value, now, used))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that these were used on the day of `now`.
+    pub fn use_agreed(&mut self, fingerprint: &str, used: &[Agreement], now: i64) -> Result<(), PinsError> {
+        self.write(|change| {
+            let mut note = change.prepare("UPDATE agreed SET used = max(used, ?2) WHERE digest = ?1")?;
+            used.iter().try_for_each(|one| note.execute((one.digest(fingerprint).to_string(), day_of(now))).map(drop))
+        })
+    }
+
+    /// Removes agreements; returns how many there were. What takes them back is their record, which the caller has written.
+    pub fn disagree(&mut self, digests: &[Digest]) -> Result<usize, PinsError> {
+        let mut removed = 0;
+        self.write(|change| {
+            let mut delete = change.prepare("DELETE FROM agreed WHERE digest = ?1")?;
+            for digest in digests {
+                removed += delete.execute([digest.to_string()])?;
+            }
+            Ok(())
+        })?;
+        Ok(removed)
+    }
+
+    /// Everything kept for the server of this fingerprint, or for every server; and what holds for every server. In the order
+    /// in which it was agreed to.
+    pub fn agreed(&self, fingerprint: Option<&str>) -> Result<Vec<Kept>, PinsError> {
+        self.read(|db| agreed(db, fingerprint))
+    }
+}
+
+/// The same, within a read of other things.
+pub(super) fn agreed(db: &Connection, fingerprint: Option<&str>) -> rusqlite::Result<Vec<Kept>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agreed WHERE ?1 IS NULL OR fingerprint IN (?1, '')
+         ORDER BY since, digest"
+    );
+    let mut rows = db.prepare(&sql)?;
+    let rows = rows.query_map([fingerprint], kept)?;
+    // A kind that we do not know is not ours to keep, and counts as nothing.
+    rows.filter_map(Result::transpose).collect()
+}
+
+/// What holds for every server is kept once.
+fn place_of<'f>(one: &Agreement, fingerprint: &'f str) -> &'f str {
+    if one.what == What::Meta { "" } else { fingerprint }
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<Option<Kept>> {
+    let what: String = row.get(0)?;
+    let Some(what) = What::from_word(&what) else { return Ok(None) };
+    let agreement = Agreement { what, tool: row.get(1)?, key: row.get(2)?, schema: row.get(3)?, value: row.get(4)? };
+    Ok(Some(Kept { agreement, fingerprint: row.get(5)?, since: row.get(6)?, used: row.get(7)? }))
+}
