@@ -25,7 +25,7 @@ use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::policy::decide::{Question, Ruling, decide};
 use mcp_approve::policy::explain::{explain_at, nearest};
 use mcp_approve::policy::parse::{built_in, everything_asks, parse};
-use mcp_approve::policy::rule::{Decision, Policy};
+use mcp_approve::policy::rule::{Decision, FirstUse, NewDefault, Policy};
 use serde_json::{Value, json};
 
 /// 2026-11-21T00:00:00Z.
@@ -103,6 +103,7 @@ fn the_built_in_policy_is_the_contract() {
     assert!(policy.rules.is_empty() && policy.allows_count && policy.banner.is_none());
     assert_eq!(policy.defaults.pure, Decision::Allow);
     assert_eq!((policy.defaults.mutates, policy.defaults.hazard), (Decision::Ask, Decision::Ask));
+    assert_eq!((policy.defaults.first_use, policy.defaults.new), (FirstUse::Allow, NewDefault::AskOnce));
 }
 
 /// The comments of the built-in file are what people begin with.

@@ -120,6 +120,8 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     };
     lowers("pure", is.pure < was.pure, was.pure.word(), is.pure.word());
     lowers("likely", is.likely < was.likely, was.likely.word(), is.likely.word());
+    lowers("first_use", is.first_use < was.first_use, was.first_use.word(), is.first_use.word());
+    lowers("new", is.new < was.new, was.new.word(), is.new.word());
     lowers("mutates", is.mutates < was.mutates, was.mutates.word(), is.mutates.word());
     lowers("hazard", is.hazard < was.hazard, was.hazard.word(), is.hazard.word());
     found
@@ -180,6 +182,8 @@ fn strictest(one: Given, other: Given) -> Given {
     Given {
         pure: one.pure.max(other.pure),
         likely: one.likely.max(other.likely),
+        first_use: one.first_use.max(other.first_use),
+        new: one.new.max(other.new),
         mutates: one.mutates.max(other.mutates),
         hazard: one.hazard.max(other.hazard),
     }
@@ -198,6 +202,8 @@ fn both(was: Given, is: Given) -> Given {
     Given {
         pure: one(was.pure, is.pure, built_in.pure),
         likely: one(was.likely, is.likely, built_in.likely),
+        first_use: one(was.first_use, is.first_use, built_in.first_use),
+        new: one(was.new, is.new, built_in.new),
         mutates: one(was.mutates, is.mutates, built_in.mutates),
         hazard: one(was.hazard, is.hazard, built_in.hazard),
     }

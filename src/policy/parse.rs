@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reading::Reading;
-use super::rule::{Decision, Defaults, Given, Likely, Policy};
+use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Policy};
 use super::under::Roots;
 
 pub use super::reading::Problem;
@@ -20,9 +20,15 @@ use crate::wire::digest::Digest;
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
-const DEFAULTS: &[&str] = &["pure", "likely", "mutates", "hazard"];
-const ASKING: Defaults =
-    Defaults { pure: Decision::Ask, likely: Likely::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
+const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
+const ASKING: Defaults = Defaults {
+    pure: Decision::Ask,
+    likely: Likely::Ask,
+    first_use: FirstUse::AskOnce,
+    new: NewDefault::Ask,
+    mutates: Decision::Ask,
+    hazard: Decision::Ask,
+};
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
 pub fn built_in() -> Policy {
@@ -114,6 +120,8 @@ fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, gi
         match key.get_ref().as_ref() {
             "pure" => given.pure = reading.word(value, "pure", Decision::WORDS).or(given.pure),
             "likely" => given.likely = reading.word(value, "likely", Likely::WORDS).or(given.likely),
+            "first_use" => given.first_use = reading.word(value, "first_use", FirstUse::WORDS).or(given.first_use),
+            "new" => given.new = reading.word(value, "new", NewDefault::WORDS).or(given.new),
             "hazard" => given.hazard = reading.word(value, "hazard", Decision::WORDS).or(given.hazard),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
@@ -132,6 +140,8 @@ impl Given {
         Defaults {
             pure: self.pure.unwrap_or(Decision::Allow),
             likely: self.likely.unwrap_or(Likely::AskOnce),
+            first_use: self.first_use.unwrap_or(FirstUse::Allow),
+            new: self.new.unwrap_or(NewDefault::AskOnce),
             mutates: self.mutates.unwrap_or(Decision::Ask),
             hazard: self.hazard.unwrap_or(Decision::Ask),
         }

@@ -47,11 +47,33 @@ impl Likely {
     }
 }
 
+words! {
+    /// `[defaults] new`: what applies to a PURE call with something new: a key, a place, a host. Ordered by strictness.
+    NewDefault {
+        /// The card offers to remember what is new; from then on it is not.
+        AskOnce = "ask-once",
+        /// Every such call asks, and nothing is remembered.
+        Ask = "ask",
+        Deny = "deny",
+    }
+}
+
+words! {
+    /// `[defaults] first_use`: what applies to a proven tool that no operator has answered for. Ordered by strictness.
+    FirstUse {
+        Allow = "allow",
+        /// Its first call asks, unless the operator has agreed to the tool on its server's page.
+        AskOnce = "ask-once",
+    }
+}
+
 /// `[defaults]`: what applies where no rule matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defaults {
     pub pure: Decision,
     pub likely: Likely,
+    pub first_use: FirstUse,
+    pub new: NewDefault,
     /// Never `Allow`.
     pub mutates: Decision,
     pub hazard: Decision,
@@ -62,6 +84,8 @@ pub struct Defaults {
 pub struct Given {
     pub pure: Option<Decision>,
     pub likely: Option<Likely>,
+    pub first_use: Option<FirstUse>,
+    pub new: Option<NewDefault>,
     pub mutates: Option<Decision>,
     pub hazard: Option<Decision>,
 }

@@ -80,10 +80,15 @@ fn what_a_change_loosens_is_told_and_waits() {
 /// Each default that allows more, and an allow whose server is another, is told.
 #[test]
 fn every_part_that_a_change_loosens_is_told() {
-    for name in ["pure", "likely", "mutates", "hazard"] {
+    for name in ["pure", "likely", "first_use", "new", "mutates", "hazard"] {
         let with = |decision: &str| policy(&format!("[defaults]\n{name} = \"{decision}\"\n"));
         // What is only likely to read is asked, or counts as reading.
-        let (strict, loose) = if name == "likely" { ("ask", "allow") } else { ("deny", "ask") };
+        let (strict, loose) = match name {
+            "likely" => ("ask", "allow"),
+            "first_use" => ("ask-once", "allow"),
+            "new" => ("deny", "ask-once"),
+            _ => ("deny", "ask"),
+        };
         let told = loosened(&with(strict), &with(loose));
         assert!(told.iter().any(|line| line.starts_with(&format!("lowers the default for {name} from"))), "{told:?}");
         assert_eq!(loosened(&with(loose), &with(strict)), [""; 0], "{name}");

@@ -129,11 +129,15 @@ fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Rul
 pub(super) fn any_defaults() -> impl Strategy<Value = String> {
     let three = || pick(&["allow", "ask", "deny"]);
     let likely = pick(&["allow", "ask-once", "ask"]);
-    (three(), likely, pick(&["ask", "deny"]), three()).prop_map(|(pure, likely, mutates, hazard)| {
-        format!(
-            "[defaults]\npure = \"{pure}\"\nlikely = \"{likely}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n"
-        )
-    })
+    let first = (pick(&["allow", "ask-once"]), pick(&["ask-once", "ask", "deny"]));
+    (three(), likely, first, pick(&["ask", "deny"]), three()).prop_map(
+        |(pure, likely, (first, new), mutates, hazard)| {
+            format!(
+                "[defaults]\npure = '{pure}'\nlikely = '{likely}'\nfirst_use = '{first}'\nnew = '{new}'\n\
+             mutates = '{mutates}'\nhazard = '{hazard}'\n"
+            )
+        },
+    )
 }
 
 /// Rules with an id that goes with the rule, not with its place.

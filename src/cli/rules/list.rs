@@ -35,7 +35,7 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
             }
         }
     }
-    let Defaults { pure, likely, mutates, hazard } = policy.defaults;
+    let Defaults { pure, likely, mutates, hazard, .. } = policy.defaults;
     let [pure, mutates, hazard] = [pure, mutates, hazard].map(Decision::word);
     writeln!(out, "defaults: pure {pure}, likely {}, mutates {mutates}, hazard {hazard}", likely.word())?;
     let rows = all(policy).map(|(rule, disabled)| {

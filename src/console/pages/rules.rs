@@ -31,7 +31,7 @@ pub(super) fn title(model: &Model) -> Row {
     ];
     let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
     let row = notes.fold(row, |row, (_, tone, words)| row.and(tone, format!(" · {words}")));
-    let Defaults { pure, likely, mutates, hazard } = book.defaults;
+    let Defaults { pure, likely, mutates, hazard, .. } = book.defaults;
     let (pure, likely, mutates, hazard) = (pure.word(), likely.word(), mutates.word(), hazard.word());
     row.quiet(format!(" · else: pure {pure}, likely {likely}, mutates {mutates}, hazard {hazard}"))
 }

@@ -19,7 +19,7 @@ use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool,
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::lint::Warning;
-use mcp_approve::policy::rule::{Decision, Defaults, Likely};
+use mcp_approve::policy::rule::{Decision, Defaults, FirstUse, Likely, NewDefault};
 use mcp_approve::wire::digest::Digest;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -192,6 +192,8 @@ pub fn book() -> RuleBook {
         defaults: Defaults {
             pure: Decision::Allow,
             likely: Likely::AskOnce,
+            first_use: FirstUse::Allow,
+            new: NewDefault::AskOnce,
             mutates: Decision::Ask,
             hazard: Decision::Ask,
         },
