@@ -2,6 +2,7 @@
 
 pub mod features;
 pub mod lifecycle;
+pub mod meta;
 pub mod page;
 pub mod request;
 pub mod result;

@@ -14,13 +14,13 @@ pub(super) const CALL: &[&str] = &["name", "arguments", "_meta", "task", "inputR
 pub(super) const PARAMS: &[&str] = &["_meta", "name", "requestId"];
 
 /// The key of `_meta` that is present in each request of the stateless era.
-pub(super) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The host's name and version in a stateless request's `_meta`.
-pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// What the host can do, as a stateless request's `_meta` has it.
 pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The key of `_meta` that holds the token under which progress of the request is reported.
-pub(super) const PROGRESS_TOKEN: &str = "progressToken";
+pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
 
 /// The protocol's own keys of `_meta`.
 const META: &[&str] = &[

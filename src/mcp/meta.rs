@@ -1,0 +1,198 @@
+//! Which keys of a call's `_meta` the protocol or a known host puts there, and which are new. Owns the table of known keys, not
+//! what follows from a new one.
+
+use serde_json::Value;
+
+use super::revision::Revision;
+use crate::wire::fold::{CLIENT_CAPABILITIES, CLIENT_INFO, PROGRESS_TOKEN, PROTOCOL_VERSION};
+use crate::wire::task::RELATED;
+
+/// How long a value of one token is at most, in bytes.
+const TOKEN: usize = 256;
+/// How long what a host says of itself is at most, in bytes.
+const OF_HOST: usize = 16 * 1024;
+/// The most that W3C Trace Context and W3C Baggage have every party pass on, in bytes.
+const TRACE_STATE: usize = 512;
+const BAGGAGE: usize = 8192;
+
+/// What a value under an unknown key could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// One token, a number or a literal, such as an id.
+    Plain,
+    /// Anything else, so anything that an argument can be.
+    Arguments,
+}
+
+/// The form that the value of a known key has.
+#[derive(Clone, Copy)]
+enum Form {
+    Token,
+    /// An object that says what the host is or can do.
+    OfHost,
+    /// An object with one token under `taskId`.
+    Task,
+    /// `name=value` pairs, of so many bytes at most.
+    Pairs(usize),
+}
+
+/// The keys that a revision gives the `_meta` of a request: from which one to which one.
+///
+/// The trace is the newest revision's (SEP-414), but older sessions carry it just so.
+const OWN: [(&str, Revision, Revision, Form); 9] = {
+    use Revision::{V2024_11_05 as First, V2025_11_25 as Tasks, V2026_07_28 as Newest};
+    [
+        (PROGRESS_TOKEN, First, Newest, Form::Token),
+        (RELATED, Tasks, Tasks, Form::Task),
+        (PROTOCOL_VERSION, Newest, Newest, Form::Token),
+        (CLIENT_INFO, Newest, Newest, Form::OfHost),
+        (CLIENT_CAPABILITIES, Newest, Newest, Form::OfHost),
+        ("io.modelcontextprotocol/logLevel", Newest, Newest, Form::Token),
+        ("traceparent", First, Newest, Form::Token),
+        ("tracestate", First, Newest, Form::Pairs(TRACE_STATE)),
+        ("baggage", First, Newest, Form::Pairs(BAGGAGE)),
+    ]
+};
+
+/// The ids that well-known hosts put into every call: Claude Code, Codex, Goose.
+const OF_HOSTS: [&str; 5] = ["claudecode/toolUseId", "callId", "threadId", "sessionId", "agent-session-id"];
+
+/// The keys of a call's `_meta` that neither its revision nor a known host puts there, or not with such a value, in their order.
+///
+/// `revision` is the stateless one for a request that declares it, else that of the handshake; `None` where neither is known.
+pub fn unknown_meta(meta: &Value, revision: Option<Revision>) -> Vec<(String, Carries)> {
+    let revision = revision.unwrap_or(Revision::V2026_07_28);
+    let is_known = |key: &str, value: &Value| {
+        let own = OWN.iter().find(|(known, from, to, _)| key == *known && (*from..=*to).contains(&revision));
+        own.map_or_else(|| OF_HOSTS.contains(&key) && Form::Token.fits(value), |(.., form)| form.fits(value))
+    };
+    let members = meta.as_object().into_iter().flatten();
+    let unknown = members.filter(|(key, value)| !is_known(key, value));
+    unknown
+        .map(|(key, value)| (key.clone(), if is_token(value) { Carries::Plain } else { Carries::Arguments }))
+        .collect()
+}
+
+impl Form {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Token => is_token(value),
+            Self::OfHost => value.is_object() && value.to_string().len() <= OF_HOST,
+            Self::Task => {
+                value.as_object().is_some_and(|task| task.len() == 1 && task.get("taskId").is_some_and(is_token))
+            }
+            Self::Pairs(most) => value.as_str().is_some_and(|text| text.len() <= most && is_pairs(text)),
+        }
+    }
+}
+
+/// Whether a value is one short token, a number or a literal. Where a path or an address could start, it is none.
+fn is_token(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        // A number that is written out at length holds as much as a text.
+        Value::Number(number) => number.to_string().len() <= TOKEN,
+        Value::String(text) => {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@#+=".contains(&byte);
+            let leads = text.starts_with('/') || text.starts_with('.') || text.contains("//") || text.contains("..");
+            text.len() <= TOKEN && !leads && text.bytes().all(is_part)
+        }
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// Whether a text is a list of `name=value`, as W3C has it for what a trace carries: without space within, quotes and control
+/// characters.
+fn is_pairs(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_graphic() && !b"\"\\`$<>(){}|&".contains(&byte);
+    let is_pair = |pair: &str| pair.contains('=') && pair.bytes().all(is_part);
+    text.is_empty() || text.split(',').all(|pair| is_pair(pair.trim_matches([' ', '\t'])))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Carries, unknown_meta};
+    use crate::mcp::revision::Revision;
+
+    fn unknown(meta: &Value, revision: Revision) -> Vec<(String, Carries)> {
+        unknown_meta(meta, Some(revision))
+    }
+
+    #[test]
+    fn what_the_revision_and_known_hosts_put_into_meta_is_known() {
+        let stateless = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "h", "version": "1", "title": "A host"},
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+            "io.modelcontextprotocol/logLevel": "info",
+            "progressToken": 7,
+            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "tracestate": "rojo=00f067aa0ba902b7, congo=t61rcWkgMzE",
+            "baggage": "userId=alice,serverNode=DF%2028;ttl=1",
+        });
+        assert_eq!(unknown(&stateless, Revision::V2026_07_28), []);
+        assert_eq!(unknown_meta(&stateless, None), []);
+        assert_eq!(unknown(&stateless, Revision::V2025_11_25).len(), 4, "an older revision has none of these");
+        let task = json!({"io.modelcontextprotocol/related-task": {"taskId": "t-1"}});
+        assert_eq!(unknown(&task, Revision::V2025_11_25), []);
+        assert_eq!(unknown(&task, Revision::V2025_06_18).len(), 1);
+        for host in [
+            json!({"claudecode/toolUseId": "toolu_01A"}),
+            json!({"callId": "c", "threadId": "0198-ab", "sessionId": "s", "progressToken": 1}),
+            json!({"agent-session-id": "20261121_7", "progressToken": "0c5f6b3e-9f4e-4a4e"}),
+        ] {
+            assert_eq!(unknown(&host, Revision::V2025_06_18), [], "{host}");
+        }
+        for none in [json!({}), Value::Null, json!([1])] {
+            assert_eq!(unknown_meta(&none, None), [], "{none}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_an_argument_is_told_from_an_id() {
+        use Carries::{Arguments, Plain};
+        for (value, carries) in [
+            (json!("ab-12"), Plain),
+            (json!("Zm9v+YmFy=="), Plain),
+            (json!(7), Plain),
+            (json!(true), Plain),
+            (json!(null), Plain),
+            (json!("delete all"), Arguments),
+            (json!("/etc/shadow"), Arguments),
+            (json!("https://example.com/x"), Arguments),
+            (json!("a/../../b"), Arguments),
+            (json!("$(reboot)"), Arguments),
+            (json!("x".repeat(257)), Arguments),
+            (json!({"path": "a"}), Arguments),
+            (json!(["a"]), Arguments),
+        ] {
+            let meta = json!({ "acme/x": value, "progressToken": 1 });
+            assert_eq!(unknown_meta(&meta, None), [("acme/x".to_owned(), carries)], "{meta}");
+        }
+        let long: Value = serde_json::from_str(&format!(r#"{{"acme/x":{}}}"#, "9".repeat(300))).expect("JSON");
+        assert_eq!(unknown_meta(&long, None), [("acme/x".to_owned(), Arguments)]);
+    }
+
+    #[test]
+    fn a_known_key_is_known_only_with_a_value_of_its_form() {
+        for (key, value) in [
+            ("progressToken", json!("rm -rf ~")),
+            ("progressToken", json!({"command": "x"})),
+            ("claudecode/toolUseId", json!("delete the rest")),
+            ("threadId", json!({"path": "/etc"})),
+            ("traceparent", json!("x y")),
+            ("tracestate", json!("drop table users")),
+            ("baggage", json!("a=$(id)")),
+            ("baggage", json!("a=".to_owned() + &"x".repeat(9000))),
+            ("io.modelcontextprotocol/clientInfo", json!("delete everything")),
+            ("io.modelcontextprotocol/clientCapabilities", json!({"experimental": {"x": "y".repeat(20_000)}})),
+            ("io.modelcontextprotocol/execute", json!({"name": "t"})),
+            ("x-codex-turn-metadata", json!({"turn_id": "t"})),
+        ] {
+            let meta = json!({ key: value });
+            assert_eq!(unknown_meta(&meta, None), [(key.to_owned(), Carries::Arguments)], "{key}");
+        }
+    }
+}
