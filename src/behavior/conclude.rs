@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::agreed::Agreements;
 use super::arguments::effect::{Analysis, Effect};
 use super::arguments::memory::Memory;
 use super::arguments::said::Said;
-use super::agreed::Agreements;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
@@ -82,9 +82,7 @@ impl Behavior {
 
     /// Whether it is proven to read, and nothing about the call is new: nothing else runs unasked by a default.
     pub fn runs_unasked(&self) -> bool {
-        self.identity.mutability == Mutability::Pure
-            && self.confidence == Confidence::Proven
-            && self.shape.holds()
+        self.identity.mutability == Mutability::Pure && self.confidence == Confidence::Proven && self.shape.holds()
     }
 
     /// The badge.

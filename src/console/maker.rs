@@ -9,6 +9,7 @@ use super::grants;
 use super::model::Held;
 use super::model::rule::{Choice, Except, GrantOffer};
 use crate::behavior::conclude::{self, Behavior, Replaced};
+use crate::behavior::shape::Shape;
 use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Proposal, Scope, Title, proposals};

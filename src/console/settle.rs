@@ -2,7 +2,6 @@
 //! no pin for a screen.
 
 use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
-use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
@@ -100,7 +99,7 @@ impl Settlement<'_> {
                 (store.refuse(known)?, format!("Refused: calls of {name} are denied."))
             }
             ToolReview::Is(mutability) => {
-                let word = PinWord::Is(known.behavior.identity.with_mutability(*mutability));
+                let word = known.behavior.identity.with_mutability(*mutability);
                 record(&word.to_string())?;
                 (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }

@@ -38,6 +38,7 @@ use state::{Clock, Consoles, DescribeQueue, Ends, Host, Log, Rules};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
+use crate::behavior::shape::Places;
 use crate::capability::schema::Mismatch;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
@@ -115,6 +116,8 @@ pub struct Config {
     pub approvers: Vec<Approver>,
     /// What is remembered of this server from before; it moves into the catalog.
     pub pins: Pins,
+    /// Where the server may read unasked.
+    pub places: Places,
     /// What the task expects of every call.
     pub expected: Option<Expected>,
     pub mismatch: Mismatch,

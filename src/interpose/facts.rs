@@ -15,8 +15,8 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::threads::{FromThreads, ToLoop};
-use crate::gate::data::event::Event;
 use crate::behavior::shape::{Stand, StandKind};
+use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::{Digest, Hasher};
 use follow::{End, follow};

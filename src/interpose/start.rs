@@ -32,6 +32,7 @@ use super::trace;
 use super::watch::{Files, Watch};
 use super::wrapper::{Incoming, Wrapper};
 use crate::audit::place;
+use crate::behavior::shape;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -117,6 +118,25 @@ fn there_is_room() -> io::Result<()> {
     Ok(())
 }
 
+/// Where the server may read unasked: our working folder, which it inherits, and the folders that its own command names.
+fn reading_places(command: &[OsString], places: &Places) -> shape::Places {
+    let real = |path: &Path| path.canonicalize().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let folder = |word: &OsString| {
+        // `--root=DIR` names a folder as `--root DIR` does.
+        let text = word.to_string_lossy();
+        let path = text.split_once('=').filter(|(flag, _)| flag.starts_with('-')).map_or(&*text, |(_, path)| path);
+        let path = Path::new(path);
+        path.is_dir().then(|| real(path)).flatten()
+    };
+    let here = std::env::current_dir().ok().and_then(|here| real(&here));
+    let home = user::current().ok().and_then(|user| real(&user.home));
+    shape::Places {
+        folders: here.into_iter().chain(command.iter().skip(1).filter_map(folder)).collect(),
+        home,
+        own: [places.state_dir(), places.config_dir()].into_iter().filter_map(|path| real(path)).collect(),
+    }
+}
+
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let Setup { command, environment, core, settings, places, state, policy, mut layers } = setup;
     let clock = Clock::start();
@@ -174,6 +194,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         above,
         approvers,
         pins,
+        places: reading_places(&command, &places),
         expected: settings.expect,
         mismatch: settings.mismatch,
     };

@@ -7,7 +7,7 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
 pub use crate::gate::data::pin::PinState;
-pub use crate::gate::data::pinning::{PinOffer, ToolWord};
+pub use crate::gate::data::pinning::{PinOffer, Remembers, ToolOffer, ToolWord};
 pub use crate::gate::data::report::{
     Activity, ActivityKind, CallEnd, Direction, KnownTool, OperatorVerdict, Status, WaitingCall,
 };

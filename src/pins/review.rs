@@ -1,7 +1,7 @@
 //! What an operator settles: a definition that is accepted or refused, a server's program, what a tool is. Each call
 //! names what was shown, so that a later change is not accepted with it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::OptionalExtension as _;
 
@@ -10,7 +10,7 @@ use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
-use crate::gate::data::pinning::{PinWord, Pinning};
+use crate::gate::data::pinning::Pinning;
 use crate::wire::digest::Digest;
 
 /// Whether a review took effect.
@@ -76,7 +76,7 @@ impl PinStore {
     }
 
     /// Keeps what the operator says of the definition that was shown. Saying what a definition is also trusts it.
-    pub fn pin(&mut self, known: &StoredTool, says: PinWord) -> Result<Applied, PinsError> {
+    pub fn pin(&mut self, known: &StoredTool, says: Identity) -> Result<Applied, PinsError> {
         let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
         let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
         self.pin_tool(&known.server.fingerprint, &pinning)
@@ -84,28 +84,11 @@ impl PinStore {
 
     /// The same, for a tool of the server with this fingerprint.
     pub fn pin_tool(&mut self, fingerprint: &str, pinning: &Pinning) -> Result<Applied, PinsError> {
-        let Pinning { tool, definition, is, says } = pinning;
+        let Pinning { tool, definition, is: _, says: identity } = pinning;
         let definition = definition.to_string();
-        match says {
-            PinWord::Is(identity) => {
-                let sql = "UPDATE tool SET said = ?4, identity = ?4, trusted = ?3, refused = NULL,
-                    plain = iif(trusted = ?3, plain, NULL) WHERE fingerprint = ?1 AND name = ?2 AND latest = ?3";
-                self.settle(sql, (fingerprint, tool, definition, identity.to_string()))
-            }
-            PinWord::PlainText(names) => {
-                let read = "SELECT plain FROM tool WHERE fingerprint = ?1 AND name = ?2 AND trusted = ?3";
-                let row = (fingerprint, tool, &definition);
-                let before = self.read(|db| db.query_row(read, row, |row| row.get(0)).optional());
-                let before: Option<String> = before?.flatten();
-                let before = before.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-                let names: BTreeSet<String> = [before, names.clone()].concat().into_iter().collect();
-                let sql = "UPDATE tool SET plain = ?4, trusted = ?3, refused = NULL,
-                    identity = iif(trusted = ?3, identity, ?5), said = iif(trusted = ?3, said, NULL)
-                    WHERE fingerprint = ?1 AND name = ?2 AND latest = ?3";
-                let names: Vec<String> = names.into_iter().collect();
-                self.settle(sql, (fingerprint, tool, definition, list(&names), is.to_string()))
-            }
-        }
+        let sql = "UPDATE tool SET said = ?4, identity = ?4, trusted = ?3, refused = NULL
+            WHERE fingerprint = ?1 AND name = ?2 AND latest = ?3";
+        self.settle(sql, (fingerprint, tool, definition, identity.to_string()))
     }
 
     /// Removes what the operator said of a tool.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fit::{Fit, Part, Prepared, fit};
 pub use super::question::Question;
-use super::rule::{Decision, Policy, Rule};
+use super::rule::{Decision, NewDefault, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
@@ -76,7 +76,12 @@ fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
         (Mutability::Pure, Confidence::Likely) => defaults.pure.max(defaults.likely.decision()),
         (Mutability::Pure, Confidence::None) => defaults.pure.max(Decision::Ask),
     };
-    if behavior.shape.holds() { of_tool } else { of_tool.max(Decision::Ask) }
+    let new = match defaults.new {
+        _ if behavior.shape.holds() => Decision::Allow,
+        NewDefault::AskOnce | NewDefault::Ask => Decision::Ask,
+        NewDefault::Deny => Decision::Deny,
+    };
+    of_tool.max(new)
 }
 
 /// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.

@@ -10,9 +10,9 @@ use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments;
-use crate::behavior::shape::{New, Shape};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::shape::{New, Shape};
 use crate::behavior::tags;
 use crate::behavior::taxonomy::{Action, Badge};
 use crate::wire::words::words;

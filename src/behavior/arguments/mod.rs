@@ -48,9 +48,9 @@ pub struct Judged {
     pub explanation: Explanation,
 }
 
-/// Judges the arguments of a call; `plain` are the parameters that the operator pinned as plain text.
-pub fn judge(tool: Option<&Tool>, arguments: &Value, plain: &[String]) -> Judged {
-    judge_said(tool, &said_of(tool, plain), arguments, &Memory::default()).0
+/// Judges the arguments of a call.
+pub fn judge(tool: Option<&Tool>, arguments: &Value) -> Judged {
+    judge_said(tool, &said_of(tool), arguments, &Memory::default()).0
 }
 
 /// The same, given what the tool's words say and a memory of its texts. Also returns what may be added to the memory.
@@ -76,14 +76,14 @@ pub fn judge_remembering(
 
 /// What every argument would do that holds a text in a language we read, in their order.
 pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
-    judge(tool, arguments, &[]).found
+    judge(tool, arguments).found
 }
 
 /// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
 pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
-    Walk::over(tool, &said_of(tool, &[]), arguments, Wants::Parts).readings
+    Walk::over(tool, &said_of(tool), arguments, Wants::Parts).readings
 }
 
-fn said_of(tool: Option<&Tool>, plain: &[String]) -> Said {
-    tool.map(|tool| Said::of(tool, plain)).unwrap_or_default()
+fn said_of(tool: Option<&Tool>) -> Said {
+    tool.map(Said::of).unwrap_or_default()
 }

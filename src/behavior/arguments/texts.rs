@@ -68,9 +68,6 @@ impl<'a> Walk<'a> {
         if matches!(at.name, "env" | "environment") && is_word() {
             return Ok(Kind::Borrowed("an identifier"));
         }
-        if self.is_plain() {
-            return Ok(Kind::Borrowed("plain text, pinned by you"));
-        }
         if let Some(judged) = self.json(at, text, depth) {
             return judged;
         }
@@ -122,12 +119,6 @@ impl<'a> Walk<'a> {
             return judged.map_err(|_| "is encoded text that is not explained");
         }
         Ok(Kind::Borrowed(kind))
-    }
-
-    /// Whether this is in a parameter that the operator says is plain text.
-    fn is_plain(&self) -> bool {
-        let parameter = || self.pointer.split('/').nth(1).unwrap_or_default();
-        self.said.plain.iter().any(|name| name == parameter())
     }
 
     /// What a text chooses, where its name says that it does.

@@ -95,8 +95,7 @@ impl<'a> Walk<'a> {
         let top = walk.schema.top();
         walk.value(&At::default(), &top, arguments, 0);
         if walk.carried.leaves && walk.explanation.holds() {
-            let is_plain = |name: &str| walk.said.plain.iter().any(|plain| plain == name);
-            for (pointer, why) in walk.carried.beside(arguments, is_plain) {
+            for (pointer, why) in walk.carried.beside(arguments, |_| false) {
                 walk.explanation.unexplained(&pointer, why);
             }
         }

@@ -57,9 +57,8 @@ fn is_bare(text: &str) -> bool {
     let end = text.find(['/', '?', '#']).unwrap_or(text.len());
     let (authority, rest) = text.split_at(end);
     let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
-    let is_label = |label: &str| {
-        !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
-    };
+    let is_label =
+        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let labels: Vec<&str> = host.trim_end_matches('.').split('.').collect();
     let last = labels.last().copied().unwrap_or_default();
     let is_name = labels.len() > 1 && (2..=24).contains(&last.len()) && last.chars().all(char::is_alphabetic);
@@ -94,9 +93,9 @@ fn web(rest: &str) -> Address {
         return Address::Asks("an address with a word that changes something");
     }
     let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
-    let is_shared = SHARED.split_whitespace().any(|shared| {
-        name == shared || name.strip_suffix(shared).is_some_and(|head| head.ends_with('.'))
-    });
+    let is_shared = SHARED
+        .split_whitespace()
+        .any(|shared| name == shared || name.strip_suffix(shared).is_some_and(|head| head.ends_with('.')));
     let first = plain.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
     if is_shared && !first.is_empty() {
         return Address::To(format!("{host}/{first}"));
@@ -148,9 +147,10 @@ fn changes(plain: &str) -> bool {
 /// Whether a parameter of the query is named as a secret is, and holds something.
 fn names_a_secret(behind: &str) -> bool {
     let (_, query) = behind.split_once('?').unwrap_or_default();
-    query.split(['&', ';', '#']).filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
-        !value.is_empty() && decoded(name).is_none_or(|name| secrets::is_secret_key(&name))
-    })
+    query
+        .split(['&', ';', '#'])
+        .filter_map(|pair| pair.split_once('='))
+        .any(|(name, value)| !value.is_empty() && decoded(name).is_none_or(|name| secrets::is_secret_key(&name)))
 }
 
 /// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes

@@ -106,7 +106,10 @@ fn is_time(text: &str) -> bool {
         let text = text.strip_prefix('-').unwrap_or(text);
         let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
         unit.len() < text.len()
-            && matches!(unit, "s" | "sec" | "m" | "min" | "h" | "hr" | "d" | "w" | "mo" | "M" | "y" | "Y" | "ms" | "D" | "W")
+            && matches!(
+                unit,
+                "s" | "sec" | "m" | "min" | "h" | "hr" | "d" | "w" | "mo" | "M" | "y" | "Y" | "ms" | "D" | "W"
+            )
     };
     let is_word = |word: &str| {
         crate::behavior::words::among(&word.to_ascii_lowercase(), TIMES)
@@ -139,17 +142,28 @@ fn is_point(text: &str) -> bool {
     matches!(zone, "" | "Z" | "+9:9" | "+9")
         && matches!(
             clock,
-            "9" | "9-9" | "9-9-9" | "9/9/9" | "9.9.9" | "9-9-9T9:9" | "9-9-9T9:9:9" | "9-9-9T9:9:9.9" | "9-9-9 9:9" | "9-9-9 9:9:9"
-                | "9-9-9 9:9:9.9" | "9:9" | "9:9:9" | "9-W9" | "9-Q9"
+            "9" | "9-9"
+                | "9-9-9"
+                | "9/9/9"
+                | "9.9.9"
+                | "9-9-9T9:9"
+                | "9-9-9T9:9:9"
+                | "9-9-9T9:9:9.9"
+                | "9-9-9 9:9"
+                | "9-9-9 9:9:9"
+                | "9-9-9 9:9:9.9"
+                | "9:9"
+                | "9:9:9"
+                | "9-W9"
+                | "9-Q9"
         )
 }
 
 fn is_sort(text: &str) -> bool {
     let text = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (field, direction) = text.split_once([' ', ':']).unwrap_or((text, "asc"));
-    let is_direction = |word: &str| {
-        crate::behavior::words::among(&word.to_ascii_lowercase(), "asc desc ascending descending")
-    };
+    let is_direction =
+        |word: &str| crate::behavior::words::among(&word.to_ascii_lowercase(), "asc desc ascending descending");
     is_token(field) && !field.contains('/') && is_direction(direction)
 }
 
@@ -249,7 +263,9 @@ mod tests {
 
     #[test]
     fn times_are_numbers_in_their_places() {
-        for text in ["2026", "2026-W05", "P7D", "2026-01-01..2026-02-01", "yesterday", "24h", "12:30", "2026-01-02 03:04"] {
+        for text in
+            ["2026", "2026-W05", "P7D", "2026-01-01..2026-02-01", "yesterday", "24h", "12:30", "2026-01-02 03:04"]
+        {
             assert!(is_time(text), "{text}");
         }
         for text in ["P", "now()", "7days; rm", "date -s 1", "-", "1/2/3/4/5/6/7", "`now`"] {

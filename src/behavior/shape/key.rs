@@ -51,6 +51,11 @@ impl Roles {
         self.0 == 0
     }
 
+    /// Those of what a user answers: a name, a number, a time, a short text.
+    pub(super) const fn answer() -> Self {
+        Self::of(Role::Name).with(Role::Number).with(Role::Time).with(Role::Search)
+    }
+
     const fn with(self, role: Role) -> Self {
         Self(self.0 | role as u16)
     }
@@ -140,7 +145,9 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
     }
     let all = words::of_name(key);
     let is_noun = |word: &str| {
-        nouns.iter().any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
+        nouns
+            .iter()
+            .any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
     };
     let mut found = Vec::with_capacity(all.len());
     for word in &all {
@@ -201,10 +208,10 @@ mod tests {
             assert!(roles(key, &none).has(role), "{key}: {:?}", roles(key, &none));
         }
         for key in [
-            "charge", "run_as", "interpreter", "to_file", "set_status", "mail_to", "operationId", "instruction", "mode",
-            "shell", "sudo", "in_place", "output_path", "dest_path", "callback_url", "webhook", "to", "recipient", "code",
-            "command", "script", "access_token", "password", "action", "Name!", "$where", "new_path", "save_as", "peek",
-            "dry_run", "force", "notify_url", "exec_path", "plugin_path", "log_file",
+            "charge", "run_as", "interpreter", "to_file", "set_status", "mail_to", "operationId", "instruction",
+            "mode", "shell", "sudo", "in_place", "output_path", "dest_path", "callback_url", "webhook", "to",
+            "recipient", "code", "command", "script", "access_token", "password", "action", "Name!", "$where",
+            "new_path", "save_as", "peek", "dry_run", "force", "notify_url", "exec_path", "plugin_path", "log_file",
         ] {
             assert_eq!(roles(key, &none), Roles::NONE, "{key}");
         }

@@ -160,11 +160,8 @@ impl Keys {
         let nouns = key::nouns(&tool.name);
         let is_curated = behavior.evidence.iter().any(|one| one.source == Source::Curated);
         let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-        let parameter = |key: &String| Parameter {
-            roles: key::roles(key, &nouns),
-            key: key.clone(),
-            schema: OnceLock::new(),
-        };
+        let parameter =
+            |key: &String| Parameter { roles: key::roles(key, &nouns), key: key.clone(), schema: OnceLock::new() };
         let parameters = properties.into_iter().flat_map(|all| all.keys()).take(256).map(parameter).collect();
         Self {
             tool: tool.name.clone(),
@@ -207,6 +204,11 @@ impl Keys {
 /// That this tool may run unasked at all, where that has to be agreed to once.
 pub fn first_use(tool: &str, definition: Digest) -> Agreement {
     Agreement { tool: tool.to_owned(), schema: definition.to_string(), ..Agreement::of_server(What::Tool, "") }
+}
+
+/// What asks among a user's answers to a server's questions: whatever is no plain word, number, time or short text.
+pub fn of_answers(answers: &Value) -> Shape {
+    walk::of_answers(answers)
 }
 
 /// What is new about one call of a tool. `tool` and `keys` are of one definition.

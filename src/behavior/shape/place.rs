@@ -71,7 +71,8 @@ impl Places {
     /// Whether a path lies in one of our places or in one of these folders.
     pub fn holds<'f>(&'f self, real: &str, more: impl Iterator<Item = &'f str>) -> bool {
         let mut all = self.folders.iter().map(String::as_str).chain(more);
-        !self.own.iter().any(|own| is_in(real, own)) && all.any(|folder| self.may_be_place(folder) && is_in(real, folder))
+        !self.own.iter().any(|own| is_in(real, own))
+            && all.any(|folder| self.may_be_place(folder) && is_in(real, folder))
     }
 }
 
@@ -98,9 +99,9 @@ pub(super) fn judge<'a>(
         return Verdict::Agreed(file);
     }
     let is_own = places.own.iter().any(|own| is_in(real, own));
-    let folder = agreed.iter().find(|one| {
-        one.what == What::Folder && !is_own && places.may_be_place(&one.value) && is_in(real, &one.value)
-    });
+    let folder = agreed
+        .iter()
+        .find(|one| one.what == What::Folder && !is_own && places.may_be_place(&one.value) && is_in(real, &one.value));
     if let Some(folder) = folder {
         return Verdict::Agreed(folder.clone());
     }
@@ -152,7 +153,12 @@ mod tests {
             ("/home", Folder, None, file("/home")),
             ("/etc/hosts", File, None, folder("/etc")),
             ("/hosts", File, None, file("/hosts")),
-            ("/home/ada/.local/state/mcp-approve/audit.db", File, None, file("/home/ada/.local/state/mcp-approve/audit.db")),
+            (
+                "/home/ada/.local/state/mcp-approve/audit.db",
+                File,
+                None,
+                file("/home/ada/.local/state/mcp-approve/audit.db"),
+            ),
             ("/home/ada/engine/new", Missing, None, Verdict::Words),
             ("/home/ada/engine/pipe", Other, None, Verdict::Words),
         ] {

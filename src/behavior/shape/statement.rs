@@ -2,9 +2,9 @@
 //! once. Parses by the readers in `arguments`; knows no key.
 
 use crate::behavior::arguments::effect::{Effect, Language};
+use crate::behavior::arguments::graphql;
 use crate::behavior::arguments::language::Languages;
 use crate::behavior::arguments::sql::{self, Dialect};
-use crate::behavior::arguments::graphql;
 
 /// How many names an outline may have; a statement of more is new as it is.
 const MOST_NAMES: usize = 40;

@@ -8,6 +8,7 @@ use super::place::{self, Verdict};
 use super::statement::{self, Statement};
 use super::{Keys, Known, New, Shape, Trusted, form};
 use crate::behavior::agreed::{Agreement, Kind, What};
+use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice::{self, Choices};
 use crate::behavior::arguments::explain::place::{Place, Schema};
 use crate::behavior::arguments::explain::shape as statements;
@@ -30,7 +31,7 @@ const ENOUGH: usize = 2;
 /// How many leaves are listed as explained.
 const LISTED: usize = 32;
 
-pub(super) fn of_call(tool: Option<&Tool>, keys: &Keys, arguments: &Value, known: Known<'_>) -> Shape {
+pub(super) fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value, known: Known<'a>) -> Shape {
     let mut walk = Walk {
         tool,
         keys,
@@ -40,6 +41,8 @@ pub(super) fn of_call(tool: Option<&Tool>, keys: &Keys, arguments: &Value, known
         pointer: String::with_capacity(64),
         leaves: MOST_LEAVES,
         text: MOST_TEXT,
+        arguments,
+        bases: None,
     };
     match arguments {
         Value::Object(fields) => {
@@ -52,6 +55,38 @@ pub(super) fn of_call(tool: Option<&Tool>, keys: &Keys, arguments: &Value, known
     walk.shape
 }
 
+pub(super) fn of_answers(answers: &Value) -> Shape {
+    let mut shape = Shape::default();
+    let mut left = vec![(String::new(), answers)];
+    let mut leaves = MOST_LEAVES;
+    while let Some((pointer, value)) = left.pop() {
+        leaves = leaves.saturating_sub(1);
+        match value {
+            _ if leaves == 0 => {
+                return {
+                    shape.asks("", "more than is read of one call");
+                    shape
+                };
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => {
+                let is_plain =
+                    form::fits(text, Roles::answer(), true) && address::read(text, Bare::Counts) == Address::None;
+                if !is_plain || !secrets::spans(text).is_empty() {
+                    shape.asks(&pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(text, SHOWN)));
+                }
+            }
+            Value::Array(items) => {
+                left.extend(items.iter().enumerate().map(|(at, item)| (format!("{pointer}/{at}"), item)));
+            }
+            Value::Object(fields) => {
+                left.extend(fields.iter().map(|(key, field)| (format!("{pointer}/{}", in_pointer(key)), field)));
+            }
+        }
+    }
+    shape
+}
+
 struct Walk<'a> {
     tool: Option<&'a Tool>,
     keys: &'a Keys,
@@ -61,6 +96,8 @@ struct Walk<'a> {
     pointer: String,
     leaves: usize,
     text: usize,
+    arguments: &'a Value,
+    bases: Option<Bases>,
 }
 
 /// Where a leaf is: the parameter at the top, its own key, and what that is for.
@@ -99,7 +136,9 @@ impl<'a> Walk<'a> {
             Value::Null => self.explained("null"),
             Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
-            Value::Number(number) if takes_numbers(at.roles) && number.as_str().len() <= 32 => self.explained("a number"),
+            Value::Number(number) if takes_numbers(at.roles) && number.as_str().len() <= 32 => {
+                self.explained("a number")
+            }
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
             Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
             Value::String(text) => self.string(at, place, text, value),
@@ -151,7 +190,8 @@ impl<'a> Walk<'a> {
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
         let spoken = self.keys.languages(at.key);
-        let is_statement = || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
+        let is_statement =
+            || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
         let searches = self.keys.searches && spoken.is_empty();
         if form::fits(text, at.roles, searches) {
             // Words that are a statement by themselves, where words are looked for.
@@ -195,6 +235,10 @@ impl<'a> Walk<'a> {
 
     /// A path by what the shell found there.
     fn look(&mut self, at: At<'_>, path: &str, value: &Value) {
+        let pointer = self.pointer.clone();
+        if base::is_relative(path) && !self.bases().leave(&pointer) {
+            return self.new_value(at, value);
+        }
         let Some(stand) = self.known.stands.get(path) else {
             self.shape.wanted.push(path.to_owned());
             return self.new_value(at, value);
@@ -209,6 +253,11 @@ impl<'a> Walk<'a> {
             }
             Verdict::Words => self.new_value(at, value),
         }
+    }
+
+    /// Whether other arguments choose the folder that relative paths start from.
+    fn bases(&mut self) -> &Bases {
+        self.bases.get_or_insert_with(|| Bases::of(self.arguments))
     }
 
     fn host(&mut self, at: At<'_>, host: String, value: &Value) {
@@ -240,7 +289,9 @@ impl<'a> Walk<'a> {
         let kind = kind.filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
         let one = self.about(at, What::Value, text);
         let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
-        if let Some(agreed) = [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.has(one)) {
+        if let Some(agreed) =
+            [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.has(one))
+        {
             return self.used(agreed.clone(), "agreed to");
         }
         if value.is_string() {

@@ -13,7 +13,6 @@ use crate::cli::print::visible;
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::gate::data::pin::PinState;
-use crate::gate::data::pinning::PinWord;
 use crate::home::user;
 use crate::pins::PinStore;
 use crate::pins::reading::{Server, StoredTool};
@@ -75,7 +74,7 @@ pub(super) fn ask(
                 left.push(known);
                 continue;
             }
-            let word = PinWord::Is(known.behavior.identity.with_mutability(mutability));
+            let word = known.behavior.identity.with_mutability(mutability);
             record(here, &known.server, Some(known), &word.to_string())?;
             let name = visible(&known.tool.name);
             match store.pin(known, word)? {

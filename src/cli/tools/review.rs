@@ -10,6 +10,7 @@ use super::confirm::{self, Next, record};
 use super::show::print_changes;
 use super::{named, print, row, store};
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::{Error, Exit, done};
@@ -17,7 +18,6 @@ use crate::cli::look::Here;
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
-use crate::gate::data::pinning::PinWord;
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
 use crate::pins::reading::{Server, StoredTool};
@@ -179,7 +179,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
         ));
     }
     let mut store = store(here.places)?;
-    let mut pins: Vec<(StoredTool, Option<PinWord>)> = Vec::new();
+    let mut pins: Vec<(StoredTool, Option<Identity>)> = Vec::new();
     for tool in &options.tools {
         for known in named(store.as_ref(), &[options.server.clone(), tool.clone()])? {
             let word = said(options, &known)?;
@@ -207,25 +207,14 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(word: Option<&PinWord>) -> String {
-    word.map_or_else(|| "pin taken back".to_owned(), ToString::to_string)
+fn in_words(word: Option<&Identity>) -> String {
+    word.map_or_else(|| "pin taken back".to_owned(), |says| format!("pinned as {says}"))
 }
 
 /// What the options say of a tool; `None` takes back what was said.
-fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<PinWord>, Error> {
+fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<Identity>, Error> {
     if options.remove {
         return Ok(None);
-    }
-    if !options.text.is_empty() {
-        let declared = known.tool.input_schema.get("properties").and_then(Value::as_object);
-        let is_unknown = |name: &&String| !declared.is_some_and(|declared| declared.contains_key(*name));
-        if let Some(name) = options.text.iter().find(is_unknown) {
-            return Err(Error::wrong(
-                format!("{} has no parameter {name}", known.tool.name),
-                "`mcp-approve tools show` lists the parameters in the tool's signature",
-            ));
-        }
-        return Ok(Some(PinWord::PlainText(options.text.clone())));
     }
     let said = match options.identity {
         None => return Ok(None),
@@ -233,7 +222,7 @@ fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<PinWord>
         Some(PinChoice::Mutability(mutability)) => known.behavior.identity.with_mutability(mutability),
     };
     if said.is_whole() {
-        return Ok(Some(PinWord::Is(said)));
+        return Ok(Some(said));
     }
     Err(Error::wrong(
         format!("{said} contradicts itself"),

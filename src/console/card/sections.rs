@@ -8,7 +8,7 @@ use crate::console::caption::{Entries, caption};
 use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
 use crate::console::time;
-use crate::gate::data::pinning::PinOffer;
+use crate::gate::data::pinning::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
@@ -98,31 +98,41 @@ fn host(snapshot: &Snapshot, rows: &mut Entries) {
 
 /// What one word of the operator would settle, with the evidence; and which argument is not explained.
 fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
-    // The arguments of a call that changes something need no explanation.
+    // Nothing is new about a call that changes something: it asks as it is.
     if snapshot.identity.mutability == Mutability::Pure {
-        unexplained(snapshot, rows);
+        new_here(snapshot, rows);
     }
-    match &snapshot.offer {
-        None => {}
-        Some(PinOffer::Reads) => {
-            rows.ours("likely", "The server describes the tool as one that reads. You have not confirmed that.");
-            snapshot.evidence.iter().for_each(|evidence| proof(evidence, rows));
-            let row = key("p").quiet(" it reads: approve, and stop asking for this tool  ");
-            rows.entry("your word", row.key("m").quiet(" it changes something"));
-        }
-        Some(PinOffer::PlainText { parameters }) => {
-            let names = parameters.join(", ");
-            let row = key("w").quiet(" treat ").and_foreign(Tone::Strong, &names);
-            rows.entry("your word", row.quiet(" of this tool as plain text from now on"));
+    let Some(offer) = &snapshot.offer else { return };
+    if offer.tool == ToolOffer::Likely {
+        rows.ours("likely", "The server describes the tool as one that reads. You have not confirmed that.");
+        snapshot.evidence.iter().for_each(|evidence| proof(evidence, rows));
+    }
+    let mut row = Row::default();
+    if offer.remembers == Remembers::All {
+        let remembers = match (offer.tool, offer.agree.as_slice()) {
+            (ToolOffer::Likely, []) => " it reads: approve, and stop asking for this tool  ",
+            (ToolOffer::Likely, _) => " it reads, and that is fine: approve, and remember both  ",
+            (ToolOffer::Proven, _) => " approve, and remember that  ",
+        };
+        row = row.key("p").quiet(remembers);
+        if offer.agree.iter().any(|line| !snapshot.new.iter().any(|(_, says)| says == line)) {
+            row = row.quiet("(").and_foreign(Tone::Strong, &offer.agree.join("; ")).quiet(")  ");
         }
     }
+    if !offer.any_text.is_empty() {
+        row = row.key("w").quiet(" any text under ").and_foreign(Tone::Strong, &offer.any_text.join(", ")).quiet("  ");
+    }
+    if offer.tool == ToolOffer::Likely {
+        row = row.key("m").quiet(" it changes something");
+    }
+    rows.entry("your word", row);
 }
 
-/// Which argument is not explained, and why not.
-fn unexplained(snapshot: &Snapshot, rows: &mut Entries) {
-    let Some((argument, why)) = &snapshot.unexplained else { return };
-    let row = foreign(Tone::Strong, argument.trim_start_matches('/'));
-    rows.entry("unexplained", row.ours(": ").and_foreign(Tone::Ours, why));
+/// What is new about a call that reads, each in one line.
+fn new_here(snapshot: &Snapshot, rows: &mut Entries) {
+    for (_, says) in &snapshot.new {
+        rows.entry("new here", foreign(Tone::Strong, says));
+    }
 }
 
 /// The row that unfolds the details, or folds them again.
@@ -138,7 +148,7 @@ pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.entry("why asked", ruling(&snapshot.ruling));
     if snapshot.identity.mutability == Mutability::Mutates {
-        unexplained(snapshot, &mut rows);
+        new_here(snapshot, &mut rows);
     }
     nearest(&snapshot.near, &mut rows);
     let identity = snapshot.identity;

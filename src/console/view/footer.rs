@@ -8,7 +8,7 @@ use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, deci
 use crate::console::model::{Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone, warn};
-use crate::link::message::PinOffer;
+use crate::link::message::{Remembers, ToolOffer};
 
 /// The note, otherwise the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
@@ -86,9 +86,11 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
             return usual(browse.tool_lines.iter().any(ToolLine::wants_word));
         }
         (Action::Reads | Action::Changes | Action::PlainText, _) => {
-            return usual(match model.selection()?.snapshot.offer.as_ref()? {
-                PinOffer::Reads => action != Action::PlainText,
-                PinOffer::PlainText { .. } => action != Action::Reads,
+            let offer = model.selection()?.snapshot.offer.as_ref()?;
+            return usual(match action {
+                Action::Reads => offer.remembers == Remembers::All,
+                Action::PlainText => !offer.any_text.is_empty(),
+                _ => offer.tool == ToolOffer::Likely,
             });
         }
         (Action::NextServer, _) => return usual(model.sort == Sort::Server),

@@ -40,7 +40,7 @@ impl Gate {
     /// The log has an entry: what waited for it happens now.
     pub(in crate::gate) fn on_recorded(&mut self, receipt: Receipt) {
         self.log.trouble = None;
-        self.pinning_recorded(receipt.entry());
+        self.word_recorded(receipt.entry());
         let Some(number) = self.calls.by_entry(receipt.entry()) else {
             return;
         };
@@ -85,7 +85,7 @@ impl Gate {
 
     /// The log could not take an entry: nothing follows from it, and the host learns why.
     pub(in crate::gate) fn on_record_failed(&mut self, entry: u64, why: Arc<str>) {
-        self.pinning_failed(entry, &why);
+        self.word_failed(entry, &why);
         let number = self.calls.by_entry(entry);
         if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
             self.consoles.status.denied += 1;

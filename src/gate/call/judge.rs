@@ -1,9 +1,11 @@
 //! Judges held calls and acts on the ruling: a decision, a question to the operator, or first a look or a consultation.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
+use crate::behavior::agreed::Agreement;
 use crate::behavior::arguments::memory::Memory;
 use crate::capability::schema::Mismatch;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
@@ -11,6 +13,7 @@ use crate::gate::call::judged::{JudgeInput, Judged};
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
 use crate::gate::call::strictest;
+use crate::gate::data::effect::Effect;
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::gate::{Gate, Mode};
@@ -34,6 +37,10 @@ impl Gate {
             },
             server_change: self.catalog.server_change().map(|change| &**change),
             roots: &self.host.roots,
+            agreed: self.catalog.agreed(),
+            places: &self.config.places,
+            host: self.host.lifecycle.host().map(|(name, _)| name),
+            revision: self.host.lifecycle.revision(),
             recent: &self.rules.recent,
             now: self.now.wall,
             latest: self.clock.latest,
@@ -105,6 +112,12 @@ impl Gate {
             (None, Some(_)) => By::Rule,
             (None, None) => By::Default,
         };
+        let used = match ruling.decision {
+            Decision::Allow => case.judged.behavior.shape.used.clone(),
+            Decision::Ask | Decision::Deny => Vec::new(),
+        };
+        self.note_use(used);
+        let Judged { ruling, .. } = &*case.judged;
         let verdict = match (ruling.decision, continued) {
             (Decision::Deny, _) => {
                 let reply = replies::denied_by_policy(&held.call, &reason);
@@ -129,6 +142,19 @@ impl Gate {
             (Decision::Ask, _) => return self.ask(held, case),
         };
         self.approve(held, Approval { case, verdict, unread: false, grant: None });
+    }
+
+    /// Notes what was agreed to and let a call pass, once a day each: what is not used for long lapses.
+    fn note_use(&mut self, used: Vec<Agreement>) {
+        const DAY: i64 = 24 * 60 * 60 * 1000;
+        let today = self.now.wall.div_euclid(DAY);
+        if self.log.used.0 != today {
+            self.log.used = (today, HashSet::new());
+        }
+        let new: Vec<Agreement> = used.into_iter().filter(|one| self.log.used.1.insert(one.clone())).collect();
+        if !new.is_empty() {
+            self.out.push(Effect::UseAgreed(new));
+        }
     }
 
     /// Judges the calls again that wait for the operator, and acts on those whose judgement has changed.

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::arguments::explain::Unexplained;
+use crate::behavior::agreed::{Agreement, Agreements, What};
 use crate::behavior::arguments::memory::{LONGEST_CALL, Memory};
 use crate::behavior::arguments::named;
 use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
+use crate::behavior::evidence::Source;
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::shape::{self, Keys, Known, New, Places, Stands};
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::{Fits, Mismatch, Violation};
 use crate::gate::call::danger::{care, danger};
@@ -24,11 +26,13 @@ use crate::gate::data::pin::PinState;
 use crate::gate::grants::{GrantQuestion, Grants, Loosened};
 use crate::gate::server::described::Described;
 use crate::gate::state::roots::DeclaredRoots;
+use crate::mcp::meta::{Carries, unknown_meta};
+use crate::mcp::revision::Revision;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
 use crate::policy::rate::Recent;
-use crate::policy::rule::{Decision, Policy};
+use crate::policy::rule::{Decision, FirstUse, Policy};
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
@@ -46,6 +50,9 @@ const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
+/// Where no path was looked at yet.
+static NO_STANDS: Stands = Stands::new();
+
 /// Everything found out about one call.
 #[derive(Clone, Debug)]
 pub struct Judged {
@@ -60,7 +67,7 @@ pub struct Judged {
     /// What the call carries beside its arguments.
     pub retry: Retry,
     pub danger: Option<String>,
-    /// How each leaf of the arguments was explained, if the call only reads. Names in it are foreign text.
+    /// What each leaf of the arguments is, what is new first, if the call only reads. Names in it are foreign text.
     pub explained: String,
     pub effect: String,
     /// What it acts on.
@@ -87,6 +94,12 @@ pub struct JudgeInput<'a> {
     pub mismatch: &'a Mismatch,
     /// The folders that the host declared.
     pub roots: &'a DeclaredRoots,
+    /// What the operator has agreed to, and where the server may read unasked.
+    pub agreed: &'a Agreements,
+    pub places: &'a Places,
+    /// The host program's name, and the revision that it and the server agreed on.
+    pub host: Option<&'a str>,
+    pub revision: Option<Revision>,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
     /// What ran lately, for rates.
@@ -119,11 +132,11 @@ pub(super) fn judge(
     let found = seen.found.as_ref();
     let text = call.arguments_text();
     let unknown;
-    let (tool, of_tool, said) = match described.as_deref() {
-        Some(known) => (Some(&known.tool), &known.behavior, known.said()),
+    let (tool, of_tool, said, keys) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), &known.behavior, known.said(), known.keys()),
         None => {
-            unknown = (Behavior::unknown(), Said::default());
-            (None, &unknown.0, &unknown.1)
+            unknown = (Behavior::unknown(), Said::default(), Keys::default());
+            (None, &unknown.0, &unknown.1, &unknown.2)
         }
     };
     let (arguments, read) = if is_too_much(call) {
@@ -139,8 +152,19 @@ pub(super) fn judge(
             let what = mismatch(&std::mem::take(&mut violations));
             read.behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
         }
+        let known = Known {
+            agreed: input.agreed,
+            places: input.places,
+            roots: input.roots.folders(),
+            stands: found.map_or(&NO_STANDS, |found| &found.stands),
+        };
+        read.behavior.shape = shape::of_call(tool, keys, &arguments, known);
+        first_use(described.as_deref(), input, &mut read.behavior);
+        meta(call, input, &mut read.behavior);
         let retry = retry::judge(call, &mut read.behavior);
-        read.behavior.hazards.extend(input.roots.hazard(&arguments));
+        if read.behavior.identity.mutability == Mutability::Mutates {
+            read.behavior.hazards.extend(input.roots.hazard(&arguments));
+        }
         (arguments, (read, violations, retry))
     };
     let (CallBehavior { mut behavior, undeclared }, violations, retry) = read;
@@ -161,6 +185,10 @@ pub(super) fn judge(
     };
     let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
         rule(described.as_deref(), &question, input, seen);
+    let reads = behavior.identity.mutability == Mutability::Pure;
+    if ruling.decision == Decision::Ask && reads && !behavior.shape.wanted.is_empty() {
+        wanted.places.extend(behavior.shape.wanted.iter().chain(input.roots.folders()).cloned());
+    }
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
@@ -171,7 +199,7 @@ pub(super) fn judge(
         }
     }
     let explained = match behavior.identity.mutability {
-        Mutability::Pure => within(behavior.explanation.line(), EXPLAINED),
+        Mutability::Pure => within(behavior.shape.words(), EXPLAINED),
         Mutability::Mutates => String::new(),
     };
     // A call that reads and passes at once is shown to no one.
@@ -220,8 +248,43 @@ fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
         "the arguments hold more than {MOST_VALUES} values, or a key of more than {LONGEST_KEY} bytes, so they were not read"
     );
     behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what: why.clone() });
-    behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
+    behavior.shape.asks("", why);
     (CallBehavior { behavior, undeclared: Vec::new() }, Vec::new(), Retry::Asks)
+}
+
+/// Adds that the tool was never agreed to, where the policy wants its first use asked. What the operator pinned was answered.
+fn first_use(described: Option<&Described>, input: JudgeInput<'_>, behavior: &mut Behavior) {
+    let Some(described) = described.filter(|_| input.policy.defaults.first_use == FirstUse::AskOnce) else { return };
+    let one = shape::first_use(&described.tool.name, described.digest);
+    let is_pinned = behavior.evidence.iter().any(|one| one.source == Source::Pinned);
+    if !is_pinned && !input.agreed.has(&one) {
+        let new =
+            New { pointer: String::new(), says: "the first use of this tool".to_owned(), agree: Some(one), any: None };
+        behavior.shape.new.insert(0, new);
+    }
+}
+
+/// Adds the keys of `_meta` that are new: one token is agreed to once for a host program, anything else as its value.
+fn meta(call: &Call, input: JudgeInput<'_>, behavior: &mut Behavior) {
+    let Some(text) = call.meta_text() else { return };
+    // The strict reader has read it already; if this failed, nothing of it would be known.
+    let members: Value = serde_json::from_str(text).unwrap_or_default();
+    let host = call.meta().client.as_ref().map(|(name, _)| name.as_str()).or(input.host).unwrap_or_default();
+    let unknown = unknown_meta(&members, input.revision.filter(|_| !call.is_modern()));
+    for (key, carries) in unknown {
+        let one = match carries {
+            Carries::Plain => Agreement { key: key.clone(), ..Agreement::of_server(What::Meta, host) },
+            Carries::Arguments => {
+                let value = members.get(&key).map(Value::to_string).unwrap_or_default();
+                let tool = call.name().to_owned();
+                Agreement { tool, key: format!("/_meta/{key}"), ..Agreement::of_server(What::Value, value) }
+            }
+        };
+        if !input.agreed.has(&one) {
+            let says = one.says().chars().take(EXPLAINED).collect();
+            behavior.shape.new.push(New { pointer: format!("/_meta/{key}"), says, agree: Some(one), any: None });
+        }
+    }
 }
 
 /// A text of at most so many bytes; one that is cut says so.

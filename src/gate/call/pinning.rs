@@ -1,31 +1,35 @@
-//! An operator says of a held call what its tool's definition is: what may be said, and what is recorded of it. What was
-//! said counts once it is kept with the pins, which then come back as reviewed.
+//! An operator says with a held call what its tool is, or agrees to what is new about the call: what may be said, and what is
+//! recorded of it. It counts once the log has it.
 
 use std::sync::Arc;
 
-use crate::audit::record::Kind;
+use crate::audit::record::{Entry, Kind};
+use crate::behavior::agreed::Agreement;
 use crate::behavior::confidence::Confidence;
-use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::OperatorWord;
-use crate::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
-use crate::policy::rule::{Decision, Likely, Policy};
-use crate::wire::fields::from_pointer;
+use crate::gate::data::event::{ConsoleId, OperatorWord};
+use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 
-/// How many parameters one word may be about.
-const PARAMETERS: usize = 8;
+/// What waits for its record in the log before it counts.
+#[derive(Clone, Debug)]
+pub enum Said {
+    Pinned(Pinning, ConsoleId),
+    Agreed(Agreement, ConsoleId),
+}
 
 impl Gate {
-    /// An operator says what the tool of exactly this call is.
+    /// An operator says what the tool of exactly this call is, or agrees to what is new about it.
     pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
         let Some((held, asking)) = self.take_asked(word) else {
             return self.report_late_verdict(word, tool_word.word());
         };
-        let Some((says, is)) = said(&asking.case.judged, &self.rules.policy, tool_word) else {
+        let Some(offer) = offer(&asking.case.judged, &self.rules.policy).filter(|offer| offers(offer, tool_word))
+        else {
             self.calls.put(held, asking);
             return self.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
         };
@@ -34,10 +38,25 @@ impl Gate {
             Ok((held, case)) => (held, Asking { case, entry, look }),
             Err(why) => return self.refuse_word(word, why),
         };
+        let judged = &asking.case.judged;
         // Without a definition nothing is offered, so there is one here.
-        if let Some(definition) = asking.case.judged.described.as_ref().map(|described| described.digest) {
-            let pinning = Pinning { tool: held.call.name().to_owned(), definition, is, says };
-            self.record_pinning(&held, word, pinning);
+        if let Some(described) = judged.described.clone() {
+            let is = described.behavior.identity;
+            let says = match (tool_word, offer.tool) {
+                (ToolWord::Reads, ToolOffer::Likely) => Some(is),
+                (ToolWord::Changes, _) => Some(is.with_mutability(Mutability::Mutates)),
+                (ToolWord::Reads, ToolOffer::Proven) | (ToolWord::PlainText, _) => None,
+            };
+            let agreed = match tool_word {
+                ToolWord::Reads => judged.behavior.shape.agreements().unwrap_or_default(),
+                ToolWord::PlainText => judged.behavior.shape.any_text().unwrap_or_default(),
+                ToolWord::Changes => Vec::new(),
+            };
+            if let Some(says) = says {
+                let tool = held.call.name().to_owned();
+                self.record_pinning(&held, word, Pinning { tool, definition: described.digest, is, says });
+            }
+            agreed.into_iter().for_each(|one| self.record_agreement(&held, word, one));
         }
         match tool_word {
             ToolWord::Reads => self.operator_approves((held, asking), word, false, None),
@@ -45,33 +64,62 @@ impl Gate {
         }
     }
 
-    fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
-        let mut entry = self.entry(Kind::Tools);
+    fn word_entry(&self, kind: Kind, held: &Held, word: &OperatorWord) -> Entry {
+        let mut entry = self.entry(kind);
         entry.ticket = Some(Arc::clone(&held.ticket));
-        entry.tool = Some(pinning.tool.as_str().into());
+        entry.tool = Some(held.call.name().into());
+        entry.with("operator", word.operator.who.as_ref())
+    }
+
+    fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
+        let mut entry = self.word_entry(Kind::Tools, held, word);
         entry.digest = Some(pinning.definition);
-        let entry = entry.with("review", pinning.says.to_string()).with("was", pinning.is.to_string());
-        let entry = self.record(entry.with("operator", word.operator.who.as_ref()));
-        self.log.pinnings.insert(entry, (pinning, word.operator.console));
+        let entry = self
+            .record(entry.with("review", format!("pinned as {}", pinning.says)).with("was", pinning.is.to_string()));
+        self.log.said.insert(entry, Said::Pinned(pinning, word.operator.console));
     }
 
-    /// The log has what an operator said of a definition: it is kept.
-    pub(in crate::gate) fn pinning_recorded(&mut self, entry: u64) {
-        if let Some((pinning, console)) = self.log.pinnings.remove(&entry) {
-            self.out.push(Effect::Pin { pinning: Box::new(pinning), console });
+    fn record_agreement(&mut self, held: &Held, word: &OperatorWord, agreed: Agreement) {
+        let mut entry = self.word_entry(Kind::Agreed, held, word);
+        entry.digest = Some(agreed.digest(self.catalog.fingerprint()));
+        let entry = self.record(entry.with("says", agreed.says()).with("agreed", &agreed));
+        self.log.said.insert(entry, Said::Agreed(agreed, word.operator.console));
+    }
+
+    /// The log has what an operator said: it counts from now on, and is kept.
+    pub(in crate::gate) fn word_recorded(&mut self, entry: u64) {
+        match self.log.said.remove(&entry) {
+            None => {}
+            Some(Said::Pinned(pinning, console)) => self.out.push(Effect::Pin { pinning: Box::new(pinning), console }),
+            Some(Said::Agreed(agreed, console)) => {
+                self.catalog.agree(agreed.clone());
+                self.out.push(Effect::Agree { agreed: vec![agreed], console });
+                self.rejudge();
+            }
         }
     }
 
-    /// The log could not take what an operator said of a definition: it counts for nothing.
-    pub(in crate::gate) fn pinning_failed(&mut self, entry: u64, why: &str) {
-        if let Some((Pinning { tool, .. }, console)) = self.log.pinnings.remove(&entry) {
-            let why = format!("your answer about {tool} could not be recorded, so it is not remembered: {why}");
-            self.out.push(Effect::Refuse { console, ticket: String::new(), why });
-        }
+    /// The log could not take what an operator said: it counts for nothing.
+    pub(in crate::gate) fn word_failed(&mut self, entry: u64, why: &str) {
+        let (what, console) = match self.log.said.remove(&entry) {
+            None => return,
+            Some(Said::Pinned(Pinning { tool, .. }, console)) => (format!("about {tool}"), console),
+            Some(Said::Agreed(agreed, console)) => (format!("about {}", agreed.says()), console),
+        };
+        let why = format!("your answer {what} could not be recorded, so it is not remembered: {why}");
+        self.out.push(Effect::Refuse { console, ticket: String::new(), why });
     }
 }
 
-/// What one word of the operator about the definition would settle; `None` if the call is asked for another reason too.
+fn offers(offer: &PinOffer, word: ToolWord) -> bool {
+    match word {
+        ToolWord::Reads => offer.remembers == Remembers::All,
+        ToolWord::Changes => true,
+        ToolWord::PlainText => !offer.any_text.is_empty(),
+    }
+}
+
+/// What one word of the operator would settle beside the call; `None` if the call is asked for another reason too.
 pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffer> {
     let behavior = &judged.behavior;
     let asks_by_default =
@@ -82,33 +130,22 @@ pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffe
     if !(asks_by_default && is_plain && passes_once_proven && reads) {
         return None;
     }
-    match (behavior.confidence, behavior.explanation.holds()) {
-        (Confidence::Likely, true) if policy.defaults.likely == Likely::AskOnce => Some(PinOffer::Reads),
-        (Confidence::Proven, false) => parameters(judged).map(|parameters| PinOffer::PlainText { parameters }),
-        (Confidence::Likely, _) | (Confidence::Proven, true) | (Confidence::None, _) => None,
-    }
-}
-
-/// The parameters whose values are not explained; `None` if there are none, or too many for one word.
-fn parameters(judged: &Judged) -> Option<Vec<String>> {
-    let name = |pointer: &str| pointer.strip_prefix('/')?.split('/').next().map(from_pointer);
-    let unexplained = &judged.behavior.explanation.unexplained;
-    let mut names = unexplained.iter().map(|leaf| name(&leaf.pointer)).collect::<Option<Vec<String>>>()?;
-    names.sort();
-    names.dedup();
-    (!names.is_empty() && names.len() <= PARAMETERS).then_some(names)
-}
-
-/// What to keep of an operator's word, and what the definition was concluded to be; `None` if the card did not offer
-/// it.
-fn said(judged: &Judged, policy: &Policy, word: ToolWord) -> Option<(PinWord, Identity)> {
-    let offer = offer(judged, policy)?;
-    let is = judged.described.as_ref()?.behavior.identity;
-    let says = match (word, offer) {
-        (ToolWord::Reads, PinOffer::Reads) => PinWord::Is(is),
-        (ToolWord::Changes, _) => PinWord::Is(is.with_mutability(Mutability::Mutates)),
-        (ToolWord::PlainText, PinOffer::PlainText { parameters }) => PinWord::PlainText(parameters),
-        (ToolWord::Reads, PinOffer::PlainText { .. }) | (ToolWord::PlainText, PinOffer::Reads) => return None,
+    let shape = &behavior.shape;
+    let tool = match behavior.confidence {
+        Confidence::Likely if policy.defaults.likely == Likely::AskOnce => ToolOffer::Likely,
+        Confidence::Proven if !shape.holds() => ToolOffer::Proven,
+        Confidence::Likely | Confidence::Proven | Confidence::None => return None,
     };
-    Some((says, is))
+    if !shape.holds() && policy.defaults.new != NewDefault::AskOnce {
+        return None;
+    }
+    let agreements = shape.agreements();
+    let remembers = if shape.holds() || agreements.is_some() { Remembers::All } else { Remembers::Nothing };
+    let name = |one: &Agreement| one.key.trim_start_matches('/').to_owned();
+    Some(PinOffer {
+        tool,
+        agree: agreements.iter().flatten().map(Agreement::says).collect(),
+        any_text: shape.any_text().iter().flatten().map(name).collect(),
+        remembers,
+    })
 }

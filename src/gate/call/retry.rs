@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::shape::{self, Shape};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
@@ -31,21 +31,19 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         // The strict reader has read it already; if this failed, null would hide nothing.
         let mut responses: Value = serde_json::from_str(text).unwrap_or(Value::Null);
         take_answers_own_words(&mut responses);
-        let alone = Behavior { hazards: Vec::new(), explanation: Explanation::default(), ..behavior.clone() };
+        let alone = Behavior { hazards: Vec::new(), shape: Shape::default(), ..behavior.clone() };
         let judged = conclude::of_call(None, &alone, &responses);
+        let new = shape::of_answers(&responses);
         let is_graver = judged.identity != behavior.identity;
-        if is_graver || !judged.hazards.is_empty() || !judged.explanation.holds() {
+        if is_graver || !judged.hazards.is_empty() || !new.holds() {
             retry = Retry::Asks;
         }
         let mut hazards = std::mem::take(&mut behavior.hazards);
         hazards.extend(judged.hazards);
-        let mut explanation = std::mem::take(&mut behavior.explanation);
-        let within = |pointer: &str| format!("/inputResponses{pointer}");
-        let unexplained = judged.explanation.unexplained.into_iter();
-        explanation.unexplained.extend(unexplained.map(|leaf| Unexplained { pointer: within(&leaf.pointer), ..leaf }));
-        explanation.more_unexplained += judged.explanation.more_unexplained;
-        explanation.more += judged.explanation.leaves.len() + judged.explanation.more;
-        *behavior = Behavior { hazards, explanation, ..judged };
+        let mut shape = std::mem::take(&mut behavior.shape);
+        new.new.iter().for_each(|one| shape.asks(&format!("/inputResponses{}", one.pointer), one.says.as_str()));
+        shape.more += new.more;
+        *behavior = Behavior { hazards, shape, ..judged };
     }
     if let Some(parts) = call.unknown_parts() {
         let parts: Map<String, Value> = serde_json::from_str(&parts).unwrap_or_default();
@@ -58,8 +56,7 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
     }
     if call.request_state_text().is_some() {
         // If this is the state that the server gave with its question, the retry continues under that call's approval.
-        let why = "only the server knows what it says".to_owned();
-        behavior.explanation.unexplained.push(Unexplained { pointer: "/requestState".to_owned(), why });
+        behavior.shape.asks("/requestState", "a state that only the server can read");
     }
     retry
 }

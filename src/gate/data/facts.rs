@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
+use crate::behavior::shape::Stands;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 

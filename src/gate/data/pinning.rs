@@ -1,31 +1,50 @@
-//! What an operator may say of a tool's definition with a held call, and what is kept of it: data only.
-
-use std::fmt;
+//! What an operator may settle with a held call beside the call itself: what its tool is, and what is agreed to. Data only.
 
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::identity::Identity;
 use crate::wire::digest::Digest;
 
-/// What one word of the operator about the definition would settle, on the card of a call that asks for nothing else.
+/// What one key of the operator would settle, on the card of a call that asks for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "offer", rename_all = "kebab-case")]
-pub enum PinOffer {
-    /// The call asks only because no operator has confirmed yet that its tool reads.
-    Reads,
-    /// The call asks only because these parameters of its tool have values that are not explained. Foreign text.
-    PlainText { parameters: Vec<String> },
+#[serde(rename_all = "kebab-case")]
+pub struct PinOffer {
+    pub tool: ToolOffer,
+    /// What `p` remembers of the call, each in one line; none where nothing is new. Foreign text.
+    pub agree: Vec<String>,
+    /// The keys under which `w` takes any text from now on; none where something else is new too. Foreign text.
+    pub any_text: Vec<String>,
+    pub remembers: Remembers,
 }
 
-/// What the operator says of the definition of the tool of a held call.
+/// What there is to say of the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolOffer {
+    /// It is proven to read.
+    Proven,
+    /// No operator has confirmed yet that it reads.
+    Likely,
+}
+
+/// Whether `p` can settle everything that the call asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remembers {
+    All,
+    /// Something of it asks every time.
+    Nothing,
+}
+
+/// What the operator says with a held call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolWord {
-    /// It only reads, as it was concluded; and this call is approved.
+    /// Its tool only reads, as it was concluded, and what is new about the call is agreed to; and this call is approved.
     Reads,
-    /// It changes something; this call waits on.
+    /// Its tool changes something; this call waits on.
     Changes,
-    /// The parameters that the card offers are plain text; this call is judged again.
+    /// Any text is agreed to under the keys that the card offers; this call is judged again.
     PlainText,
 }
 
@@ -35,7 +54,7 @@ impl ToolWord {
         match self {
             Self::Reads => "it reads",
             Self::Changes => "it changes something",
-            Self::PlainText => "plain text",
+            Self::PlainText => "any text",
         }
     }
 }
@@ -48,22 +67,6 @@ pub struct Pinning {
     pub definition: Digest,
     /// What the definition was concluded to be when this was said.
     pub is: Identity,
-    pub says: PinWord,
-}
-
-/// What a definition is said to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PinWord {
-    Is(Identity),
-    /// These parameters are plain text, besides those that are so already.
-    PlainText(Vec<String>),
-}
-
-impl fmt::Display for PinWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Is(identity) => write!(f, "pinned as {identity}"),
-            Self::PlainText(names) => write!(f, "pinned as plain text: {}", names.join(", ")),
-        }
-    }
+    /// What it is said to be.
+    pub says: Identity,
 }

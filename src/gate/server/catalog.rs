@@ -105,6 +105,11 @@ impl Catalog {
         self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)
     }
 
+    /// The digest of the server's command line.
+    pub fn fingerprint(&self) -> &str {
+        &self.pins.fingerprint
+    }
+
     /// What the operator has agreed to.
     pub fn agreed(&self) -> &Agreements {
         &self.pins.agreed

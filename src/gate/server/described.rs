@@ -48,12 +48,7 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition. Its schemas are compiled, and its words read, when a call first needs them: most tools of a session are never called.
-    pub fn of(
-        tool: Tool,
-        digest: Digest,
-        pin_state: PinState,
-        (behavior, visibility): (Behavior, Visibility),
-    ) -> Self {
+    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, (behavior, visibility): (Behavior, Visibility)) -> Self {
         Self {
             behavior,
             visibility,

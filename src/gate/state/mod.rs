@@ -8,13 +8,13 @@ pub mod returns;
 pub mod roots;
 pub mod tasks;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::gate::data::event::ConsoleId;
-use crate::gate::data::pinning::Pinning;
+use crate::behavior::agreed::Agreement;
+use crate::gate::call::pinning::Said;
 use crate::gate::data::report::Status;
 use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
@@ -32,8 +32,10 @@ pub struct Log {
     pub entries: u64,
     /// Why the log takes no entries; cleared when it takes one again.
     pub trouble: Option<Arc<str>>,
-    /// What operators said of tools, by the id of the entry that is to record it.
-    pub pinnings: BTreeMap<u64, (Pinning, ConsoleId)>,
+    /// What operators said with held calls, by the id of the entry that is to record it.
+    pub said: BTreeMap<u64, Said>,
+    /// What was agreed to and used on this day (days since 1970): its use is noted once a day.
+    pub used: (i64, HashSet<Agreement>),
     /// Refused lines that are not recorded one by one.
     pub refusals: Refusals,
     /// Lines that pass and are only counted in the log.
