@@ -24,6 +24,7 @@ pub fn config() -> Config {
         above: Vec::new(),
         approvers: Vec::new(),
         pins: Pins::default(),
+        places: mcp_approve::behavior::shape::Places::default(),
         expected: None,
         mismatch: mcp_approve::capability::schema::Mismatch::default(),
     }
