@@ -12,20 +12,33 @@ const LINE: usize = 256;
 const WORDS: usize = 5;
 const ITEMS: usize = 50;
 
-/// Whether a text has the form of one of these roles. `searches` says whether the tool may be given a text to search for.
-pub(super) fn fits(text: &str, roles: Roles, searches: bool) -> bool {
+/// What the tool may be given under a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Takes {
+    /// A text to search for.
+    pub(super) search: bool,
+    /// One `/` in a token.
+    pub(super) slash: bool,
+    /// Words that are no statement: neither the tool nor the key names a language.
+    pub(super) words: bool,
+}
+
+/// Whether a text has the form of one of these roles.
+pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let has = |role| roles.has(role);
+    let is_token = |text: &str| is_token(text) && (takes.slash || !text.contains('/'));
+    let is_id = |text: &str| is_token(text) || is_zoned(text);
     text.is_empty()
-        || has(Role::Id) && (is_id(text) || all(text, is_id))
-        || has(Role::Name) && (is_token(text) || are_words(text) || all(text, is_token))
-        || has(Role::Number) && (is_number(text) || all(text, is_number))
+        || has(Role::Id) && all(text, is_id)
+        || has(Role::Name) && (are_words(text) || all(text, is_token))
+        || has(Role::Number) && all(text, is_number)
         || has(Role::Time) && is_time(text)
         || has(Role::Sort) && all(text, is_sort)
-        || has(Role::Format) && is_format(text)
-        || has(Role::Fields) && all(text, is_token)
-        || has(Role::Filter) && is_filter(text)
+        || has(Role::Format) && is_format(text) && !acts(text)
+        || has(Role::Fields) && all(text, |text| is_token(text) && !acts(text))
+        || has(Role::Filter) && takes.words && is_filter(text) && !acts(text)
         || has(Role::Switch) && matches!(text, "true" | "false" | "0" | "1" | "yes" | "no")
-        || has(Role::Search) && searches && is_search(text)
+        || has(Role::Search) && takes.words && takes.search && is_search(text)
 }
 
 /// The kind of a text that is new, if it has one that may be agreed to.
@@ -34,7 +47,7 @@ pub(super) fn kind(text: &str) -> Option<Kind> {
         Some(Kind::Number)
     } else if is_time(text) {
         Some(Kind::Date)
-    } else if is_token(text) || are_words(text) {
+    } else if is_token(text) || are_words(text) || is_opaque(text) {
         Some(Kind::Word)
     } else {
         None
@@ -42,7 +55,7 @@ pub(super) fn kind(text: &str) -> Option<Kind> {
 }
 
 /// A list in one text, separated by commas.
-fn all(text: &str, is: fn(&str) -> bool) -> bool {
+fn all(text: &str, is: impl Fn(&str) -> bool) -> bool {
     text.len() <= 2048 && text.split(',').count() <= ITEMS && text.split(',').all(|part| is(part.trim_matches(' ')))
 }
 
@@ -62,10 +75,9 @@ pub(super) fn is_token(text: &str) -> bool {
     fits && !is_elsewhere && !text.contains("..") && !text.contains("//")
 }
 
-/// A token, or an opaque one that ends as Base64 does.
-fn is_id(text: &str) -> bool {
-    let plain = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).filter(|plain| plain.len() >= 8);
-    is_token(plain.unwrap_or(text)) || is_zoned(text)
+/// An opaque token as a server gives it out, which ends as Base64 does.
+fn is_opaque(text: &str) -> bool {
+    text.trim_end_matches('=').bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte)) && text.len() <= 4096
 }
 
 /// A point in time with its zone: `2026-01-02T03:04:05+02:00`.
@@ -79,7 +91,8 @@ fn are_words(text: &str) -> bool {
         let word = word.strip_suffix(',').unwrap_or(word);
         word.starts_with(char::is_alphanumeric)
             && !word.contains("..")
-            && word.chars().all(|c| c.is_alphanumeric() || "-_.'’&".contains(c))
+            && word.chars().all(|c| c.is_alphanumeric() || "-_.'’".contains(c))
+            || word == "&"
     };
     let mut words = text.split(' ');
     let first = words.next().unwrap_or_default();
@@ -164,7 +177,7 @@ fn is_sort(text: &str) -> bool {
     let (field, direction) = text.split_once([' ', ':']).unwrap_or((text, "asc"));
     let is_direction =
         |word: &str| crate::behavior::words::among(&word.to_ascii_lowercase(), "asc desc ascending descending");
-    is_token(field) && !field.contains('/') && is_direction(direction)
+    is_token(field) && !field.contains('/') && !acts(field) && is_direction(direction)
 }
 
 /// `json`, `en-US`, `image/png`.
@@ -175,10 +188,17 @@ fn is_format(text: &str) -> bool {
         && text.bytes().filter(|byte| *byte == b'/').count() <= 1
 }
 
+/// Whether a word of a token is an act: `price.destroy_all`.
+fn acts(text: &str) -> bool {
+    crate::behavior::words::of_name(text).iter().any(|word| choice::is_firm_change(word))
+}
+
 /// One token, or `key=value`.
 fn is_filter(text: &str) -> bool {
     match text.split_once('=') {
-        Some((key, value)) => is_token(key) && !key.contains('/') && is_token(value),
+        Some((key, value)) => {
+            key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) && is_token(key) && is_token(value)
+        }
         None => is_token(text),
     }
 }
@@ -201,15 +221,20 @@ pub(super) fn is_search(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::key::{Role, Roles};
-    use super::{fits, is_time};
+    use super::{Takes, fits, is_time};
 
     #[test]
     fn a_role_proves_values_of_its_own_form_alone() {
+        let all = Takes { search: true, slash: true, words: true };
         use Role::{Fields, Filter, Format, Id, Name, Number, Path, Search, Sort, Switch, Time};
         for (role, text, fit) in [
             (Id, "ABC-123", true),
             (Id, "ada/engine", true),
-            (Id, "eyJhIjoxfQ==", true),
+            (Id, "eyJhIjoxfQ==", false),
+            (Name, "vim&&snap remove x", false),
+            (Sort, "price.destroy_all", false),
+            (Sort, "-exec", false),
+            (Filter, "color:=green", false),
             (Id, "1 OR 1=1", false),
             (Id, "id; DROP TABLE x", false),
             (Id, "../../etc/passwd", false),
@@ -256,9 +281,12 @@ mod tests {
             (Search, "a --output=x", false),
             (Path, "a", false),
         ] {
-            assert_eq!(fits(text, Roles::of(role), true), fit, "{role:?} {text:?}");
+            assert_eq!(fits(text, Roles::of(role), all), fit, "{role:?} {text:?}");
         }
-        assert!(!fits("words to find", Roles::of(Search), false), "only where the tool searches");
+        let not = Takes { search: false, ..all };
+        assert!(!fits("words to find", Roles::of(Search), not), "only where the tool searches");
+        let plain = Takes { slash: false, ..all };
+        assert!(!fits("me/unsubscribe", Roles::of(Id), plain), "only where a name has a slash");
     }
 
     #[test]

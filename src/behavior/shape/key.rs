@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::address;
 use crate::behavior::arguments::choice;
 use crate::behavior::secrets;
 use crate::behavior::voters::name;
@@ -73,6 +74,8 @@ struct Known {
     leads: bool,
     /// It may stand in the key of a path: `source_file`.
     of_path: bool,
+    /// It may stand before the word of an id alone: `run_id`.
+    of_id: bool,
 }
 
 /// Roles by the word of their section.
@@ -107,6 +110,7 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
     mark("joined", |known| known.joined = true);
     mark("switch-lead", |known| known.leads = true);
     mark("path-word", |known| known.of_path = true);
+    mark("of-id", |known| known.of_id = true);
     all
 });
 
@@ -118,7 +122,12 @@ fn known(word: &str) -> Option<Known> {
         let plain = || word.strip_suffix('s').and_then(|stem| VOCABULARY.get(stem));
         one.and_then(|one| VOCABULARY.get(one.as_str())).or_else(plain).or_else(many)
     };
-    VOCABULARY.get(word).or_else(|| if word.len() > 3 { singular() } else { None }).copied()
+    VOCABULARY.get(word).or_else(|| if word.len() > 2 { singular() } else { None }).copied()
+}
+
+/// Whether a value under this key may hold one `/`: `ada/engine`, `Europe/Oslo`.
+pub(super) fn takes_slash(key: &str) -> bool {
+    words::of_name(key).iter().any(|word| words::among(word.strip_suffix('s').unwrap_or(word), section(ROLES, "slash")))
 }
 
 /// Whether a key may hold others: `params`, `filter`. Those decide.
@@ -133,7 +142,7 @@ pub(super) fn nouns(tool: &str) -> Vec<String> {
     if let Some(verb) = verb {
         all.remove(verb);
     }
-    all.retain(|word| word.len() > 2 && !choice::changes(word));
+    all.retain(|word| word.len() > 2 && !choice::changes(word) && !address::is_destination(word));
     all
 }
 
@@ -160,6 +169,11 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
             None => return Roles::NONE,
         }
     }
+    // `run_id`, but neither `run` nor `run_name`.
+    let is_id = all.last().is_some_and(|last| words::among(last, section(ROLES, "id-head")));
+    if !is_id && found.iter().any(|(known, _)| known.of_id && known.roles.is_none() && !known.qualifies) {
+        return Roles::NONE;
+    }
     let [(first, _), rest @ ..] = found.as_slice() else { return Roles::NONE };
     let alone = rest.is_empty() && !all.first().is_some_and(|word| is_noun(word));
     if alone && (first.joined || first.leads && first.roles.is_none()) {
@@ -174,7 +188,7 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
     let Some((head, is_noun)) = head else { return Roles::NONE };
     let roles = if *is_noun { Roles::of(Role::Name).with(Role::Id) } else { head.roles };
     if roles.has(Role::Path) {
-        let fits = found.iter().all(|(known, noun)| *noun || known.of_path || known.roles.has(Role::Path));
+        let fits = found.iter().all(|(known, noun)| !noun && (known.of_path || known.roles.has(Role::Path)));
         return if fits { Roles::of(Role::Path) } else { Roles::NONE };
     }
     if by && !roles.has(Role::Sort) && !roles.has(Role::Filter) {

@@ -6,11 +6,12 @@ use super::address::{self, Address, Bare};
 use super::key::{self, Role, Roles};
 use super::place::{self, Verdict};
 use super::statement::{self, Statement};
-use super::{Keys, Known, New, Shape, Trusted, form};
+use super::form::{self, Takes};
+use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice::{self, Choices};
-use crate::behavior::arguments::explain::place::{Place, Schema};
+use crate::behavior::arguments::explain::place::{Declared, Place, Schema};
 use crate::behavior::arguments::explain::shape as statements;
 use crate::behavior::secrets;
 use crate::behavior::words;
@@ -28,6 +29,8 @@ const SHOWN: usize = 60;
 const LONGEST: usize = 4096;
 /// Kinds are offered from this many values of the kind on.
 const ENOUGH: usize = 2;
+/// What a user may answer.
+const ANSWER: Takes = Takes { search: true, slash: true, words: true };
 /// How many leaves are listed as explained.
 const LISTED: usize = 32;
 
@@ -71,7 +74,7 @@ pub(super) fn of_answers(answers: &Value) -> Shape {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => {
                 let is_plain =
-                    form::fits(text, Roles::answer(), true) && address::read(text, Bare::Counts) == Address::None;
+                    form::fits(text, Roles::answer(), ANSWER) && address::read(text, Bare::Counts) == Address::None;
                 if !is_plain || !secrets::spans(text).is_empty() {
                     shape.asks(&pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(text, SHOWN)));
                 }
@@ -106,6 +109,7 @@ struct At<'n> {
     top: &'n str,
     key: &'n str,
     roles: Roles,
+    declared: Declared,
 }
 
 impl<'a> Walk<'a> {
@@ -114,11 +118,8 @@ impl<'a> Walk<'a> {
             let end = self.pointer.len();
             self.pointer.push('/');
             self.pointer.push_str(&in_pointer(key));
-            let at = At { top: top.unwrap_or(key), key, roles: self.keys.roles(key) };
-            let below = match value {
-                Value::Null => Place::default(),
-                _ => self.schema.field(place, key).0,
-            };
+            let (below, declared) = self.schema.field(place, key);
+            let at = At { top: top.unwrap_or(key), key, roles: self.keys.roles(key), declared };
             self.value(at, &below, value, depth + 1);
             self.pointer.truncate(end);
             if self.leaves == 0 {
@@ -133,14 +134,14 @@ impl<'a> Walk<'a> {
             return self.shape.asks(&self.pointer, "more than is read of one call");
         }
         match value {
-            Value::Null => self.explained("null"),
+            Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
             Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
-            Value::Number(number) if takes_numbers(at.roles) && number.as_str().len() <= 32 => {
+            Value::Number(number) if takes_number(at.roles, number.as_str()) => {
                 self.explained("a number")
             }
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
-            Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
             Value::String(text) => self.string(at, place, text, value),
             Value::Array(items) => {
                 let below = self.schema.items(place);
@@ -192,8 +193,8 @@ impl<'a> Walk<'a> {
         let spoken = self.keys.languages(at.key);
         let is_statement =
             || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
-        let searches = self.keys.searches && spoken.is_empty();
-        if form::fits(text, at.roles, searches) {
+        let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
+        if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
             let is_free = at.roles.has(Role::Search) && text.contains(' ');
             if !(is_free && is_statement()) && !self.chooses_an_act(place, text) {
@@ -219,9 +220,11 @@ impl<'a> Walk<'a> {
 
     fn path(&mut self, at: At<'_>, text: &str, value: &Value) {
         let is_plain = text.len() <= LONGEST
-            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%'])
+            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';'])
             && !text.starts_with('-')
-            && !text.contains("://");
+            && !text.contains("://")
+            // `....//` and `..;/` are ways up to some programs.
+            && !text.split('/').any(|word| word.len() > 2 && word.bytes().all(|byte| byte == b'.'));
         if !is_plain {
             return match address::read(text, Bare::No) {
                 Address::File(path) if !path.contains(['*', '?', '[', '{', '$']) => self.look(at, &path, value),
@@ -376,8 +379,13 @@ fn is_default(place: &Place<'_>, value: &Value) -> bool {
 }
 
 /// Whether a number says what is read, and no more, under a key of these roles.
-fn takes_numbers(roles: Roles) -> bool {
-    [Role::Id, Role::Name, Role::Number, Role::Time, Role::Filter, Role::Fields].iter().any(|role| roles.has(*role))
+fn takes_number(roles: Roles, number: &str) -> bool {
+    const MOST: f64 = 100_000.0;
+    let has = |all: &[Role]| all.iter().any(|role| roles.has(*role));
+    let is_point = number.contains('.');
+    let is_usual = number.parse::<f64>().is_ok_and(|n| n.abs() <= MOST && (n >= 0.0 || is_point));
+    number.len() <= 32
+        && (has(&[Role::Id, Role::Name, Role::Time, Role::Filter, Role::Fields]) || has(&[Role::Number]) && is_usual)
 }
 
 fn kind_of(roles: Roles) -> &'static str {
