@@ -30,7 +30,7 @@ pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let is_id = |text: &str| is_token(text) || is_zoned(text);
     text.is_empty()
         || has(Role::Id) && all(text, is_id)
-        || has(Role::Name) && (are_words(text) || all(text, is_token))
+        || has(Role::Name) && (!has(Role::Fields) && are_words(text) || all(text, is_token))
         || has(Role::Number) && all(text, is_number)
         || has(Role::Time) && is_time(text)
         || has(Role::Sort) && all(text, is_sort)
@@ -92,7 +92,6 @@ fn are_words(text: &str) -> bool {
         word.starts_with(char::is_alphanumeric)
             && !word.contains("..")
             && word.chars().all(|c| c.is_alphanumeric() || "-_.'’".contains(c))
-            || word == "&"
     };
     let mut words = text.split(' ');
     let first = words.next().unwrap_or_default();
@@ -247,7 +246,8 @@ mod tests {
             (Id, "git@host:repo", false),
             (Id, "{{x}}", false),
             (Name, "New York, NY", true),
-            (Name, "O'Reilly & Sons", true),
+            (Name, "O'Reilly", true),
+            (Name, "Spooler & sc stop", false),
             (Name, "Zürich", true),
             (Name, "delete all users", false),
             (Name, "one two three four five six", false),

@@ -383,7 +383,8 @@ fn takes_number(roles: Roles, number: &str) -> bool {
     const MOST: f64 = 100_000.0;
     let has = |all: &[Role]| all.iter().any(|role| roles.has(*role));
     let is_point = number.contains('.');
-    let is_usual = number.parse::<f64>().is_ok_and(|n| n.abs() <= MOST && (n >= 0.0 || is_point));
+    // Below zero are only places on the globe, and temperatures.
+    let is_usual = number.parse::<f64>().is_ok_and(|n| n <= MOST && (n >= 0.0 || is_point && n >= -360.0));
     number.len() <= 32
         && (has(&[Role::Id, Role::Name, Role::Time, Role::Filter, Role::Fields]) || has(&[Role::Number]) && is_usual)
 }
