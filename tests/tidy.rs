@@ -1,6 +1,7 @@
 //! Reads the project as text and holds it to its own rules: layers, doors, sizes, names, threats, keys, dependencies.
 
 mod cycles;
+mod readme;
 mod route;
 mod words;
 

@@ -40,7 +40,7 @@ fn libraries() -> Vec<String> {
 }
 
 #[test]
-#[ignore = "compiles for half a minute; .ci/run runs it"]
+#[ignore = "compiles for half a minute; `.ci/run full` runs it"]
 fn what_is_generated_in_rust_compiles_against_serde() {
     let folder = tempfile::tempdir().unwrap();
     let mut root = String::from("#![allow(dead_code)]\n");

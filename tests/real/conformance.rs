@@ -22,7 +22,7 @@ const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 type Found = BTreeMap<(String, String), Vec<String>>;
 
 #[test]
-#[ignore = "installs the suite; .ci/run runs it"]
+#[ignore = "installs the suite; `.ci/run full` runs it"]
 fn the_official_suite_finds_the_same_with_and_without_the_wrapper() {
     let folder = tempfile::tempdir().unwrap();
     let server = vec!["node".into(), bed().script("conform.mjs")];
