@@ -48,8 +48,47 @@ fn demo(mut command: Command, name: &str) {
     assert!(told.contains("Every decision had its effect"), "{name}: {told}");
 }
 
+/// A package has no pictures beside its README: once the manifest says where the repository is, they are shown from there.
 #[test]
-#[ignore = "installs the packages with npm and pip; .ci/run runs it"]
+fn the_readme_of_a_package_shows_the_repositorys_pictures() {
+    let has_toml = Command::new("python3").args(["-c", "import tomllib"]).stderr(Stdio::null()).status();
+    if !has_toml.is_ok_and(|status| status.success()) {
+        println!("SKIPPED: there is no python3 of 3.11 or newer, which packing needs");
+        return;
+    }
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(ours.join("README.md")).unwrap();
+    let manifest = std::fs::read_to_string(ours.join("Cargo.toml")).unwrap();
+    let lines = || manifest.lines().filter(|line| !line.starts_with("repository"));
+    let packed = |repository: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        for name in
+            ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "assets/packaging/pack", "assets/packaging/npm/launcher.js"]
+        {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::copy(ours.join(name), file).unwrap();
+        }
+        let manifest =
+            lines().map(|line| if line == "[package]" { format!("{line}\n{repository}") } else { line.into() });
+        std::fs::write(folder.path().join("Cargo.toml"), manifest.collect::<Vec<_>>().join("\n")).unwrap();
+        let pack = folder.path().join("assets/packaging/pack");
+        let made = Command::new("python3").arg(pack).arg("npm").arg(folder.path()).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let file = String::from_utf8(made.stdout).unwrap();
+        let shown = Command::new("tar").args(["-xzOf", file.trim(), "package/README.md"]).output().unwrap();
+        String::from_utf8(shown.stdout).unwrap()
+    };
+    assert_eq!(packed(""), readme);
+    let shown = packed("repository = \"https://example.org/ada/mcp-approve\"");
+    let at = format!("https://example.org/ada/mcp-approve/raw/v{}/assets/", env!("CARGO_PKG_VERSION"));
+    assert_eq!(shown.matches(&format!("]({at}")).count(), readme.matches("](assets/").count());
+    assert!(!shown.contains("](assets/") && !shown.contains("](.github/") && shown.contains("/blob/v"), "{shown}");
+    assert_eq!(shown.lines().count(), readme.lines().count());
+}
+
+#[test]
+#[ignore = "installs the packages with npm and pip; `.ci/run full` runs it"]
 fn the_packages_play_the_demo_without_rust() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
@@ -78,7 +117,7 @@ fn the_packages_play_the_demo_without_rust() {
 
 /// `uvx` and `pipx` take the wheel as they would take it from PyPI. Only where they are installed.
 #[test]
-#[ignore = "runs the wheel with uvx and pipx; .ci/run runs it"]
+#[ignore = "runs the wheel with uvx and pipx; `.ci/run full` runs it"]
 fn the_wheel_plays_the_demo_under_uvx_and_pipx() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
@@ -100,7 +139,7 @@ fn the_wheel_plays_the_demo_under_uvx_and_pipx() {
 
 /// Whoever starts the launcher sees what the program itself would have shown: its bytes, its code, its end by a signal.
 #[test]
-#[ignore = "installs a package with npm; .ci/run runs it"]
+#[ignore = "installs a package with npm; `.ci/run full` runs it"]
 fn the_launcher_is_not_in_the_way() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
