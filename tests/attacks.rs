@@ -84,6 +84,7 @@
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
 //! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads | a hazard: the call asks, the card shows the member whole, the record has it |
 //! | F14 | a read carries data out: in the path, query or host of an address, in a header, or in an argument that goes with an address | each address, and what goes with it, holds words, numbers and short ids, in bounded length, on a host in plain letters, and nothing that looks like a secret; all else asks |
+//! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 

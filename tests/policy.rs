@@ -15,6 +15,7 @@ mod parsing;
 mod properties;
 mod replaying;
 mod schema;
+mod spellings;
 mod total;
 
 use mcp_approve::behavior::conclude::Behavior;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::class::EffectClass;
 use super::holds::Holds;
 use super::question::{Question, rules_name};
 use super::rule::{Decision, Policy, Rule};
@@ -10,7 +11,7 @@ use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments;
-use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::shape::{New, Shape};
 use crate::behavior::tags;
@@ -74,7 +75,7 @@ pub struct Prepared<'q> {
     /// The server's name as rules have it.
     server: &'q str,
     arguments: &'q Value,
-    effects: Vec<Effect>,
+    effects: Vec<EffectClass>,
     statements: Vec<Option<String>>,
 }
 
@@ -84,7 +85,7 @@ impl<'q> Prepared<'q> {
         Self {
             server: rules_name(question.server),
             arguments: question.arguments,
-            effects: question.behavior.effects(),
+            effects: EffectClass::all_of(question.behavior),
             statements: statements(&question.behavior.analyses, &question.behavior.shape),
         }
     }

@@ -8,6 +8,8 @@ use std::fmt;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
+use super::address::{self, AddressGlob};
+use super::holds::Holds;
 use crate::behavior::wildcards::{self, Sense, Wildcard};
 
 /// A compiled glob.
@@ -16,6 +18,8 @@ use crate::behavior::wildcards::{self, Sense, Wildcard};
 pub struct Glob {
     text: String,
     how: How,
+    /// Where it has `://`: how it matches addresses.
+    address: Option<Box<AddressGlob>>,
 }
 
 /// The text alone decides what is compiled, so comparing it is enough.
@@ -86,13 +90,36 @@ impl Glob {
                 other => Wildcard::Exactly(literal(other, &mut rest)?),
             });
         }
+        let address = AddressGlob::new(&parts).map(Box::new);
         let how = if text.contains(['*', '?', '[', '\\']) { How::of(parts) } else { How::Exact };
-        Ok(Self { text: text.to_owned(), how })
+        Ok(Self { text: text.to_owned(), how, address })
     }
 
     /// The glob as it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether it has `://`, and so compares addresses part by part.
+    pub fn is_address(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Whether the whole of an argument matches: an address part by part, and no wildcard matches a line break.
+    ///
+    /// What only matches as a text, across such bounds, is undecided: an allow does not cover it, and a deny does.
+    pub fn holds(&self, text: &str) -> Holds {
+        if let Some(glob) = &self.address {
+            return glob.holds(text, || self.matches(text));
+        }
+        let breaks = |text: &str| text.chars().filter(|c| is_line_break(*c)).count();
+        match self.matches(text) {
+            false => Holds::No,
+            true if self.is_exact() => Holds::Yes,
+            true if breaks(text) != breaks(&self.text) => Holds::Undecided,
+            true if self.text != "*" && address::is_address(text) => Holds::Undecided,
+            true => Holds::Yes,
+        }
     }
 
     /// Whether the whole of `name` matches.
@@ -151,6 +178,10 @@ pub fn escaped(name: &str) -> String {
         out.push(c);
     }
     out
+}
+
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Reads a class after its `[`.

@@ -3,6 +3,7 @@
 //!
 //! Only certain findings: it misses a rule that another one covers in a way that their texts do not show.
 
+pub mod otherwise;
 mod shadow;
 
 use shadow::Shadows;

@@ -3,6 +3,8 @@
 // Decisions are matched whole: a new variant is a compile error where it counts.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod address;
+pub mod class;
 pub mod decide;
 pub mod decimal;
 pub mod edit;

@@ -73,8 +73,8 @@ impl Folder {
 
     /// Whether `path` is the folder or something in it: by its words, and by where it leads, where that was looked up.
     ///
-    /// The two must agree; else it is undecided. So a link out of the folder matches no allow, and a link into it does
-    /// match a deny.
+    /// The two must agree, without a link below the folder; else it is undecided. So a link out of the folder matches no
+    /// allow, and a link into it does match a deny.
     pub fn holds(&self, path: &str, roots: &Roots) -> Holds {
         if !is_plain(path) {
             return Holds::Undecided;
@@ -86,11 +86,17 @@ impl Folder {
         let nowhere = Roots::default();
         let real = |text: &str| roots.paths.real(text).and_then(|real| Trail::new(real, &nowhere));
         let folder = self.path(roots).and_then(|folder| real(&folder));
-        let (Some(folder), Some(path)) = (folder, real(path)) else {
+        let (Some(folder), Some(end)) = (folder, real(path)) else {
             return Holds::Undecided;
         };
-        let leads = Holds::from(path.words.starts_with(&folder.words));
-        if by_words == leads { leads } else { Holds::Undecided }
+        let leads = Holds::from(end.words.starts_with(&folder.words));
+        // A link on the way inside may lead elsewhere a moment later.
+        let is_straight = || {
+            let written = Trail::new(&self.text, roots).zip(Trail::new(path, roots));
+            let below = written.as_ref().and_then(|(folder, path)| path.words.get(folder.words.len()..));
+            below == end.words.get(folder.words.len()..)
+        };
+        if by_words == leads && (leads == Holds::No || is_straight()) { leads } else { Holds::Undecided }
     }
 
     /// Whether an argument of a call lies in the folder, however the server may read it: where another argument may be its
@@ -133,13 +139,16 @@ pub(super) fn absolute(path: &str, roots: &Roots) -> Option<String> {
 }
 
 /// Whether every program reads the text as the same path of this machine: no address (`file:…`), no variable (`$HOME`), no
-/// percent escape, no backslash, no option (`-t/x`).
+/// percent escape, no backslash, no option (`-t/x`), no wildcard that a program may expand (`*.txt`, `{a,b}`).
 fn is_plain(path: &str) -> bool {
     let scheme = path.split_once(':').map_or("", |(scheme, _)| scheme);
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
     let escaped = |hex: &str| hex.bytes().take_while(u8::is_ascii_hexdigit).count() >= 2;
-    !is_scheme && !path.starts_with('-') && !path.contains(['$', '\\']) && !path.split('%').skip(1).any(escaped)
+    !is_scheme
+        && !path.starts_with('-')
+        && !path.contains(['$', '\\', '?', '*', '[', '{'])
+        && !path.split('%').skip(1).any(escaped)
 }
 
 fn same_but_for_case(one: &str, other: &str) -> bool {

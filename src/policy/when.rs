@@ -5,14 +5,15 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::class::EffectClass;
 use super::decimal::Decimal;
 use super::glob::Glob;
 use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
-use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::{base, path};
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::wire::fold;
 
 /// A longer text is not compared with globs: whether one matches stays undecided.
 const LONGEST: usize = 1 << 20;
@@ -33,7 +34,7 @@ pub enum About {
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
     /// Every effect of the call is one of these. Undecided where only some are.
-    Effect(Vec<Effect>),
+    Effect(Vec<EffectClass>),
     /// Every statement in the arguments has one of these fingerprints. Undecided where only some have, or none is there.
     Sql(Vec<String>),
     /// How often calls that the rule's `server` and `tool` fit were let run.
@@ -44,7 +45,7 @@ pub enum About {
 pub struct Shown<'a> {
     pub arguments: &'a Value,
     pub hazards: &'a [Hazard],
-    pub effects: &'a [Effect],
+    pub effects: &'a [EffectClass],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
     pub statements: &'a [Option<String>],
     /// How many calls that the rule fits ran in the last so many milliseconds; `None` where they were not counted.
@@ -96,18 +97,12 @@ impl Predicate {
     pub fn holds(&self, shown: &Shown<'_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
+            About::Argument { arg, .. } if is_shadowed(shown.arguments, arg) => Holds::Undecided,
             About::Argument { arg, tests } => {
                 let value = argument(shown.arguments, arg);
                 tests.iter().map(|test| test.holds(arg, value, shown)).min().unwrap_or(Holds::Undecided)
             }
-            About::Effect(kinds) => {
-                // An unknown effect could be any of them.
-                let one = |effect: &Effect| match kinds.contains(effect) {
-                    false if *effect == Effect::Unknown => Holds::Undecided,
-                    is_named => is_named.into(),
-                };
-                Holds::of_every(shown.effects.iter().map(one))
-            }
+            About::Effect(named) => Holds::of_every(shown.effects.iter().map(|class| class.is_among(named))),
             About::Sql(fingerprints) => {
                 let one = |statement: &Option<String>| match statement {
                     Some(statement) => fingerprints.contains(statement).into(),
@@ -144,11 +139,52 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
     if arg.is_empty() || arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
 }
 
+/// Whether a key on the way to an argument folds to one of its name without being it: a server that reads keys without
+/// regard to case could take that one.
+fn is_shadowed(arguments: &Value, arg: &str) -> bool {
+    let shadows = |value: &Value, name: &str| {
+        value.as_object().is_some_and(|fields| fields.keys().any(|key| fold::shadows(key, &[name])))
+    };
+    if !arg.starts_with('/') {
+        return shadows(arguments, arg);
+    }
+    let ends = arg.match_indices('/').map(|(at, _)| at).zip(arg.split('/').skip(1));
+    let mut steps = ends.filter_map(|(end, name)| Some((arguments.pointer(&arg[..end])?, unescaped(name))));
+    steps.any(|(value, name)| shadows(value, &name))
+}
+
+/// Whether an object inside of `value` has a key of this name, or one that folds to it.
+fn is_nested(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_nested(item, name)),
+        Value::Object(fields) => {
+            let is_named = |key: &str| key == name || fold::shadows(key, &[name]);
+            fields.iter().any(|(key, field)| is_named(key) || is_nested(field, name))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// The last word of an argument's name.
+fn last_name(arg: &str) -> String {
+    match arg.rsplit_once('/') {
+        Some((_, last)) if arg.starts_with('/') => unescaped(last),
+        _ => arg.to_owned(),
+    }
+}
+
+/// A word of a JSON Pointer as the key that it means.
+fn unescaped(word: &str) -> String {
+    word.replace("~1", "/").replace("~0", "~")
+}
+
 impl Test {
     fn holds(&self, arg: &str, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
         let text = value.and_then(Value::as_str);
         let number = || Decimal::new(&value?.as_number()?.to_string());
         let holds = match self {
+            // What takes a switch may look for it inside of other arguments too.
+            Self::Present | Self::Absent if value.is_none() && is_nested(shown.arguments, &last_name(arg)) => None,
             Self::Present => Some(value.is_some().into()),
             Self::Absent => Some(value.is_none().into()),
             Self::Eq(wanted) => value.map(|value| wanted.equals(value)),
@@ -156,10 +192,10 @@ impl Test {
             Self::In(all) => value.and_then(|value| all.iter().map(|wanted| wanted.equals(value)).max()),
             // Many rules with wildcards over megabytes would hold up every other call.
             Self::Glob(_) if text.is_some_and(|text| text.len() > LONGEST) => None,
-            Self::Glob(globs) => text.map(|text| match globs.iter().any(|glob| glob.matches(text)) {
+            Self::Glob(globs) => text.and_then(|text| match globs.iter().map(|glob| glob.holds(text)).max() {
                 // `/srv/*` matches the text `/srv/../etc`, which leads elsewhere.
-                true if path::climbs(text) => Holds::Undecided,
-                matches => matches.into(),
+                Some(Holds::Yes) if path::climbs(text) => None,
+                holds => holds,
             }),
             Self::Under(folders) => {
                 let holds =

@@ -76,6 +76,37 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
     assert_eq!(ruled(updates, &json!({ "sql": "DROP TABLE t" })), Decision::Ask);
 }
 
+/// Each allow with what it covers, and with what it once covered too. A deny of the same words meets that still.
+#[test]
+fn f23_a_rule_does_not_widen() {
+    let site = "arg = 'url', glob = 'https://*.example.com/*'";
+    let absent = "arg = 'force', absent = true";
+    for (condition, covered, beyond) in [
+        (site, json!({ "url": "https://a.example.com/x" }), json!({ "url": "https://x.example.com@evil.io/x" })),
+        (site, json!({ "url": "https://a.b.example.com" }), json!({ "url": "https://evil.io\\.example.com/x" })),
+        ("arg = 'name', glob = 'a*'", json!({ "name": "ab" }), json!({ "name": "a\nrm -r /" })),
+        ("arg = 'name', glob = 'a?b'", json!({ "name": "a b" }), json!({ "name": "a\u{2028}b" })),
+        ("arg = 'path', glob = '*.md'", json!({ "path": "a.md" }), json!({ "path": "https://evil.io/a.md" })),
+        ("arg = 'path', under = '/srv'", json!({ "path": "/srv/a" }), json!({ "path": "/srv/{a,/etc/passwd}" })),
+        ("arg = 'path', under = '/srv'", json!({ "path": "/srv/a" }), json!({ "path": "/srv/*/../../etc" })),
+        ("arg = 'path', eq = 'a'", json!({ "path": "a" }), json!({ "path": "a", "Path": "/etc/passwd" })),
+        (absent, json!({ "name": "a" }), json!({ "options": { "force": true } })),
+        (absent, json!({ "name": "a" }), json!({ "Force": true })),
+        ("effect = ['unknown', 'write']", json!({ "name": "a" }), json!({ "sql": "DELETE FROM users" })),
+    ] {
+        let rule = |decision: &str| format!("decision = '{decision}'\nwhen = [{{ {condition} }}]");
+        assert_eq!(ruled(&rule("allow"), &covered), Decision::Allow, "{condition} {covered}");
+        assert_eq!(ruled(&rule("allow"), &beyond), Decision::Ask, "{condition} {beyond}");
+        assert_eq!(ruled(&rule("deny"), &beyond), Decision::Deny, "{condition} {beyond}");
+    }
+    for elsewhere in ["https://evil.io/?q=.example.com/x", "https://evil.io/.example.com/x", "https://example.com/x"] {
+        for decision in ["allow", "deny"] {
+            let rule = format!("decision = '{decision}'\nwhen = [{{ {site} }}]");
+            assert_eq!(ruled(&rule, &json!({ "url": elsewhere })), Decision::Ask, "{decision} {elsewhere}");
+        }
+    }
+}
+
 /// The server asks for more instead of answering the call of this id.
 fn needs_more(world: &mut World, id: u32) {
     world.server(&format!(

@@ -65,6 +65,12 @@ fn an_allow_under_a_folder_holds_for_the_words_and_for_where_they_lead() {
     leads(&mut world, "/innocent", "/keys/id");
     let did = world.call("4", "read_file", r#"{"path":"/innocent"}"#);
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(text)] if text.contains("keys")), "{did:?}");
+    leads(&mut world, "/scratch/inner/a", "/scratch/b/a");
+    assert_eq!(
+        world.call("5", "write_file", r#"{"path":"/scratch/inner/a","content":"x"}"#),
+        [Did::Ask("files-5".into())],
+        "both are in the folder, and a link on the way may lead out of it a moment later"
+    );
     world.finish();
 }
 

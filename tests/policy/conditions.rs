@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{policy, rule_on, rule_with};
 
 /// How one predicate stands to arguments: an allow matches only on yes, a deny on all but no.
-fn stands(predicate: &str, arguments: &Value) -> Holds {
+pub(super) fn stands(predicate: &str, arguments: &Value) -> Holds {
     let decides = |decision: &str| {
         let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\nwhen = [{{ {predicate} }}]\n");
         rule_with(&policy(&rule), "s.t", "MUTATES UPDATE", arguments).rule.is_some()
@@ -66,6 +66,11 @@ fn predicates_on_arguments() {
         ("arg = 'a', present = true", json!({}), No),
         ("arg = 'a', absent = true", json!({}), Yes),
         ("arg = 'a', absent = true", json!({"a": null}), No),
+        ("arg = '/o/k', eq = 'x'", json!({"o": {"k": "x", "K": "y"}}), Undecided),
+        ("arg = '/o/k', eq = 'x'", json!({"o": {"k": "x"}, "O": {}}), Undecided),
+        ("arg = '/o/k', absent = true", json!({"o": {}, "k": true}), Undecided),
+        ("arg = '/o/k', absent = true", json!({"o": {"j": 1}}), Yes),
+        ("arg = 'o/p', eq = 'x'", json!({"o/p": "x", "O/p": "y"}), Undecided),
         ("arg = 'a', present = true, eq = true", json!({}), No),
         ("arg = '/o/1/k', eq = 'x'", json!({"o": [0, {"k": "x"}]}), Yes),
         ("arg = '/o~1p', eq = 'x'", json!({"o/p": "x"}), Yes),

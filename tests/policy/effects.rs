@@ -50,7 +50,24 @@ fn effects() {
         ("'read'", "PURE READ", &[][..], Yes),
         ("'read'", "PURE SEARCH", &[], Yes),
         ("'read'", "MUTATES DELETE", &[], No),
-        ("'write'", "MUTATES DELETE", &[], Yes),
+        // `write` once meant these too: an allow that names it alone does not cover them, a deny still does.
+        ("'write'", "MUTATES DELETE", &[], Undecided),
+        ("'write'", "MUTATES SEND", &[], Undecided),
+        ("'write'", "MUTATES UPDATE MONEY", &[], Undecided),
+        ("'write'", "MUTATES UPDATE USER", &[], Undecided),
+        ("['write', 'delete']", "MUTATES DELETE", &[], Yes),
+        ("'delete'", "MUTATES DELETE", &[], Yes),
+        ("'delete'", "MUTATES UPDATE", &[], No),
+        ("'delete'", "MUTATES DELETE MONEY", &[], Undecided),
+        ("['delete', 'pay']", "MUTATES DELETE MONEY", &[], Yes),
+        ("'send'", "MUTATES SEND", &[], Yes),
+        ("'send'", "MUTATES SEND MONEY", &[], No),
+        ("'pay'", "MUTATES SEND MONEY", &[], Yes),
+        ("'pay'", "PURE READ MONEY", &[], No),
+        ("'administer'", "MUTATES UPDATE INFRA", &[], Undecided),
+        ("['write', 'administer']", "MUTATES UPDATE INFRA", &[], Yes),
+        ("'execute'", "MUTATES EXECUTE INFRA", &[], Undecided),
+        ("'write'", "MUTATES UPDATE", &[Effect::Administer], Undecided),
         ("['read', 'write']", "MUTATES MOVE", &[], Yes),
         ("'execute'", "MUTATES EXECUTE", &[], Yes),
         // Nobody knows: no allow, and every ask and deny.
@@ -61,7 +78,10 @@ fn effects() {
         ("['write', 'execute']", "MUTATES UPDATE", &[Effect::Execute], Yes),
         ("'administer'", "MUTATES UPDATE", &[Effect::Execute], No),
     ] {
-        let behavior = shown(effects, behavior(words));
+        let domain = words.rsplit(' ').next().and_then(OutputDomain::from_word);
+        let words = words.split(' ').take(2).collect::<Vec<_>>().join(" ");
+        let mut behavior = shown(effects, behavior(&words));
+        behavior.identity.output_domain = domain.unwrap_or(OutputDomain::Data);
         let condition = format!("when = [{{ effect = {effect} }}]");
         assert_eq!(stands(&condition, &behavior, &json!({}), None), holds, "{effect} of {words} {effects:?}");
     }

@@ -1,8 +1,8 @@
 //! The JSON Schema that editors complete the file by: what it takes and refuses is what the reader takes and refuses.
 
-use mcp_approve::behavior::arguments::effect::Effect;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
+use mcp_approve::policy::class::EffectClass;
 use mcp_approve::policy::parse::{BUILT_IN, parse};
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ fn the_schema_knows_every_word() {
     let of = |all: Vec<&'static str>| all.into_iter().map(Value::from).collect::<Vec<_>>();
     assert_eq!(words("action"), of(Action::ALL.iter().map(|one| one.word()).collect()));
     assert_eq!(words("output_domain"), of(OutputDomain::ALL.iter().map(|one| one.word()).collect()));
-    assert_eq!(words("effect"), of(Effect::ALL.iter().map(|one| one.word()).collect()));
+    assert_eq!(words("effect"), of(EffectClass::ALL.iter().map(|one| one.word()).collect()));
     let sorted = |mut all: Vec<Value>| {
         all.sort_by_key(ToString::to_string);
         all

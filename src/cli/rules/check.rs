@@ -13,6 +13,7 @@ use crate::console::plain;
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
+use crate::policy::lint::otherwise::otherwise;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 use crate::wire::number::counted;
@@ -51,6 +52,10 @@ pub(super) fn run(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dy
     Ok(code)
 }
 
+/// What to do about a rule that reads otherwise than before.
+const HINT: &str =
+    "see whether it still says what you mean: `mcp-approve rules replay` shows past verdicts that change";
+
 /// Checks one file; whether it is in order.
 fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: &mut dyn Write) -> Result<bool, Error> {
     let path = place.path();
@@ -78,16 +83,20 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
     warnings.extend(called::otherwise(&policy));
     if json {
         warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
+        for change in otherwise(&policy) {
+            let what = |id: &str| format!("rule {id} reads otherwise than before: {}", change.what);
+            change.rules.iter().for_each(|(id, line)| row(*line, 1, "note", &what(id), HINT));
+        }
         return Ok(true);
     }
     for Warning { line, column, what, hint, .. } in &warnings {
         let (path, what, hint) = (shown(path), visible(what), visible(hint));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
     }
-    let rated: Vec<&str> = policy.rules.iter().filter(|rule| rule.counts()).map(|rule| rule.id.as_str()).collect();
-    if !rated.is_empty() {
-        let rated = rated.join(", ");
-        writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
+    for change in otherwise(&policy) {
+        let rules: Vec<String> = change.rules.iter().map(|(id, line)| format!("{id} (line {line})")).collect();
+        let (path, rules) = (shown(path), rules.join(", "));
+        writeln!(out, "{path}: note: these rules read otherwise than before: {rules}\n  = {}\n", change.what)?;
     }
     let rules = counted(policy.rules.len(), "rule");
     let off = match policy.disabled.len() {

@@ -5,9 +5,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::example;
 use super::lists::{any_of, globs};
-use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::sql;
 use crate::behavior::hazards::HazardKind;
+use crate::policy::class::EffectClass;
 use crate::policy::decimal::Decimal;
 use crate::policy::glob::Glob;
 use crate::policy::rate::{Bound, LONGEST, MOST, Rate};
@@ -55,7 +55,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
         match name {
             "arg" => arg = Some(reading.text(value, "arg")?),
             "hazard" => other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", HazardKind::WORDS)))),
-            "effect" => other = Some(("effect", About::Effect(any_of(reading, value, "effect", Effect::WORDS)))),
+            "effect" => other = Some(("effect", About::Effect(any_of(reading, value, "effect", EffectClass::WORDS)))),
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
             "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
             known if KEYS.contains(&known) => match test(reading, known, value) {
