@@ -202,6 +202,8 @@ in_state! {
     accepted_dir: "accepted",
     /// `audit.db`: the log of decisions.
     audit_db: "audit.db",
+    /// `counts`: what ran lately under rules with a rate.
+    counts: "counts",
     /// `pins.db`: what is remembered of servers and tools.
     pins_db: "pins.db",
     /// `installed/`: what hosts' files were before servers in them were wrapped.

@@ -14,10 +14,13 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use super::clock;
+use super::counts::Counts;
 use super::threads::{FromThreads, ToLoop};
 use crate::behavior::shape::{Stand, StandKind};
 use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
+use crate::policy::rate::{Counted, Recent};
 use crate::wire::digest::{Digest, Hasher};
 use follow::{End, follow};
 
@@ -32,11 +35,12 @@ const ENTRIES: u64 = 10_000;
 /// How many threads may hang on a disk that does not answer; beyond that none is started.
 const STUCK: usize = 4;
 
-type Job = (u64, Look, Instant);
+type Job = (u64, String, Look, Instant);
 
 /// The loop's side.
 pub struct FactReader {
     base: PathBase,
+    counts: Counts,
     jobs: Option<Sender<Job>>,
     to_loop: ToLoop,
     /// Looks without an answer, with the time until which the loop waits (monotonic microseconds).
@@ -46,14 +50,14 @@ pub struct FactReader {
 
 impl FactReader {
     /// Nothing is started before the first look. What is found goes to the loop.
-    pub fn new(home: Option<PathBuf>, to_loop: ToLoop) -> Self {
-        Self { base: PathBase::here(home), jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
+    pub fn new(home: Option<PathBuf>, counts: Counts, to_loop: ToLoop) -> Self {
+        Self { base: PathBase::here(home), counts, jobs: None, to_loop, pending: BTreeMap::new(), stuck: 0 }
     }
 
     /// Starts a look. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
     pub fn look(&mut self, now: u64, ticket: String, look: u64, wanted: Look) {
         let until = Instant::now() + Duration::from_micros(BUDGET * 4 / 5);
-        let job = (look, wanted.clone(), until);
+        let job = (look, ticket.clone(), wanted.clone(), until);
         let sent = self.worker().is_some_and(|jobs| jobs.send(job).is_ok());
         // Without a thread, the answer is due at once: nothing was seen.
         let due = if sent { now + BUDGET } else { now };
@@ -93,10 +97,12 @@ impl FactReader {
     fn worker(&mut self) -> Option<&Sender<Job>> {
         if self.jobs.is_none() && self.stuck < STUCK {
             let (jobs, inbox) = mpsc::channel::<Job>();
-            let (base, to_loop) = (self.base.clone(), self.to_loop.clone());
+            let (base, counts, to_loop) = (self.base.clone(), self.counts.clone(), self.to_loop.clone());
             let started = Builder::new().name("facts".to_owned()).spawn(move || {
-                while let Ok((look, wanted, until)) = inbox.recv() {
-                    to_loop.tell(FromThreads::Looked { look, found: found(&base, &wanted, until) });
+                while let Ok((look, ticket, wanted, until)) = inbox.recv() {
+                    let others = others(&counts, &ticket, &wanted.counted);
+                    let found = Findings { others, ..found(&base, &wanted, until) };
+                    to_loop.tell(FromThreads::Looked { look, found });
                 }
             });
             match started {
@@ -108,6 +114,12 @@ impl FactReader {
     }
 }
 
+/// What other wrappers ran lately, if these calls are counted; `None` where that is not known.
+fn others(counts: &Counts, ticket: &str, calls: &[Counted]) -> Option<Recent> {
+    let noted = if calls.is_empty() { return None } else { counts.note(ticket, calls, clock::wall_ms()) };
+    noted.inspect_err(|error| tracing::error!(%error, path = %counts.path.display(), "rates could not be counted")).ok()
+}
+
 /// Looks now, at all that is wanted.
 pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
     let real = |path: &String| (path.clone(), follow(base, path).ok().and_then(|end| text(end.real)));
@@ -116,6 +128,7 @@ pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
         real: wanted.real.iter().map(real).collect(),
         stands: wanted.places.iter().map(|path| (path.clone(), Arc::new(stand(base, path)))).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
+        others: None,
     }
 }
 

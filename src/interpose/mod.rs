@@ -5,6 +5,7 @@ pub mod approver;
 pub mod child;
 pub mod clock;
 pub mod consoles;
+pub mod counts;
 pub mod entry_buffer;
 pub mod facts;
 pub mod guardian;

@@ -12,6 +12,7 @@ use super::adopted::Adopted;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::consoles::{Consoles, Registration};
+use super::counts::Counts;
 use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
 use super::guardian::Guardian;
@@ -198,7 +199,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         expected: settings.expect,
         mismatch: settings.mismatch,
     };
-    let facts = FactReader::new(user::current().ok().map(|user| user.home), to_loop.clone());
+    let counts = Counts { path: places.counts(), session: session.to_string() };
+    let facts = FactReader::new(user::current().ok().map(|user| user.home), counts, to_loop.clone());
     let reload = Reload::new(layers, watcher, to_loop.clone());
     let (to_us, consoles) = unbounded_channel();
     let registration = Registration {

@@ -1,10 +1,12 @@
 //! Whether one rule matches one call, and if not, the first part that differs. Owns no ruling.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::class::EffectClass;
 use super::holds::Holds;
 use super::question::{Question, rules_name};
+use super::rate::Counted;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, Shown};
@@ -139,6 +141,18 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
         }
     }
     wanted
+}
+
+/// The call, if a rule with a rate counts it: then the policy can rule on it only once it is known what other wrappers ran.
+pub fn counted(policy: &Policy, question: &Question<'_>) -> Option<Counted> {
+    let Question { server, method, tool, now, .. } = *question;
+    let counts = |rule: &Rule| {
+        rule.counts()
+            && rule.expires.is_none_or(|end| end > now)
+            && names(rule, rules_name(server), method, tool).is_none()
+    };
+    let call = || Counted { server: server.into(), method: method.map(Arc::from), tool: tool.into() };
+    policy.rules.iter().any(counts).then(call)
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.

@@ -18,7 +18,7 @@ pub struct Question<'a> {
     pub arguments: &'a Value,
     /// Milliseconds since 1970, UTC: rules may expire.
     pub now: i64,
-    /// The calls that were let run lately, for `rate`; `None` leaves it undecided.
+    /// The calls that all wrappers let run lately, for `rate`; `None` leaves it undecided.
     pub recent: Option<&'a Recent>,
 }
 

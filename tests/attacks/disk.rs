@@ -98,3 +98,35 @@ fn c13_a_link_out_of_an_allowed_folder_is_no_way_around_the_rule() {
     until("the list", || (server.executed().len() == 1).then_some(()));
     log::verifies(home.path());
 }
+
+#[test]
+fn f23_a_rate_counts_the_calls_of_all_wrappers_and_outlives_them() {
+    let rule = "version = 1\n[[rule]]\nid = 'few'\ndecision = 'allow'\nserver = 's'\ntool = 'write_file'\n\
+        when = [{ rate = { most = 2, per = '1h' } }]\n";
+    let (home, server, mut first, mut operator) = wrapped(rule);
+    let file = home.path().join("notes.txt");
+    let another = || {
+        let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+        host.handshake("2025-06-18");
+        host
+    };
+    write(&mut first, 1, &file);
+    assert_eq!(text(&first.answer(1)), "done");
+    let mut second = another();
+    write(&mut second, 1, &file);
+    assert_eq!(text(&second.answer(1)), "done");
+    // Each has run one, both together two.
+    write(&mut first, 2, &file);
+    let asked = operator.asked("write_file");
+    operator.deny(&asked, "enough");
+    assert!(text(&first.answer(2)).contains("enough"));
+    first.hang_up();
+    second.hang_up();
+    first.wait();
+    second.wait();
+    let mut third = another();
+    let mut operator = Operator::attach(home.path(), "ada");
+    write(&mut third, 1, &file);
+    operator.asked("write_file");
+    assert_eq!(server.executed().len(), 2);
+}

@@ -343,3 +343,32 @@ fn paths_in_objects_and_lists_are_looked_at_and_those_beyond_the_bound_are_told(
     );
     world.finish();
 }
+
+/// What other wrappers ran counts with what this one ran. While that is not known, no allow with a rate matches.
+#[test]
+fn a_rate_counts_what_others_ran_too() {
+    let rule = "version = 1\n[[rule]]\nid = 'few'\ndecision = 'allow'\ntool = 'write_file'\n\
+        when = [{ rate = { most = 2, per = '1h' } }]\n";
+    let started = |others: usize| {
+        let mut world = World::with(config(), rule).ready();
+        (0..others).for_each(|_| world.others.note("files", None, "write_file", world.now.wall));
+        world
+    };
+    let mut world = started(1);
+    assert!(matches!(world.call("1", "write_file", IN_SCRATCH).as_slice(), [Did::Forward(_)]));
+    assert_eq!(world.looked, 2, "before the ruling, and before the forward");
+    assert_eq!(world.call("2", "write_file", IN_SCRATCH), [Did::Ask("files-2".into())], "one of them, one of its own");
+    world.approve("files-2");
+    world.finish();
+    let mut world = started(0);
+    world.disk_answers = false;
+    assert_eq!(world.call("1", "write_file", IN_SCRATCH), []);
+    assert_eq!(world.disk_hangs(), [Did::Ask("files-1".into())], "it is not known how many ran");
+    world.disk_answers = true;
+    world.finish();
+    // A call that no rate counts is not looked at.
+    let mut world = started(9);
+    assert!(matches!(world.call("1", "read_file", r#"{"path":5}"#).as_slice(), [Did::Forward(_)]));
+    assert_eq!(world.looked, 0);
+    world.finish();
+}

@@ -65,7 +65,8 @@ impl World {
                 ..Facts::unseen(argument, path, "")
             }
         });
-        let found = Findings { real, files: files.collect() };
+        let others = (!wanted.counted.is_empty()).then(|| self.others.clone());
+        let found = Findings { real, files: files.collect(), others };
         self.step(Event::Facts { ticket, look, found })
     }
 

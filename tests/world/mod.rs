@@ -22,6 +22,7 @@ use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
+use mcp_approve::policy::rate::Recent;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
@@ -82,6 +83,8 @@ pub struct World {
     /// Look at once, as a healthy disk would answer.
     pub disk_answers: bool,
     looks: VecDeque<(String, u64, Look)>,
+    /// What other wrappers ran lately.
+    pub others: Recent,
     consults: VecDeque<(String, u64)>,
     /// What approvers were told.
     pub told: Vec<String>,
@@ -149,6 +152,7 @@ impl World {
             disk: BTreeMap::new(),
             disk_answers: true,
             looks: VecDeque::new(),
+            others: Recent::default(),
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,

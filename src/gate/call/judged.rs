@@ -30,9 +30,9 @@ use crate::mcp::meta::{Carries, unknown_meta};
 use crate::mcp::revision::Revision;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
-use crate::policy::fit::paths_wanted;
-use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, FirstUse, Policy};
+use crate::policy::fit::{counted, paths_wanted};
+use crate::policy::rate::{Counted, Recent};
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
@@ -183,12 +183,16 @@ pub(super) fn judge(
         now: input.now,
         recent: Some(input.recent),
     };
+    let counted = counted(input.policy, &question);
+    let recent = recent(counted.as_ref(), input, found);
+    let question = Question { recent: recent.as_deref(), ..question };
     let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
         rule(described.as_deref(), &question, input, seen);
     let reads = behavior.identity.mutability == Mutability::Pure;
     if ruling.decision == Decision::Ask && reads && !behavior.shape.wanted.is_empty() {
         wanted.places.extend(behavior.shape.wanted.iter().chain(input.roots.folders()).cloned());
     }
+    wanted.counted.extend(counted);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
@@ -363,6 +367,18 @@ pub(super) fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruli
     match ruling.decision {
         Decision::Ask => explain::nearest(policy, question, roots, NEAR),
         Decision::Allow | Decision::Deny => Vec::new(),
+    }
+}
+
+/// What ran lately: for a call that is counted, in all wrappers; `None` while that is not known of the others.
+pub(super) fn recent<'a>(
+    counted: Option<&Counted>,
+    input: JudgeInput<'a>,
+    found: Option<&Findings>,
+) -> Option<Cow<'a, Recent>> {
+    match counted {
+        None => Some(Cow::Borrowed(input.recent)),
+        Some(_) => found?.others.as_ref().map(|others| Cow::Owned(input.recent.joined(others))),
     }
 }
 

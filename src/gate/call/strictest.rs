@@ -10,13 +10,13 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::{Mutability, OutputDomain};
-use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much, near};
+use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much, near, recent};
 use crate::gate::call::retry::Retry;
 use crate::gate::data::facts::Look;
 use crate::gate::server::described::Described;
 use crate::mcp::request;
 use crate::policy::decide::{self, Question};
-use crate::policy::fit::paths_wanted;
+use crate::policy::fit::{counted, paths_wanted};
 use crate::wire::call::{Call, Origin};
 
 /// How many characters of an address or a name a list shows.
@@ -48,6 +48,7 @@ fn stricter(one: Judged, other: Judged) -> Judged {
     let is_stricter = other.ruling.decision > one.ruling.decision;
     let (mut strictest, other) = if is_stricter { (other, one) } else { (one, other) };
     strictest.wanted.real.extend(other.wanted.real);
+    strictest.wanted.counted.extend(other.wanted.counted);
     strictest
 }
 
@@ -81,7 +82,11 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
         now: input.now,
         recent: Some(input.recent),
     };
-    let wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
+    let counted = counted(input.policy, &question);
+    let recent = recent(counted.as_ref(), input, seen.found.as_ref());
+    let question = Question { recent: recent.as_deref(), ..question };
+    let mut wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
+    wanted.counted.extend(counted);
     let roots = followed(input.policy, &wanted, seen.found.as_ref());
     let ruling = decide::decide_at(input.policy, &question, &roots);
     let near = near(input.policy, &question, &roots, &ruling);

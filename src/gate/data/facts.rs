@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::behavior::shape::Stands;
+use crate::policy::rate::{Counted, Recent};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
@@ -27,6 +28,8 @@ pub struct Look {
     pub files: Vec<(String, String)>,
     /// Paths beyond those that are looked into.
     pub left_out: LeftOut,
+    /// What is counted for a rate: written down for other wrappers, and theirs is read.
+    pub counted: Vec<Counted>,
 }
 
 /// What the shell has found.
@@ -38,6 +41,8 @@ pub struct Findings {
     pub stands: Stands,
     /// One for each of [`Look::files`], in their order.
     pub files: Vec<Facts>,
+    /// If the call is counted: what other wrappers ran lately. `None` where that is not known.
+    pub others: Option<Recent>,
 }
 
 /// One path that a call names, and what is there on this machine. All texts are foreign, raw.
@@ -88,13 +93,14 @@ words! {
 impl Look {
     /// Whether there is nothing to look at.
     pub fn is_empty(&self) -> bool {
-        self.real.is_empty() && self.places.is_empty() && self.files.is_empty()
+        self.real.is_empty() && self.places.is_empty() && self.files.is_empty() && self.counted.is_empty()
     }
 
     /// Whether everything that `other` asks for was asked for here.
     pub fn covers(&self, other: &Self) -> bool {
         other.real.is_subset(&self.real)
             && other.places.is_subset(&self.places)
+            && other.counted.iter().all(|call| self.counted.contains(call))
             && other.files.iter().all(|file| self.files.contains(file))
             && (other.left_out == LeftOut::None || self.left_out == LeftOut::Some)
     }
@@ -111,6 +117,7 @@ impl Look {
             real: self.real.iter().map(|path| (path.clone(), None)).collect(),
             stands: self.places.iter().map(|path| (path.clone(), Arc::default())).collect(),
             files: self.files.iter().map(|(argument, path)| Facts::unseen(argument, path, why)).collect(),
+            others: None,
         }
     }
 }

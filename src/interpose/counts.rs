@@ -1,0 +1,145 @@
+//! What the wrappers of one user ran under rules with a rate: a small file that they share and that outlives them.
+//!
+//! A call is written down before the policy rules on it, and what others wrote is read under the same lock: of two wrappers
+//! that ask at once, the second counts the first one's call. One that was denied after all counts for the others too.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use crate::home::replace::replace;
+use crate::policy::rate::{Counted, LONGEST, MOST, Recent};
+
+/// How long the file may get, in bytes: what is longer was not written by us.
+const LARGEST: u64 = 64 << 20;
+
+/// The file, as one wrapper uses it.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    pub path: PathBuf,
+    /// The session of this wrapper, whose own calls the gate counts.
+    pub session: String,
+}
+
+/// One line: a call, by whom and when.
+#[derive(Serialize, Deserialize)]
+struct Run {
+    /// Milliseconds since 1970, UTC.
+    time: i64,
+    session: String,
+    ticket: String,
+    #[serde(flatten)]
+    call: Counted,
+}
+
+impl Counts {
+    /// Writes down calls under one ticket, in the place of what was written for it before, and returns those of other wrappers.
+    ///
+    /// # Errors
+    /// What could not be locked, read or written: then it is not known how many ran.
+    pub fn note(&self, ticket: &str, calls: &[Counted], now: i64) -> io::Result<Recent> {
+        let open = |path: PathBuf| {
+            let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
+        };
+        let lock = open(self.path.with_extension("lock"))?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        let mut runs = self.read()?;
+        runs.retain(|run| {
+            run.time > now.saturating_sub(LONGEST) && !(run.session == self.session && run.ticket == ticket)
+        });
+        let new = calls.iter().map(|call| Run {
+            time: now,
+            session: self.session.clone(),
+            ticket: ticket.to_owned(),
+            call: call.clone(),
+        });
+        runs.extend(new);
+        let mut others = Recent::default();
+        runs.sort_by_key(|run| run.time);
+        for run in runs.iter().filter(|run| run.session != self.session) {
+            others.add(run.call.clone(), run.time);
+        }
+        self.write(&runs)?;
+        Ok(others)
+    }
+
+    fn read(&self) -> io::Result<Vec<Run>> {
+        match std::fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            found if found.as_ref().is_ok_and(|found| !found.is_file() || found.len() > LARGEST) => {
+                return Err(io::Error::other("it was not written by mcp-approve"));
+            }
+            found => drop(found?),
+        }
+        std::fs::read_to_string(&self.path)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    }
+
+    /// Writes as many calls of each name as a rate can ask for, the newest.
+    fn write(&self, runs: &[Run]) -> io::Result<()> {
+        let mut kept = BTreeMap::<&Counted, usize>::new();
+        let mut lines = Vec::new();
+        for run in runs.iter().rev() {
+            let count = kept.entry(&run.call).or_default();
+            *count += 1;
+            if *count <= MOST {
+                lines.push(serde_json::to_string(run)?);
+            }
+        }
+        lines.reverse();
+        replace(&self.path, &(lines.join("\n") + "\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str) -> Counted {
+        Counted { server: "s".into(), method: None, tool: tool.into() }
+    }
+
+    #[test]
+    fn each_wrapper_counts_what_the_others_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("counts");
+        let wrapper = |session: &str| Counts { path: path.clone(), session: session.to_owned() };
+        let (one, other) = (wrapper("one"), wrapper("other"));
+        let now = 2 * LONGEST;
+        let seen = |by: &Counts, ticket: &str, tool: &str, now: i64| {
+            by.note(ticket, &[call(tool)], now).unwrap().count(0, |_, _, tool| tool == "write")
+        };
+        assert_eq!(seen(&one, "s-1", "write", now), 0, "its own do not count");
+        assert_eq!(seen(&other, "s-1", "write", now + 1), 1);
+        assert_eq!(seen(&one, "s-2", "write", now + 2), 1);
+        assert_eq!(seen(&other, "s-1", "write", now + 3), 2, "the same ticket again is the same call");
+        assert_eq!(seen(&one, "s-3", "read", now + 4), 1, "another tool");
+        assert_eq!(seen(&wrapper("third"), "s-1", "write", now + 5), 3, "also of those that have ended");
+        assert_eq!(
+            seen(&wrapper("fourth"), "s-1", "write", now + 2 + LONGEST),
+            2,
+            "what no rate can ask for is forgotten"
+        );
+        for doubt in ["{}\n", "no JSON\n", "\u{0}"] {
+            std::fs::write(&path, doubt).unwrap();
+            assert!(one.note("s-9", &[call("write")], now).is_err(), "{doubt:?}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
+        assert!(one.note("s-9", &[call("write")], now).is_err(), "a link");
+    }
+
+    #[test]
+    fn of_each_call_no_more_is_kept_than_a_rate_can_ask_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = Counts { path: folder.path().join("counts"), session: "one".to_owned() };
+        let many = vec![call("write"); MOST + 9];
+        one.note("s-1", &many, 1).unwrap();
+        assert_eq!(one.read().unwrap().len(), MOST);
+    }
+}
