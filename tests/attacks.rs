@@ -12,7 +12,7 @@
 //! | A8 | hidden text: tag characters, zero-width, bidi, variation selectors, Hangul fillers | shown as visible escapes with a count; any in arguments means never auto-approved |
 //! | A9 | the server program changes, its manifest does not | launch command and resolved program are fingerprinted per server; a change shows a badge and suspends allow rules |
 //! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
-//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity in a colour of their own, and recorded; a rule on `method` asks about or denies them, and a `file:` address outside of the declared folders asks |
+//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity in a colour of their own, and recorded; a rule on `method` asks about or denies them; what is no tool call passes byte for byte, but for the file that is in no place: reading it asks |
 //! | A12 | a request that a rule is about, in another spelling: keys in other case or twice, a batch, no id, too long to be held, inside an answer or a notification | read as strictly as a host's lines while such a rule is there; what is no canonical message is dropped and recorded, and the sender is told |
 //! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
 //! | B2 | carriage return and backspace overwrite | as B1 |
@@ -45,7 +45,7 @@
 //! | C14 | a path that forwards without a decision | one writer to the server, its only argument is the proof; compile-fail test |
 //! | C15 | the approval layer itself changes arguments | byte equality in every test and in the soak |
 //! | C16 | the operator's edit | original and edit are both recorded, the edit is judged and validated again, its digest is the one forwarded |
-//! | C17 | multi-round-trip retries and task updates (revision 2026-07-28) | a retry continues under its approval once and only on an exact match of name, arguments and server state; everything else is a new decision |
+//! | C17 | multi-round-trip retries and task updates (revision 2026-07-28) | a retry continues under its approval once and only on an exact match of name, arguments and server state; everything else is a new decision; a task that is made of a call is decided as that call |
 //! | C18 | approval after cancel or timeout | withdrawn at once; a late verdict does nothing and is recorded |
 //! | C19 | no console, crashed console, full disk | wait, then deny with a reason; never allow |
 //! | C20 | a question that the host puts to its user for us: answered, taken back, imitated or put again under its id by the server; answered twice or late by the host | only the host's first answer to the open question counts, for the text that it showed; while it is open the server's requests are read strictly, and none passes under an id of ours |
@@ -82,9 +82,10 @@
 //! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
-//! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads | a hazard: the call asks, the card shows the member whole, the record has it |
+//! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads; `_meta` that carries a call or arguments | a hazard: the call asks, the card shows the member whole, the record has it; a call in `_meta` is held, and a new key there is told from one that is known |
 //! | F14 | a read carries data out: in the path, query or host of an address, in a header, or in an argument that goes with an address | each address, and what goes with it, holds words, numbers and short ids, in bounded length, on a host in plain letters, and nothing that looks like a secret; all else asks |
 //! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
+//! | F22 | a scope or role is passed by another method, a vendor method, a task or `_meta` | only the revision's reading methods pass under a scope, and the contents that it names; what else there is asks; a call inside a request is a call |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 

@@ -2,6 +2,7 @@
 
 pub mod agreed;
 pub mod arguments;
+pub mod carried;
 pub mod conclude;
 pub mod confidence;
 pub mod curated;

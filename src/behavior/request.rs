@@ -1,13 +1,14 @@
-//! What a request other than `tools/call` is: fixed by the protocol for the methods that it defines, unknown for others.
-//! Its params are not explained leaf by leaf; the hazards of an address are found as in a call.
+//! What a request other than `tools/call` is: fixed by the protocol for the methods that it defines, unknown for others. Its
+//! params are not explained; only the address of a file has the hazards that it has in a call.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::arguments::memory::Memory;
 use super::conclude::{Behavior, proven};
 use super::hazards;
 use super::identity::Identity;
 use super::taxonomy::{Action, Mutability, OutputDomain};
+use crate::mcp::request;
 
 /// What a request does. `sampling` and `elicitation` send something: a prompt to the host's model, a question to its user.
 fn identity(method: &str) -> Identity {
@@ -38,10 +39,8 @@ fn identity(method: &str) -> Identity {
 pub fn of_request(method: &str, params: &Value) -> Behavior {
     let identity = identity(method);
     let confidence = proven(identity.mutability);
-    // An address names a place. Prompts, completions and questions are prose, and may speak of anything.
-    let hazards = match method.starts_with("resources/") {
-        true => hazards::arguments::found(params, &Memory::default()),
-        false => Vec::new(),
-    };
+    let files = request::files(method, params);
+    let of_file = |(uri, _): &(&str, _)| hazards::arguments::found(&json!({ "uri": uri }), &Memory::default());
+    let hazards = files.iter().flat_map(of_file).collect();
     Behavior { identity, confidence, hazards, ..Behavior::unknown() }
 }

@@ -1,7 +1,7 @@
-//! A list of capabilities that may be used, as `--scope` takes it: names, and types where the list gives them. Decides whether
-//! a tool is one of them; knows no role and no call.
+//! A list of capabilities that may be used, as `--scope` takes it: names, and types where the list gives them; with them resources
+//! and prompts. Decides whether a tool is one of them; knows no role and no call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,7 +12,13 @@ use crate::mcp::tool::Tool;
 /// The capabilities of a list. Names are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
-pub struct Listed(BTreeMap<String, Option<Typed>>);
+pub struct Listed {
+    tools: BTreeMap<String, Option<Typed>>,
+    /// Globs over addresses of resources.
+    resources: BTreeSet<String>,
+    /// Names of prompts.
+    prompts: BTreeSet<String>,
+}
 
 /// The type that a list gives a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +40,13 @@ pub enum NotAScope {
     NoName,
     #[error("it has two tools called {0:?}, of different types")]
     Twice(String),
+    #[error("`{0}` in it is not a list of texts")]
+    NoTexts(&'static str),
 }
 
 impl Listed {
-    /// Reads a list: a JSON array of names or definitions, an object with `tools`, or an answer to `tools/list`. A definition
-    /// with a schema gives the tool's type, a name does not.
+    /// Reads a list: a JSON array of names or definitions, an object with `tools`, `resources` (globs over addresses) and `prompts`
+    /// (names), or an answer to `tools/list`. A definition with a schema gives the tool's type, a name does not.
     ///
     /// # Errors
     /// [`NotAScope`] when the text names no tools. A list with nothing in it is a list: nothing may be used.
@@ -48,7 +56,20 @@ impl Listed {
     }
 
     fn of(holder: &Value) -> Result<Self, NotAScope> {
-        let list = holder.get("tools").unwrap_or(holder).as_array().ok_or(NotAScope::NoList)?;
+        let texts = |key: &'static str| -> Result<Option<BTreeSet<String>>, NotAScope> {
+            let Some(list) = holder.get(key) else { return Ok(None) };
+            let text = |entry: &Value| entry.as_str().map(str::to_owned);
+            let all = list.as_array().and_then(|list| list.iter().map(text).collect());
+            all.map(Some).ok_or(NotAScope::NoTexts(key))
+        };
+        let (resources, prompts) = (texts("resources")?, texts("prompts")?);
+        let none = Value::Array(Vec::new());
+        let list = match holder.get("tools") {
+            // Who names resources or prompts alone means no tools.
+            None if resources.is_some() || prompts.is_some() => &none,
+            list => list.unwrap_or(holder),
+        };
+        let list = list.as_array().ok_or(NotAScope::NoList)?;
         let mut tools = BTreeMap::new();
         for entry in list {
             let name = entry.as_str().or_else(|| entry.get("name")?.as_str()).ok_or(NotAScope::NoName)?;
@@ -57,22 +78,32 @@ impl Listed {
                 return Err(NotAScope::Twice(name.to_owned()));
             }
         }
-        Ok(Self(tools))
+        Ok(Self { tools, resources: resources.unwrap_or_default(), prompts: prompts.unwrap_or_default() })
     }
 
     /// How many tools it names.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.tools.len()
+    }
+
+    /// The globs over addresses of resources.
+    pub fn resources(&self) -> impl Iterator<Item = &str> {
+        self.resources.iter().map(String::as_str)
+    }
+
+    /// Whether it has a prompt of this name.
+    pub fn names_prompt(&self, prompt: &str) -> bool {
+        self.prompts.contains(prompt)
     }
 
     /// Whether it has a tool of this name, of whatever type.
     pub fn names(&self, tool: &str) -> bool {
-        self.0.contains_key(tool)
+        self.tools.contains_key(tool)
     }
 
     /// What keeps a tool of this name out; `tool` is `None` where its server has not described it.
     pub fn lacks(&self, name: &str, tool: Option<&Tool>) -> Option<&'static str> {
-        let Some(typed) = self.0.get(name) else { return Some("is not in it") };
+        let Some(typed) = self.tools.get(name) else { return Some("is not in it") };
         let Some(typed) = typed else { return None };
         let Some(tool) = tool else { return Some("has a type in it, and the server has not described the tool") };
         let output = tool.output_schema.as_ref().unwrap_or(&Value::Null);
@@ -104,7 +135,8 @@ impl From<Listed> for Value {
                 json!({ "name": name, "inputSchema": input, "outputSchema": output })
             }
         };
-        json!({ "tools": listed.0.into_iter().map(entry).collect::<Vec<_>>() })
+        let tools: Vec<Self> = listed.tools.into_iter().map(entry).collect();
+        json!({ "tools": tools, "resources": listed.resources, "prompts": listed.prompts })
     }
 }
 
@@ -145,6 +177,11 @@ mod tests {
             assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed, "{text}");
         }
         assert!(Listed::read("[]").unwrap().count() == 0, "nothing may be used");
+        let listed = Listed::read(r#"{"resources":["note:///*"],"prompts":["p"]}"#).unwrap();
+        assert!(listed.count() == 0 && listed.names_prompt("p") && !listed.names_prompt("q"));
+        assert_eq!(listed.resources().collect::<Vec<_>>(), ["note:///*"]);
+        let json = serde_json::to_value(&listed).unwrap();
+        assert_eq!(serde_json::from_value::<Listed>(json).unwrap(), listed);
         for text in [
             "",
             "read",
@@ -153,6 +190,8 @@ mod tests {
             r#"[{"title":"read"}]"#,
             r#"{"tools":"read"}"#,
             r#"["read", {"name":"read","inputSchema":{}}]"#,
+            r#"{"tools":["read"],"resources":"note:///a"}"#,
+            r#"{"tools":["read"],"prompts":[7]}"#,
         ] {
             assert!(Listed::read(text).is_err(), "{text}");
         }

@@ -9,6 +9,7 @@ use crate::gate::call::entries;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::report::{Activity, ActivityKind, Direction};
 use crate::gate::state::passed::Form;
+use crate::mcp::request::{Standing, standing};
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 
@@ -42,15 +43,19 @@ impl Gate {
         self.show_plain(direction, kind, what, bytes);
     }
 
-    /// Records a request that passes and does more than read: a counter alone would not say what it was.
+    /// Records a request that passes and does more than read, or whose content a scope gives: a counter alone would not say what
+    /// it was.
     pub(in crate::gate) fn record_single(&mut self, request: &Call) {
         let Some(method) = request.method() else { return };
         let identities = request.questions().map(|(method, params)| {
             let params = serde_json::from_str(params).unwrap_or_default();
             of_request(method, &params).identity
         });
-        let changes = |identity: &Identity| identity.mutability != Mutability::Pure;
-        let Some(identity) = identities.filter(changes).last() else { return };
+        let is_given = !self.config.scope.is_whole()
+            && request.origin() == Origin::Host
+            && standing(method, self.revision_of(request)) == Standing::Contents;
+        let is_told = |identity: &Identity| is_given || identity.mutability != Mutability::Pure;
+        let Some(identity) = identities.filter(is_told).last() else { return };
         if !self.log.passed.takes_single() {
             return;
         }

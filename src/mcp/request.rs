@@ -1,10 +1,13 @@
-//! Requests other than `tools/call`, of the host and of the server: which of them can be held, and what one is about.
-//! Owns no judgement.
+//! Requests other than `tools/call`, of the host and of the server: which of them can be held, which a revision has, and what one
+//! is about. Owns no judgement.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
+
+use super::revision::Revision;
+use crate::wire::fold;
 
 /// The method of a call.
 pub const CALL: &str = "tools/call";
@@ -15,10 +18,99 @@ pub fn is_ruled(method: &str) -> bool {
     !matches!(method, "initialize" | "ping" | "server/discover" | "tools/list") && !method.starts_with("notifications/")
 }
 
+/// What a host's request is to the revision that it is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It keeps the session going, lists, or asks how far a task is.
+    Reads,
+    /// It gives the content of a resource or a prompt, completes from it, or follows it.
+    Contents,
+    /// It changes something, or the revision does not have it.
+    Other,
+}
+
+/// The methods of hosts that only read, from which revision to which one.
+///
+/// `logging/setLevel` is here because it changes nothing but what the server reports, and hosts send it unasked; `tasks/cancel`
+/// because it can only end a call, as `notifications/cancelled` does.
+const STANDING: [(&str, Revision, Revision, Standing); 17] = {
+    use Revision::{V2024_11_05 as First, V2025_11_25 as Tasks, V2026_07_28 as Newest};
+    use Standing::{Contents, Reads};
+    [
+        ("initialize", First, Tasks, Reads),
+        ("ping", First, Tasks, Reads),
+        ("server/discover", Newest, Newest, Reads),
+        ("logging/setLevel", First, Tasks, Reads),
+        ("tools/list", First, Newest, Reads),
+        ("resources/list", First, Newest, Reads),
+        ("resources/templates/list", First, Newest, Reads),
+        ("prompts/list", First, Newest, Reads),
+        ("tasks/get", Tasks, Newest, Reads),
+        ("tasks/result", Tasks, Tasks, Reads),
+        ("tasks/list", Tasks, Tasks, Reads),
+        ("tasks/cancel", Tasks, Newest, Reads),
+        ("resources/read", First, Newest, Contents),
+        ("resources/subscribe", First, Tasks, Contents),
+        ("resources/unsubscribe", First, Tasks, Contents),
+        ("prompts/get", First, Newest, Contents),
+        ("completion/complete", First, Newest, Contents),
+    ]
+};
+
+/// What a request of a host is to its revision.
+pub fn standing(method: &str, revision: Revision) -> Standing {
+    if method == "subscriptions/listen" && revision == Revision::V2026_07_28 {
+        return Standing::Contents;
+    }
+    let row = STANDING.iter().find(|(known, from, to, _)| method == *known && (*from..=*to).contains(&revision));
+    row.map_or(Standing::Other, |(.., standing)| *standing)
+}
+
+/// Whether some revision has this notification of hosts.
+pub fn is_notification(method: &str) -> bool {
+    let known = ["initialized", "cancelled", "progress", "roots/list_changed", "tasks/status"];
+    method.strip_prefix("notifications/").is_some_and(|word| known.contains(&word))
+}
+
+/// A resource or a prompt, by its address or its name. Foreign text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'p> {
+    Resource(&'p str),
+    Prompt(&'p str),
+}
+
+/// The contents that a request of [`Standing::Contents`] is about; `None` where it does not name them as the protocol has it.
+pub fn contents<'p>(method: &str, params: &'p Value) -> Option<Vec<Content<'p>>> {
+    let text = |pointer: &str| params.pointer(pointer).and_then(Value::as_str);
+    let one = match (method, text("/ref/type")) {
+        ("prompts/get", _) => Content::Prompt(text("/name")?),
+        ("completion/complete", Some("ref/prompt")) => Content::Prompt(text("/ref/name")?),
+        ("completion/complete", Some("ref/resource")) => Content::Resource(text("/ref/uri")?),
+        ("completion/complete", _) => return None,
+        ("subscriptions/listen", _) => return followed(params),
+        _ => Content::Resource(text("/uri")?),
+    };
+    Some(vec![one])
+}
+
+/// The resources that a subscription follows, wherever in it they are named.
+fn followed(params: &Value) -> Option<Vec<Content<'_>>> {
+    let (mut found, mut left) = (Vec::new(), vec![params]);
+    while let Some(value) = left.pop() {
+        if let Some(uris) = value.get("resourceSubscriptions") {
+            let uris = uris.as_array()?.iter().map(|uri| uri.as_str().map(Content::Resource));
+            found.extend(uris.collect::<Option<Vec<_>>>()?);
+        }
+        left.extend(value.as_object().into_iter().flatten().map(|(_, inner)| inner));
+    }
+    Some(found)
+}
+
 /// What a request is about, by its `params`: an address, a prompt's name, a task, a question. Foreign text.
 pub fn target(params: &Value) -> Option<&str> {
     let pointers = ["/uri", "/name", "/ref/name", "/ref/uri", "/taskId", "/message"];
     let named = pointers.iter().find_map(|pointer| params.pointer(pointer)?.as_str());
+    let named = named.or_else(|| params.pointer("/notifications/resourceSubscriptions/0")?.as_str());
     named.or_else(|| params.get("messages")?.as_array()?.last()?.pointer("/content/text")?.as_str())
 }
 
@@ -37,6 +129,31 @@ pub fn arguments(mut params: Value) -> Value {
     params
 }
 
+/// The addresses of files that a request to read a resource names, each with its path where that can be told: under `uri` in any
+/// spelling, and whatever a server could take for the address of a file. Empty for other requests.
+pub fn files<'p>(method: &str, params: &'p Value) -> Vec<(&'p str, Option<String>)> {
+    let bare = method.trim_matches(|c: char| c.is_whitespace() || c.is_control() || c == '/');
+    if !is_alike(bare, "resources/read") {
+        return Vec::new();
+    }
+    let named = params.as_object().into_iter().flatten().filter(|(key, _)| is_alike(key, "uri"));
+    let (mut left, mut found): (Vec<&Value>, Vec<_>) = (named.map(|(_, value)| value).collect(), Vec::new());
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(uri) if is_file(uri) => found.push((uri.as_str(), path_of(uri))),
+            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found
+}
+
+/// Whether a text is this word, or a lax reader could take it for that.
+fn is_alike(text: &str, word: &str) -> bool {
+    text == word || fold::shadows(text, &[word])
+}
+
 /// The decoded path in a `file:` address of this machine. `None` where readers differ on what the path is: some end it
 /// at `?` and `#`, some do not.
 pub fn path_of(uri: &str) -> Option<String> {
@@ -47,22 +164,30 @@ pub fn path_of(uri: &str) -> Option<String> {
         Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
         None => rest,
     };
-    if !path.starts_with('/') || path.contains(['?', '#']) {
+    if !path.starts_with('/') || path.contains(['?', '#']) || path.contains(char::is_control) {
         return None;
     }
     percent_decode_str(path).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// Whether an address is of a file, whatever the spelling of its scheme.
+/// Whether an address climbs, by `..` in any spelling.
+pub fn climbs(address: &str) -> bool {
+    percent_decode_str(address).decode_utf8_lossy().split(['/', '\\', '?', '#']).any(|segment| segment == "..")
+}
+
+/// Whether an address is of a file, whatever the spelling of its scheme: readers of addresses skip control characters in it and
+/// space before it, and some take a path without a scheme.
 pub fn is_file(uri: &str) -> bool {
-    uri.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+    let plain: String = uri.chars().filter(|c| !c.is_control()).skip_while(|c| c.is_whitespace()).take(5).collect();
+    plain.eq_ignore_ascii_case("file:") || plain.starts_with(['/', '~'])
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{is_file, is_ruled, path_of, target};
+    use super::{Content, Standing, contents, files, is_file, is_ruled, path_of, standing, target};
+    use crate::mcp::revision::Revision;
 
     #[test]
     fn a_file_address_is_read_in_every_spelling() {
@@ -93,5 +218,67 @@ mod tests {
                 && !is_ruled("tools/list")
                 && !is_ruled("notifications/cancelled")
         );
+    }
+    #[test]
+    fn each_revision_has_its_own_methods() {
+        use Standing::{Contents, Other, Reads};
+        for (method, old, tasks, newest) in [
+            ("ping", Reads, Reads, Other),
+            ("resources/templates/list", Reads, Reads, Reads),
+            ("logging/setLevel", Reads, Reads, Other),
+            ("tasks/result", Other, Reads, Other),
+            ("tasks/get", Other, Reads, Reads),
+            ("tasks/update", Other, Other, Other),
+            ("resources/read", Contents, Contents, Contents),
+            ("resources/subscribe", Contents, Contents, Other),
+            ("subscriptions/listen", Other, Other, Contents),
+            ("Resources/read", Other, Other, Other),
+            ("acme/list", Other, Other, Other),
+        ] {
+            let revisions = [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
+            assert_eq!(revisions.map(|revision| standing(method, revision)), [old, tasks, newest], "{method}");
+        }
+    }
+
+    #[test]
+    fn contents_are_named_as_the_protocol_has_it() {
+        use Content::{Prompt, Resource};
+        for (method, params, named) in [
+            ("resources/read", json!({"uri": "note:///a"}), Some(vec![Resource("note:///a")])),
+            ("resources/read", json!({"uri": ["note:///a"]}), None),
+            ("prompts/get", json!({"name": "p"}), Some(vec![Prompt("p")])),
+            (
+                "completion/complete",
+                json!({"ref": {"type": "ref/resource", "uri": "a://{x}"}}),
+                Some(vec![Resource("a://{x}")]),
+            ),
+            ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "p"}}), Some(vec![Prompt("p")])),
+            ("completion/complete", json!({"ref": {"type": "ref/tool", "name": "p"}}), None),
+            ("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}), Some(vec![])),
+            (
+                "subscriptions/listen",
+                json!({"notifications": {"resourceSubscriptions": ["a:b"]}}),
+                Some(vec![Resource("a:b")]),
+            ),
+            ("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [{"uri": "a:b"}]}}), None),
+        ] {
+            assert_eq!(contents(method, &params), named, "{method} {params}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_in_every_spelling_of_its_address() {
+        for (method, params, paths) in [
+            ("resources/read", json!({"uri": "file:///a"}), vec![Some("/a".to_owned())]),
+            ("Resources/Read/", json!({"URI": "FILE:/a"}), vec![Some("/a".to_owned())]),
+            ("resources/read", json!({"uri": "\tfi\nle:///a"}), vec![None]),
+            ("resources/read", json!({"uri": "/etc/passwd"}), vec![None]),
+            ("resources/read", json!({"uri": [{"x": "file:///a"}]}), vec![Some("/a".to_owned())]),
+            ("resources/read", json!({"uri": "note:///a", "other": "file:///a"}), vec![]),
+            ("resources/subscribe", json!({"uri": "file:///a"}), vec![]),
+        ] {
+            let found: Vec<_> = files(method, &params).into_iter().map(|(_, path)| path).collect();
+            assert_eq!(found, paths, "{method} {params}");
+        }
     }
 }

@@ -69,11 +69,11 @@ impl Role {
     /// that says it reads: a role that grants `*:read` alone does not get it.
     pub fn lacks(&self, server: &str, name: &str, tool: Option<&Tool>, behavior: &Behavior) -> Option<Lacks> {
         let server = rules_name(server);
-        if !self.servers.is_empty() && !self.servers.iter().any(|glob| glob.matches(server)) {
+        if !self.is_for(server) {
             return Some(Lacks::Server);
         }
-        let grants_all = self.granted(server).any(|glob| glob.text() == "*");
-        let grants = |tag: &str| grants_all || self.granted(server).any(|glob| glob.matches(tag));
+        let grants_all = self.grants_all(server);
+        let grants = |tag: &str| grants_all || self.grants(server, tag);
         let tags = tags::held(behavior, name);
         if !grants_all && !tags.iter().any(|tag| grants(tag)) {
             return Some(Lacks::Capability(tags));
@@ -85,6 +85,20 @@ impl Role {
         let said = by_operator.into_iter().flat_map(|one| &one.1).chain(&declared).map(String::as_str);
         let missing = said.chain(curated).find(|required| !grants(required));
         missing.map(|required| Lacks::Entitlement(required.to_owned()))
+    }
+
+    /// Whether it grants a tag on a server.
+    pub fn grants(&self, server: &str, tag: &str) -> bool {
+        self.is_for(server) && self.granted(server).any(|glob| glob.matches(tag))
+    }
+
+    /// Whether it grants everything that a server has, known or not.
+    pub fn grants_all(&self, server: &str) -> bool {
+        self.is_for(server) && self.granted(server).any(|glob| glob.text() == "*")
+    }
+
+    fn is_for(&self, server: &str) -> bool {
+        self.servers.is_empty() || self.servers.iter().any(|glob| glob.matches(rules_name(server)))
     }
 
     /// The tags that it grants on a server that it may use.

@@ -1,13 +1,17 @@
-//! The scope: which of its server's capabilities a wrapper may use. `Effective = Caps(S) ∩ Scope`: a tool must lie within every
-//! limit, so that whatever is joined to a scope can only narrow it (capability lattice, section 4).
+//! The scope: which of its server's capabilities a wrapper may use. `Effective = Caps(S) ∩ Scope`: a tool, a resource or a prompt
+//! must lie within every limit, so that whatever is joined to a scope can only narrow it (capability lattice, section 4).
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::glob::Glob;
 use super::role::Role;
 use crate::behavior::conclude::Behavior;
 use crate::capability::scope::Listed;
+use crate::mcp::request::{self, Content, Standing};
+use crate::mcp::revision::Revision;
 use crate::mcp::tool::Tool;
-use crate::wire::call::Call;
+use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
 
 /// What a wrapper may use: what lies within all of these limits; without any, everything that the server has.
@@ -29,8 +33,8 @@ pub enum Limit {
     Nothing(String),
 }
 
-/// Proof that a call's tool lies in the scope, and that the call does no more than the scope grants. Only [`Scope::admit`]
-/// makes one.
+/// Proof that a call's tool lies in the scope, and that the call does no more than the scope grants; of another request, that the
+/// scope names what it reads. Only [`Scope::admit`] makes one.
 ///
 /// ```compile_fail,E0451
 /// use mcp_approve::policy::scope::InScope;
@@ -55,6 +59,23 @@ pub struct Asked<'a> {
     /// `None` where the server has not described it.
     pub tool: Option<&'a Tool>,
     pub behavior: &'a Behavior,
+}
+
+/// What the scope is asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Asks<'a> {
+    /// Whether a call may use its tool; also of a call inside another request.
+    Tool(Asked<'a>),
+    /// Whether another request of this server, written in this revision, may pass.
+    Request(&'a str, Revision),
+}
+
+/// What the scope says of a request that it does not forbid. Ordered: the strictest of several is the maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Admission {
+    Passes,
+    /// It does more than read, or nobody knows what it does: the operator decides.
+    Asks,
 }
 
 impl Scope {
@@ -103,10 +124,45 @@ impl Scope {
     ///
     /// # Errors
     /// Why the call lies outside.
-    pub fn admit(&self, call: &Call, asked: Asked<'_>) -> Result<InScope, Outside> {
-        // A scope is about tools: other requests lie in any.
-        let held = if call.method().is_some() { Ok(()) } else { self.holds(asked) };
-        held.map(|()| InScope { call: call.digest() })
+    pub fn admit(&self, call: &Call, asks: Asks<'_>) -> Result<InScope, Outside> {
+        match (asks, call.method()) {
+            (Asks::Tool(asked), _) => self.holds(asked)?,
+            (Asks::Request(server, revision), Some(_)) => drop(self.admits_all(server, call, revision)?),
+            (Asks::Request(..), None) => return Err(Outside("a tool call is not another request".to_owned())),
+        }
+        Ok(InScope { call: call.digest() })
+    }
+
+    /// What the scope says of a request other than a call. What the server asks of the host uses nothing of the server.
+    fn admits_all(&self, server: &str, request: &Call, revision: Revision) -> Result<Admission, Outside> {
+        if self.is_whole() || request.origin() != Origin::Host {
+            return Ok(Admission::Passes);
+        }
+        let params = serde_json::from_str(request.arguments_text()).unwrap_or_default();
+        self.admits(server, request.name(), &params, revision)
+    }
+
+    /// Whether a request of the host's other than a call may pass, by its method and `params`: what only lists passes, contents
+    /// must lie within every limit, and anything else asks.
+    ///
+    /// # Errors
+    /// Why it lies outside.
+    pub fn admits(&self, server: &str, method: &str, params: &Value, revision: Revision) -> Result<Admission, Outside> {
+        match request::standing(method, revision) {
+            _ if self.is_whole() => Ok(Admission::Passes),
+            Standing::Reads => Ok(Admission::Passes),
+            Standing::Contents => {
+                let unnamed = || Outside(format!("the scope: {method} does not name what it reads"));
+                let named = request::contents(method, params).ok_or_else(unnamed)?;
+                let within =
+                    |content: &Content<'_>| self.limits.iter().try_for_each(|limit| limit.gives(server, *content));
+                named.iter().try_for_each(within).map(|()| Admission::Passes)
+            }
+            Standing::Other => {
+                let strictest = |so_far: Admission, limit: &Limit| Ok(so_far.max(limit.admits_other(server)?));
+                self.limits.iter().try_fold(Admission::Passes, strictest)
+            }
+        }
     }
 
     /// What it is, in a few words: `viewer`, `5 tools`, `viewer ∩ 5 tools`; `None` for the whole. Foreign text in it, raw.
@@ -123,6 +179,33 @@ impl Scope {
 }
 
 impl Limit {
+    /// Whether it gives the content of a resource or a prompt.
+    fn gives(&self, server: &str, content: Content<'_>) -> Result<(), Outside> {
+        let (tag, is_listed, name): (_, &dyn Fn(&Listed) -> bool, _) = match content {
+            Content::Resource(uri) => {
+                ("resources:read", &|listed| listed.resources().any(|glob| lies_in(uri, glob)), uri)
+            }
+            Content::Prompt(name) => ("prompts:read", &|listed| listed.names_prompt(name), name),
+        };
+        match self {
+            Self::Listed(listed) if is_listed(listed) => Ok(()),
+            Self::Role(role) if role.grants(server, tag) => Ok(()),
+            Self::Listed(_) => Err(Outside(format!("the scope does not list {name}"))),
+            Self::Role(role) => Err(Outside(format!("the role {} does not grant {tag} here, for {name}", role.name))),
+            Self::Nothing(why) => Err(Outside(why.clone())),
+        }
+    }
+
+    /// What it says of a request that does more than read, or that the revision does not have.
+    fn admits_other(&self, server: &str) -> Result<Admission, Outside> {
+        match self {
+            Self::Listed(_) => Ok(Admission::Asks),
+            Self::Role(role) if role.grants_all(server) => Ok(Admission::Passes),
+            Self::Role(_) => Ok(Admission::Asks),
+            Self::Nothing(why) => Err(Outside(why.clone())),
+        }
+    }
+
     fn holds(&self, Asked { server, name, tool, behavior }: Asked<'_>) -> Result<(), Outside> {
         let outside = match self {
             Self::Listed(listed) => listed.lacks(name, tool).map(|why| format!("the scope: {name} {why}")),
@@ -136,6 +219,31 @@ impl Limit {
     }
 }
 
+/// Whether an address lies in a glob. Scheme, host and the rest are compared each by itself, so that no wildcard reaches from one
+/// into the next; an address that programs read differently lies only in `*`.
+fn lies_in(address: &str, glob: &str) -> bool {
+    let matches = |glob: &str, part: &str| glob == part || Glob::new(glob).is_ok_and(|glob| glob.matches(part));
+    let is_odd =
+        address.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') || request::climbs(address);
+    match (parts(glob), parts(address)) {
+        _ if glob == "*" || glob == address => true,
+        (Some((scheme, host, rest)), Some(of)) if !is_odd && !of.1.contains('@') => {
+            // `note://*` means all that is there.
+            let rest = if rest.is_empty() && host.ends_with('*') { "*" } else { rest };
+            matches(scheme, of.0) && matches(host, of.1) && matches(rest, of.2)
+        }
+        _ => false,
+    }
+}
+
+/// Scheme, host and the rest of an address.
+fn parts(address: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = address.split_once(':')?;
+    let Some(rest) = rest.strip_prefix("//") else { return Some((scheme, "", rest)) };
+    let (host, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    Some((scheme, host, rest))
+}
+
 impl InScope {
     /// Whether it was made for exactly these bytes.
     pub fn is_for(&self, call: &Call) -> bool {
@@ -145,10 +253,11 @@ impl InScope {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Limit, Scope};
+    use super::{Admission, Asked, Limit, Scope, lies_in};
     use crate::behavior::conclude::Behavior;
     use crate::behavior::confidence::Confidence;
     use crate::capability::scope::Listed;
+    use crate::mcp::revision::Revision;
     use crate::policy::role::Role;
 
     fn listed(text: &str) -> Scope {
@@ -196,6 +305,79 @@ mod tests {
             ["{}", "null", r#"[{"listed":["a"],"role":{}}]"#, r#"[{"more":1}]"#, r#"[{"role":{"name":"viewer"}}]"#]
         {
             assert!(serde_json::from_str::<Scope>(text).is_err(), "{text}");
+        }
+    }
+    #[test]
+    fn what_else_passes_under_a_scope_is_what_it_names() {
+        use Admission::{Asks, Passes};
+        let named = listed(r#"{"tools":["a"],"resources":["note:///*"],"prompts":["p"]}"#);
+        let old = listed(r#"["a"]"#);
+        let nothing = Scope::of(Limit::Nothing("x".into()));
+        let writer = Role {
+            name: "w".into(),
+            capabilities: vec!["files:write".to_owned().try_into().unwrap()],
+            ..Role::default()
+        };
+        let elsewhere = Role { servers: vec!["t".to_owned().try_into().unwrap()], ..Role::given()[3].clone() };
+        let of = |role: Role| Scope::of(Limit::Role(role));
+        let (read, prompt) = (r#"{"uri":"note:///a"}"#, r#"{"name":"p"}"#);
+        for (scope, method, params, admission) in [
+            (&Scope::default(), "acme/run", "{}", Some(Passes)),
+            (&old, "resources/list", "{}", Some(Passes)),
+            (&old, "resources/read", read, None),
+            (&old, "prompts/get", prompt, None),
+            (&old, "acme/run", "{}", Some(Asks)),
+            (&old, "tasks/update", "{}", Some(Asks)),
+            (&named, "resources/read", read, Some(Passes)),
+            (&named, "resources/subscribe", read, Some(Passes)),
+            (&named, "resources/read", r#"{"uri":"notes:///a"}"#, None),
+            (&named, "resources/read", "{}", None),
+            (&named, "prompts/get", prompt, Some(Passes)),
+            (&named, "prompts/get", r#"{"name":"q"}"#, None),
+            (&named, "completion/complete", r#"{"ref":{"type":"ref/prompt","name":"q"}}"#, None),
+            (
+                &named,
+                "subscriptions/listen",
+                r#"{"notifications":{"resourceSubscriptions":["note:///a"]}}"#,
+                Some(Asks),
+            ),
+            (&role("viewer"), "resources/read", read, Some(Passes)),
+            (&role("viewer"), "prompts/get", prompt, Some(Passes)),
+            (&role("viewer"), "acme/run", "{}", Some(Asks)),
+            (&role("admin"), "acme/run", "{}", Some(Passes)),
+            (&of(writer), "resources/read", read, None),
+            (&of(elsewhere.clone()), "resources/read", read, None),
+            (&of(elsewhere), "acme/run", "{}", Some(Asks)),
+            (&role("admin").meet(named.clone()), "acme/run", "{}", Some(Asks)),
+            (&role("viewer").meet(old.clone()), "prompts/get", prompt, None),
+            (&named.clone().meet(nothing.clone()), "acme/run", "{}", None),
+            (&nothing.meet(role("admin")), "resources/read", read, None),
+        ] {
+            let params = serde_json::from_str(params).unwrap();
+            let says = scope.admits("s", method, &params, Revision::V2025_11_25).ok();
+            assert_eq!(says, admission, "{method} {params} {scope:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_lies_in_a_glob_part_by_part() {
+        for (glob, address, lies) in [
+            ("note:///*", "note:///a/b", true),
+            ("note://*", "note:///a", true),
+            ("note:///*", "notes:///a", false),
+            ("https://*.example.com/*", "https://www.example.com/a", true),
+            ("https://*.example.com/*", "https://evil.io/?q=.example.com/x", false),
+            ("https://*.example.com/*", "https://a.example.com@evil.io/", false),
+            ("file:///work/*", "file:///work/a", true),
+            ("file:///work/*", "file:///work/../etc/passwd", false),
+            ("file:///work/*", "file:///work/%2e%2E/etc/passwd", false),
+            ("file:///work/*", "file:///work/a\n", false),
+            ("*", "anything", true),
+            ("git:*", "git:main", true),
+            ("[", "[", true),
+            ("[", "a", false),
+        ] {
+            assert_eq!(lies_in(address, glob), lies, "{glob} {address}");
         }
     }
 }

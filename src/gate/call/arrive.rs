@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Kind, VerdictWord};
+use crate::behavior::carried::carried;
 use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};
@@ -18,7 +19,7 @@ use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::revision::Revision;
 use crate::mcp::{features, request};
-use crate::policy::scope::Outside;
+use crate::policy::scope::{Asks, Outside};
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -173,6 +174,10 @@ impl Gate {
                     if self.holds(&request) {
                         return self.take_up(Box::new(request));
                     }
+                    let asks = Asks::Request(&self.config.server, self.revision_of(&request));
+                    if let Err(Outside(why)) = self.config.scope.admit(&request, asks) {
+                        return self.deny_unheld(&request, By::Scope, &why, replies::out_of_scope(&request));
+                    }
                     self.record_single(&request);
                 }
                 self.learn_host(&plain, &method);
@@ -196,7 +201,7 @@ impl Gate {
                 if cancels.as_ref().is_some_and(|id| self.tasks.stop_waiting(id)) {
                     return;
                 }
-                if self.restricts(&method) {
+                if self.restricts(&method) || self.is_request(&method, &plain) {
                     return self.refuse_line(&Refusal::of(message::NO_ANSWER, None, false), plain.line());
                 }
                 if let Some(first) = cancels.as_ref().and_then(|id| self.flights.first_of(id)).cloned() {
@@ -236,6 +241,16 @@ impl Gate {
             }
         }
         self.out.push(Effect::Relay(Passing::ToServer(plain)));
+    }
+
+    /// Whether a notification is a request that leaves its id out: it carries a tool call, or a scope would ask about its method.
+    fn is_request(&self, method: &str, notification: &Plain) -> bool {
+        if request::is_notification(method) {
+            return false;
+        }
+        let message: serde_json::Value = serde_json::from_slice(notification.line().content()).unwrap_or_default();
+        let params = message.get("params").unwrap_or(&serde_json::Value::Null);
+        !self.config.scope.is_whole() || carried(method, params, |name| self.catalog.could_have(name)).is_some()
     }
 
     /// Whether a call under this id has no answer yet.

@@ -6,7 +6,7 @@ use crate::behavior::hazards::HazardKind;
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
-use crate::gate::call::judged::Judged;
+use crate::gate::call::judged::{Inside, Judged};
 use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Safe, Snapshot};
 use crate::gate::deadline;
@@ -96,9 +96,12 @@ impl Gate {
         let described = judged.described.is_some();
         let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
         let mut capability = match (self.config.scope.words(), described) {
-            _ if held.call.method().is_some() => {
-                "it is not a tool call, so no capability or scope covers it".to_owned()
-            }
+            (scope, _) if held.call.method().is_some() => match (&judged.inside, scope) {
+                (Some(Inside { tool, described: Some(_) }), _) => format!("it carries a call of {tool}, which the server offers"),
+                (Some(_), _) => "it carries a tool call that the server has not described".to_owned(),
+                (None, None) => "it is not a tool call, so no capability covers it, and no scope is set".to_owned(),
+                (None, Some(scope)) => format!("it is not a tool call, and the scope ({scope}) does not forbid it"),
+            },
             (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
             (None, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"

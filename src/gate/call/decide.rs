@@ -21,6 +21,9 @@ impl Gate {
         if held.call.method().is_none() {
             self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.now.wall);
         }
+        if let Some(inside) = &approval.case.judged.inside {
+            self.rules.recent.note(Arc::clone(&self.config.server), None, Arc::clone(&inside.tool), self.now.wall);
+        }
         for (method, _) in held.call.questions() {
             self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.now.wall);
         }

@@ -108,6 +108,7 @@ impl Gate {
             })
         };
         let hazard = |one: &Hazard| json!({"hazard": one.kind.word(), "what": one.what});
+        entry.add("carries", judged.inside.as_ref().map(|inside| inside.tool.as_ref()));
         entry.add("touches", touched(&held.seen));
         entry.add("asked_again", held.asked_again);
         entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));

@@ -9,7 +9,7 @@ use crate::behavior::agreed::Agreement;
 use crate::behavior::arguments::memory::Memory;
 use crate::capability::schema::Mismatch;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
-use crate::gate::call::judged::{JudgeInput, Judged};
+use crate::gate::call::judged::{Inside, JudgeInput, Judged};
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
 use crate::gate::call::strictest;
@@ -18,8 +18,9 @@ use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::gate::{Gate, Mode};
 use crate::mcp::lifecycle::InSession;
+use crate::mcp::revision::Revision;
 use crate::policy::rule::Decision;
-use crate::policy::scope::{Asked, Outside};
+use crate::policy::scope::{Asked, Asks, InScope, Outside};
 use crate::wire::call::Call;
 
 impl Gate {
@@ -40,6 +41,8 @@ impl Gate {
             agreed: self.catalog.agreed(),
             places: &self.config.places,
             host: self.host.lifecycle.host().map(|(name, _)| name),
+            scope: &self.config.scope,
+            catalog: &self.catalog,
             revision: self.host.lifecycle.revision(),
             recent: &self.rules.recent,
             now: self.now.wall,
@@ -51,7 +54,7 @@ impl Gate {
     pub(in crate::gate) fn judge(&mut self, held: Held, session: InSession, described: Option<Arc<Described>>) {
         self.prune_grants();
         let judged = Box::new(self.judge_by_memory(&held, described));
-        let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
+        let scope = match self.admit(&held.call, &judged) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
                 let reply = replies::out_of_scope(&held.call);
@@ -92,6 +95,25 @@ impl Gate {
     pub(in crate::gate) fn asked_of_scope<'a>(&'a self, call: &'a Call, judged: &'a Judged) -> Asked<'a> {
         let tool = judged.described.as_ref().map(|described| &described.tool);
         Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
+    }
+
+    /// The proof that a call, or another request, lies in the scope.
+    fn admit(&self, call: &Call, judged: &Judged) -> Result<InScope, Outside> {
+        let (scope, server) = (&self.config.scope, &self.config.server);
+        match (call.method(), &judged.inside) {
+            (None, _) => scope.admit(call, Asks::Tool(self.asked_of_scope(call, judged))),
+            (Some(_), None) => scope.admit(call, Asks::Request(server, self.revision_of(call))),
+            (Some(_), Some(Inside { tool, described })) => {
+                let definition = described.as_ref().map(|described| &described.tool);
+                let asked = Asked { server, name: tool, tool: definition, behavior: &judged.behavior };
+                scope.admit(call, Asks::Tool(asked))
+            }
+        }
+    }
+
+    /// The revision that a request is written in.
+    pub(in crate::gate) fn revision_of(&self, request: &Call) -> Revision {
+        self.judge_input().revision_of(request)
     }
 
     fn refuse_arguments(&mut self, held: Held, case: Case) {

@@ -24,6 +24,7 @@ use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::data::pin::PinState;
 use crate::gate::grants::{GrantQuestion, Grants, Loosened};
+use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::Described;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::meta::{Carries, unknown_meta};
@@ -33,6 +34,7 @@ use crate::policy::explain::{self, Near};
 use crate::policy::rule::{Decision, FirstUse, Policy};
 use crate::policy::fit::{counted, paths_wanted};
 use crate::policy::rate::{Counted, Recent};
+use crate::policy::scope::Scope;
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
@@ -80,6 +82,15 @@ pub struct Judged {
     pub by_approver: Option<String>,
     /// If the ruling asks: the rules for this tool that did not decide, the nearest first.
     pub near: Vec<Near>,
+    /// The tool call inside it, if it is a request that carries one.
+    pub inside: Option<Inside>,
+}
+
+/// A tool call inside another request: its tool where that is clear, else the method, and what is known of the tool.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    pub tool: Arc<str>,
+    pub described: Option<Arc<Described>>,
 }
 
 /// What every call is judged by.
@@ -99,6 +110,9 @@ pub struct JudgeInput<'a> {
     pub places: &'a Places,
     /// The host program's name, and the revision that it and the server agreed on.
     pub host: Option<&'a str>,
+    /// What may be used of the server, its tools, and the revision of the session: for requests other than calls.
+    pub scope: &'a Scope,
+    pub catalog: &'a Catalog,
     pub revision: Option<Revision>,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
@@ -231,6 +245,15 @@ pub(super) fn judge(
         undeclared,
         violations,
         retry,
+        inside: None,
+    }
+}
+
+impl JudgeInput<'_> {
+    /// The revision that a request is written in: the stateless one says so itself, and any other is the session's.
+    pub fn revision_of(&self, request: &Call) -> Revision {
+        let of_session = self.revision.unwrap_or(Revision::V2025_11_25);
+        if request.is_modern() { Revision::V2026_07_28 } else { of_session }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
 use crate::mcp::lifecycle::{NotLegal, Phase};
+use crate::mcp::request;
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -203,9 +204,11 @@ pub fn no_such_tool(call: &Call) -> Line {
     reply::error(Some(call.id()), INVALID_PARAMS, &format!("Unknown tool: {}", call.name()))
 }
 
-/// The tool lies outside the scope.
+/// The tool, or what another request reads, lies outside the scope.
 pub fn out_of_scope(call: &Call) -> Line {
-    reply::error(Some(call.id()), PERMISSION_DENIED, &format!("Permission denied: {}", call.name()))
+    let params = call.method().and_then(|_| serde_json::from_str(call.arguments_text()).ok());
+    let about = params.as_ref().and_then(request::target).map(|target| format!(" {target}")).unwrap_or_default();
+    reply::error(Some(call.id()), PERMISSION_DENIED, &format!("Permission denied: {}{about}", call.name()))
 }
 
 /// The session cannot take a call now.

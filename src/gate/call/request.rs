@@ -97,7 +97,7 @@ impl Gate {
         number.is_some()
     }
 
-    /// Whether a request other than a call must be held: it is not allowed, or a rule counts it, which takes a
+    /// Whether a request other than a call must be held: it is not allowed, it carries a call, or a rule counts it, which takes a
     /// decision.
     pub(in crate::gate) fn holds(&self, call: &Call) -> bool {
         if self
@@ -110,7 +110,7 @@ impl Gate {
             return true;
         }
         let judged = strictest::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
-        judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
+        judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty() || judged.inside.is_some()
     }
 
     /// Whether some rule could ask about a method, deny it or count it; then a line that cannot be held is dropped.

@@ -1,26 +1,36 @@
-//! Judges whatever can be held: a call by its tool, any other request by its method, the rules about that, and the folders
-//! that the host declared. Of several rulings the strictest holds. Acts on nothing.
+//! Judges whatever can be held: a call by its tool, also one inside another request; any other request by its method, the rules
+//! about that, the scope, and the places whose files may be read. Of several rulings the strictest holds. Acts on nothing.
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::behavior::arguments::memory::Memory;
+use crate::behavior::carried::{Carried, carried};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::{Mutability, OutputDomain};
-use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much, near, recent};
+use crate::gate::call::judged::{self, Inside, JudgeInput, Judged, Seen, followed, is_too_much, near, recent};
 use crate::gate::call::retry::Retry;
 use crate::gate::data::facts::Look;
+use crate::gate::grants::Grants;
+use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
-use crate::mcp::request;
-use crate::policy::decide::{self, Question};
 use crate::policy::fit::{counted, paths_wanted};
+use crate::mcp::request::{self, Standing};
+use crate::mcp::revision::Revision;
+use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::rule::Decision;
+use crate::policy::scope::{Admission, Scope};
 use crate::wire::call::{Call, Origin};
+use crate::wire::line::Line;
+use crate::wire::message::{self, Sorted};
 
 /// How many characters of an address or a name a list shows.
 const SHOWN: usize = 120;
+/// How many characters of an address a hazard names.
+const ADDRESS: usize = 200;
 
 /// Judges a call by what is known of its tool (`None`: the server has not described it), or another request. Where the
 /// clock was set back, also by the latest time that was seen: a rule that was over stays so. `memory` belongs to this
@@ -59,19 +69,31 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
         false => serde_json::from_str(params).unwrap_or_default(),
     };
     let mut behavior = of_request(method, &params);
-    match call.origin() {
+    let is_host = call.origin() == Origin::Host;
+    let carried = || carried(method, &params, |name| input.catalog.could_have(name));
+    match is_host.then(carried).flatten() {
+        Some(carried) => return judge_inside(call, (method, params, behavior), carried, input, seen),
         // Text in a server's request is for the user: a path in it is not one that the host would open.
-        Origin::Server | Origin::Answer => behavior.hazards.clear(),
-        Origin::Host if is_too_much(call) => {
-            let what = "the request holds more values than are read".to_owned();
-            behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what });
+        None if !is_host => behavior.hazards.clear(),
+        None => {
+            behavior.hazards.extend(unread(call, method, input));
+            behavior.hazards.extend(outside(&request::files(method, &params), |path| input.roots.is_place(path)));
         }
-        Origin::Host => {}
     }
+    by_method(call, (method, params, behavior), input, seen)
+}
+
+/// Judges a request by its method, where it carries no call.
+fn by_method(
+    call: &Call,
+    (method, params, behavior): (&str, Value, Behavior),
+    input: JudgeInput<'_>,
+    seen: &Seen,
+) -> Judged {
     let about = request::target(&params).map(|target| target.chars().take(SHOWN).collect::<String>());
-    if let Some(uri) = params.get("uri").and_then(Value::as_str).filter(|uri| request::is_file(uri)) {
-        behavior.hazards.extend(input.roots.outside(request::path_of(uri).as_deref(), uri));
-    }
+    let is_host = call.origin() == Origin::Host;
+    let admits = || input.scope.admits(input.server, method, &params, input.revision_of(call));
+    let asks = is_host && admits() == Ok(Admission::Asks);
     let params = request::arguments(params);
     let question = Question {
         server: input.server,
@@ -88,7 +110,11 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
     let mut wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
     wanted.counted.extend(counted);
     let roots = followed(input.policy, &wanted, seen.found.as_ref());
-    let ruling = decide::decide_at(input.policy, &question, &roots);
+    let mut ruling = decide::decide_at(input.policy, &question, &roots);
+    if asks && ruling.decision == Decision::Allow && ruling.rule.is_none() {
+        let reason = "a scope is set, and this request does more than read, or MCP does not have it";
+        ruling = Ruling { decision: Decision::Ask, rule: None, reason: reason.into() };
+    }
     let near = near(input.policy, &question, &roots, &ruling);
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
@@ -105,7 +131,79 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
         undeclared: Vec::new(),
         violations: Vec::new(),
         retry: Retry::Plain,
+        inside: None,
     }
+}
+
+/// Judges a request that carries a tool call as that call; where its tool or its arguments are unclear, as one of an unknown tool.
+/// A rule about the method still counts if it is stricter.
+fn judge_inside(
+    call: &Call,
+    (method, params, behavior): (&str, Value, Behavior),
+    carried: Carried,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+) -> Judged {
+    let known = |tool: &str| match input.catalog.find(tool) {
+        ToolLookup::Found(described) => Some(described),
+        ToolLookup::NotListed | ToolLookup::AskServer => None,
+    };
+    let (described, tool, arguments, what) = match carried {
+        Carried::Call { tool, arguments } => {
+            (known(&tool), tool, Value::from(arguments), "a tool call inside another request: ")
+        }
+        Carried::Unclear => {
+            // As a call has it: an object.
+            let arguments = if params.is_object() { params.clone() } else { json!({ "params": params }) };
+            (
+                None,
+                method.to_owned(),
+                arguments,
+                "a request that runs a tool, and it is unclear which one or with what: ",
+            )
+        }
+    };
+    let inner = json!({ "name": tool, "arguments": arguments });
+    let line = json!({ "jsonrpc": "2.0", "id": 0, "method": request::CALL, "params": inner });
+    let by_method = by_method(call, (method, params, behavior), JudgeInput { scope: &Scope::default(), ..input }, seen);
+    let inside = Some(Inside { tool: tool.into(), described: described.clone() });
+    let Sorted::Call(inner) = message::sort(Line::new(line.to_string().into_bytes())) else {
+        // Nested too deep to be read as a call.
+        let decision = by_method.ruling.decision.max(Decision::Ask);
+        let ruling = Ruling { decision, rule: None, reason: "it runs a tool, and the arguments cannot be read".into() };
+        return Judged { ruling, inside, behavior: Behavior::unknown(), effect: what.to_owned(), ..by_method };
+    };
+    // What was allowed for calls of the tool was not allowed for them in this form.
+    let grants = Grants::default();
+    let inner_input = JudgeInput { grants: &grants, ..input };
+    let inner = judged::judge(&inner, described, inner_input, seen, &mut Memory::default());
+    let is_stricter = by_method.ruling.decision > inner.ruling.decision;
+    let (ruling, near) = if is_stricter { (by_method.ruling, by_method.near) } else { (inner.ruling, inner.near) };
+    // Files are shown by the arguments of the request itself, and these are further inside.
+    let mut wanted = Look { real: inner.wanted.real, ..Look::default() };
+    wanted.real.extend(by_method.wanted.real);
+    let effect = format!("{what}{}", inner.effect);
+    Judged { effect, ruling, near, wanted, inside, described: None, ..inner }
+}
+
+/// The hazard of a request that is too large to be read, where something in it could decide: a rule, a scope, a file's address, or
+/// a call in a request that MCP does not have.
+fn unread(call: &Call, method: &str, input: JudgeInput<'_>) -> Option<Hazard> {
+    let decides = || {
+        let is_own = Revision::ALL.iter().any(|revision| request::standing(method, *revision) != Standing::Other);
+        !is_own || method == "resources/read" || !input.scope.is_whole() || input.policy.restricts_methods()
+    };
+    let what = || "the request holds more values than are read".to_owned();
+    (is_too_much(call) && decides()).then(|| Hazard { kind: HazardKind::UnreadArguments, what: what() })
+}
+
+/// The hazard of the first address of a file that is in no place; a path that cannot be told is in none.
+fn outside(files: &[(&str, Option<String>)], is_place: impl Fn(&str) -> bool) -> Option<Hazard> {
+    let is_outside = |(_, path): &&(&str, Option<String>)| !path.as_deref().is_some_and(&is_place);
+    let (address, _) = files.iter().find(is_outside)?;
+    let address: String = address.chars().take(ADDRESS).collect();
+    let what = format!("an address outside of the folders that the host declared: {address}");
+    Some(Hazard { kind: HazardKind::OutsideRoots, what })
 }
 
 /// Our own line on what a request does.

@@ -100,6 +100,11 @@ impl Catalog {
         }
     }
 
+    /// Whether the server could have a tool of this name: it has described one, or its list is not known.
+    pub fn could_have(&self, name: &str) -> bool {
+        self.knowledge == Knowledge::Partial || self.tools.contains_key(name)
+    }
+
     /// A tool as the server described it last, even if a change was announced since.
     pub fn seen(&self, name: &str) -> Option<&Described> {
         self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)

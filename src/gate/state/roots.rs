@@ -14,8 +14,6 @@ use crate::wire::id::Id;
 
 /// How many unanswered questions of the server are remembered.
 const MOST: usize = 16;
-/// How many characters of an address are shown.
-const ADDRESS: usize = 200;
 /// How many roots are kept.
 const MOST_ROOTS: usize = 256;
 
@@ -69,15 +67,9 @@ impl DeclaredRoots {
         self.roots.iter().any(|root| path.starts_with(root.as_slice()))
     }
 
-    /// The hazard of a `file:` address outside of every root; `path` is the one in it, `None` where that cannot be read.
-    pub fn outside(&self, path: Option<&str>, address: &str) -> Option<Hazard> {
-        let inside = || path.and_then(words).is_some_and(|path| self.holds(&path));
-        if self.roots.is_empty() || inside() {
-            return None;
-        }
-        let address: String = address.chars().take(ADDRESS).collect();
-        let what = format!("an address outside of the folders that the host declared: {address}");
-        Some(Hazard { kind: HazardKind::OutsideRoots, what })
+    /// Whether a server may read a path unasked: in a folder that the host declared, or anywhere where it declared none.
+    pub fn is_place(&self, path: &str) -> bool {
+        self.roots.is_empty() || words(path).is_some_and(|path| self.holds(&path))
     }
 
     /// The hazard of the first argument that names an absolute path outside of every root, or of more than are looked at.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::ConfigError;
 use crate::capability::scope::Listed;
 use crate::home::policy_file;
+use crate::policy::glob::Glob;
 use crate::policy::role::Role;
 use crate::policy::scope::{Limit, Scope};
 
@@ -30,5 +31,11 @@ fn listed(path: PathBuf) -> Result<Scope, ConfigError> {
         Ok(text) => Listed::read(&text).map_err(|error| format!("cannot be used: {error}")),
         Err(why) => Err(why.to_string()),
     };
+    let read = read.and_then(|listed| {
+        let wrong = listed.resources().find(|glob| Glob::new(glob).is_err()).map(str::to_owned);
+        wrong.map_or(Ok(listed), |glob| {
+            Err(format!("cannot be used: `resources` cannot hold {glob:?}, since it is not a glob"))
+        })
+    });
     read.map(|listed| Scope::of(Limit::Listed(listed))).map_err(|why| ConfigError::Scope { path, why })
 }

@@ -1,0 +1,191 @@
+//! A tool call inside a request that is none: `tasks/create` of `tools/call`, `tools/execute`, `tools/call/`, a listed tool's name
+//! beside arguments. Says which call it is where that is clear; judges nothing.
+
+use serde_json::{Map, Value};
+
+use super::words::{self, among};
+use crate::mcp::request::{Standing, standing};
+use crate::mcp::revision::Revision;
+
+/// The keys under which a tool is named, and those under which its arguments stand.
+const TOOL: [&str; 4] = ["name", "tool", "toolName", "tool_name"];
+const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "params", "parameters"];
+/// What the protocol puts around a call, or beside the request for one.
+const AROUND: [&str; 8] = ["jsonrpc", "id", "method", "params", "_meta", "task", "ttl", "pollInterval"];
+/// Words of a method that speak of tools, and of running something.
+const TOOLS: &str = "tool tools";
+const RUNS: &str =
+    "call calls calling execute exec run invoke invocation start dispatch apply perform trigger use submit do batch";
+const BOTH: &str = "toolcall toolcalls calltool calltools";
+/// A longer text that could be JSON is not read, and counts as a call, in bytes.
+const LONGEST: usize = 256 * 1024;
+
+/// A tool call inside another request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// This one, and nothing else that a server could act on.
+    Call { tool: String, arguments: Map<String, Value> },
+    /// One whose tool or arguments cannot be told, or more than one.
+    Unclear,
+}
+
+/// The tool call inside a host's request, by its method and `params`; `None` where it carries none. `is_tool` says whether the
+/// server could have a tool of a name.
+pub fn carried(method: &str, params: &Value, is_tool: impl Fn(&str) -> bool) -> Option<Carried> {
+    let is_own = Revision::ALL.iter().any(|revision| standing(method, *revision) != Standing::Other);
+    let runs_tools = !is_own && names_a_call(method);
+    // A prompt has a name and arguments too, and is no tool.
+    let at_top = method != "prompts/get" && is_call(params, &is_tool);
+    // Answers to the server's questions hold what the host's model wrote of the host's own tools.
+    let inside =
+        |(key, value): (&String, &Value)| !(key == "inputResponses" && is_answer(method)) && holds_one(value, &is_tool);
+    let holds =
+        || params.as_object().into_iter().flatten().any(inside) || params.is_array() && holds_one(params, &is_tool);
+    if !runs_tools && !at_top && !holds() {
+        return None;
+    }
+    let metas = [params.get("_meta"), params.pointer("/params/_meta")];
+    let is_plain = !metas.into_iter().flatten().any(|meta| holds_one(meta, &is_tool));
+    let clear = is_plain.then(|| clear(params, runs_tools)).flatten();
+    Some(clear.map_or(Carried::Unclear, |(tool, arguments)| Carried::Call { tool, arguments }))
+}
+
+/// Whether a method brings the host's answers to questions of the server.
+fn is_answer(method: &str) -> bool {
+    matches!(method, "tasks/update" | "prompts/get" | "resources/read")
+}
+
+/// Whether a method says that it runs a tool: `tools/execute`, `tools/call/`, `callTool`.
+fn names_a_call(method: &str) -> bool {
+    let words = words::of_name(method);
+    let has = |list: &str| words.iter().any(|word| among(word, list));
+    has(BOTH) || has(TOOLS) && has(RUNS)
+}
+
+/// Whether an object is a call: a request for one, or a tool's name beside arguments.
+fn is_call(value: &Value, is_tool: &impl Fn(&str) -> bool) -> bool {
+    let Some(fields) = value.as_object() else { return false };
+    let text = |key: &&str| fields.get(*key).and_then(Value::as_str);
+    let is_named = TOOL.iter().filter_map(text).any(is_tool) && ARGUMENTS.iter().any(|key| fields.contains_key(*key));
+    is_named || fields.get("method").and_then(Value::as_str).is_some_and(names_a_call)
+}
+
+/// Whether a call is anywhere in a value, or in a text that is JSON itself.
+fn holds_one(value: &Value, is_tool: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => {
+            let is_json = text.trim_start().starts_with(['{', '[']);
+            let read = || serde_json::from_str::<Value>(text).ok();
+            is_json && (text.len() > LONGEST || read().is_some_and(|value| holds_one(&value, is_tool)))
+        }
+        Value::Array(items) => items.iter().any(|item| holds_one(item, is_tool)),
+        Value::Object(fields) => is_call(value, is_tool) || fields.values().any(|value| holds_one(value, is_tool)),
+    }
+}
+
+/// The call that `params` are, where everything in them is known: a name and arguments, or what the protocol puts around those.
+/// `runs_tools` where the method itself says that a tool is run: then arguments may be missing.
+fn clear(params: &Value, runs_tools: bool) -> Option<(String, Map<String, Value>)> {
+    let fields = params.as_object()?;
+    if let Some(method) = fields.get("method") {
+        let is_known = names_a_call(method.as_str()?) && fields.keys().all(|key| AROUND.contains(&key.as_str()));
+        let inner = fields.get("params").filter(|inner| is_known && inner.get("method").is_none())?;
+        return clear(inner, true);
+    }
+    let (mut tool, mut arguments) = (None, None);
+    for (key, value) in fields {
+        let place = match key.as_str() {
+            key if TOOL.contains(&key) => &mut tool,
+            key if ARGUMENTS.contains(&key) => &mut arguments,
+            "_meta" => continue,
+            "task" if value.is_object() => continue,
+            _ => return None,
+        };
+        if place.replace(value).is_some() {
+            return None;
+        }
+    }
+    let arguments = match arguments {
+        None if runs_tools => Map::new(),
+        arguments => arguments?.as_object()?.clone(),
+    };
+    Some((tool?.as_str()?.to_owned(), arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Carried, carried};
+
+    fn found(method: &str, params: &Value) -> Option<Carried> {
+        carried(method, params, |name| name == "delete_file")
+    }
+
+    fn call(path: &str) -> Option<Carried> {
+        let arguments = json!({ "path": path }).as_object().cloned().unwrap_or_default();
+        Some(Carried::Call { tool: "delete_file".to_owned(), arguments })
+    }
+
+    #[test]
+    fn a_call_is_clear_where_nothing_else_is_there() {
+        let plain = json!({"name": "delete_file", "arguments": {"path": "/a"}});
+        for (method, params) in [
+            ("tools/execute", plain.clone()),
+            ("tools/call/", plain.clone()),
+            ("callTool", plain.clone()),
+            ("acme/anything", plain.clone()),
+            ("resources/list", plain.clone()),
+            ("acme/anything", json!({"tool": "delete_file", "args": {"path": "/a"}, "_meta": {"progressToken": 1}})),
+            ("tasks/create", json!({"method": "tools/call", "params": plain, "ttl": 1000})),
+        ] {
+            assert_eq!(found(method, &params), call("/a"), "{method} {params}");
+        }
+        let none = Some(Carried::Call { tool: "x".to_owned(), arguments: serde_json::Map::new() });
+        assert_eq!(found("tools/run", &json!({"name": "x"})), none);
+    }
+
+    #[test]
+    fn what_else_could_act_leaves_it_unclear() {
+        let plain = json!({"name": "delete_file", "arguments": {"path": "/a"}});
+        for (method, params) in [
+            ("tools/execute", json!({})),
+            ("tools/execute", Value::Null),
+            ("tools/execute", json!([plain])),
+            ("tools/execute", json!({"command": "rm -rf /"})),
+            ("tools/execute", json!({"name": "x", "arguments": "rm"})),
+            ("tools/execute", json!({"name": "x", "arguments": {}, "command": "rm"})),
+            ("tools/execute", json!({"name": "x", "tool": "delete_file", "arguments": {}})),
+            ("tools/execute", json!({"name": "x", "arguments": {}, "_meta": {"then": plain}})),
+            ("tools/callBatch", json!({"calls": [plain, plain]})),
+            ("tasks/create", json!({"request": {"method": "tools/call", "params": plain}})),
+            ("tasks/create", json!({"method": "tools/call", "params": plain, "then": "x"})),
+            ("acme/forward", json!({"body": plain.to_string()})),
+            ("resources/read", json!({"uri": "note:///a", "_meta": {"x": plain}})),
+            ("prompts/get", json!({"name": "p", "more": plain})),
+            ("workflow/start", json!({"steps": [{"tool": "delete_file", "input": {}}]})),
+        ] {
+            assert_eq!(found(method, &params), Some(Carried::Unclear), "{method} {params}");
+        }
+    }
+
+    #[test]
+    fn other_requests_carry_none() {
+        for (method, params) in [
+            ("tools/list", json!({"cursor": "x"})),
+            ("resources/list", json!({"n": 1})),
+            ("prompts/get", json!({"name": "delete_file", "arguments": {"path": "/a"}})),
+            (
+                "completion/complete",
+                json!({"ref": {"type": "ref/prompt", "name": "delete_file"}, "argument": {"name": "n"}}),
+            ),
+            ("acme/search", json!({"name": "notes", "arguments": {}})),
+            ("tools/describe", json!({"name": "delete_file"})),
+            ("tasks/update", json!({"taskId": "t", "inputResponses": {"a": {"name": "delete_file", "input": {}}}})),
+            ("acme/say", json!({"text": "{not json", "method": "GET"})),
+        ] {
+            assert_eq!(found(method, &params), None, "{method} {params}");
+        }
+    }
+}
