@@ -1,4 +1,4 @@
--- The audit log, schema version 2 (PRAGMA user_version). One table of records, one chain for all wrappers.
+-- The audit log, schema version 3 (PRAGMA user_version). One table of records, one chain for all wrappers.
 -- Nothing is ever changed or removed: the triggers refuse it to honest mistakes, the chain shows it of anything else.
 CREATE TABLE record (
     seq    INTEGER PRIMARY KEY CHECK (seq > 0),           -- place in the chain, from 1 without gaps

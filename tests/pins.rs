@@ -1,5 +1,6 @@
 //! pins: what is remembered of servers and tools between sessions, and what an operator settles of it.
 
+mod agreed;
 mod curated;
 mod gate;
 mod memory;

@@ -1,5 +1,6 @@
 //! The audit log: facts, in order, kept for good. Nothing in it is ever updated or deleted.
 
+pub mod agreed;
 pub mod body;
 pub mod chain;
 pub mod detail;

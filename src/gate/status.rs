@@ -25,7 +25,15 @@ impl Gate {
         status.pending.clone_from(&policy.pending);
         status.banner = match &self.log.trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
-            None => policy.banner.clone(),
+            None => {
+                let unproven = self.catalog.unproven();
+                let lacks = (!unproven.is_empty()).then(|| {
+                    let count = unproven.len();
+                    format!("agreed to without a record, so it does not count ({count}): {}", unproven.join(", "))
+                });
+                let banners: Vec<_> = policy.banner.clone().into_iter().chain(lacks).collect();
+                (!banners.is_empty()).then(|| banners.join(" — "))
+            }
         };
         status
     }

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod notice;
 pub mod outbox;
 pub mod pin_writer;
+mod proving;
 pub mod reload;
 pub mod scribe;
 pub mod secrecy;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::clock;
 use super::notice;
+use super::proving::Proving;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
-use crate::behavior::agreed::Agreement;
+use crate::behavior::agreed::{Agreement, Agreements};
 use crate::behavior::conclude::Trust;
 use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::pin::{PinUpdate, Pins};
@@ -48,17 +49,26 @@ impl PinWriter {
     /// once they are read, and again after a review that [`Self::look`] finds.
     ///
     /// Returns the pins that the gate begins with. If none can be read, nothing is trusted, and every call asks.
-    pub fn start(path: PathBuf, launch: Launch, trust: Trust, watcher: Watcher, to_loop: ToLoop) -> (Pins, Self) {
+    pub fn start(
+        (path, log): (PathBuf, PathBuf),
+        launch: Launch,
+        trust: Trust,
+        watcher: Watcher,
+        to_loop: ToLoop,
+    ) -> (Pins, Self) {
         let (jobs, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
             let mut is_said = false;
+            let mut proving = Proving::new(log);
             loop {
-                match patiently(|| read(&path, &launch)) {
+                match patiently(|| read(&path, &launch, &mut proving)) {
                     Ok((store, pins, program)) => {
+                        let told = (pins.agreed.clone(), Vec::new());
                         to_loop.tell(remembered(pins));
                         let generation = store.generation().ok();
-                        let writer = Writer { path, store, generation, launch, program, trust, watcher, to_loop };
+                        let writer =
+                            Writer { path, store, generation, launch, program, trust, watcher, to_loop, proving, told };
                         break writer.work(&inbox);
                     }
                     // Until the others are done, every call asks; then the pins count after all.
@@ -130,9 +140,10 @@ impl Drop for PinWriter {
     }
 }
 
-fn read(path: &Path, launch: &Launch) -> Result<(PinStore, Pins, Program), PinsError> {
+fn read(path: &Path, launch: &Launch, proving: &mut Proving) -> Result<(PinStore, Pins, Program), PinsError> {
     let mut store = PinStore::open(path)?;
-    let (pins, program) = store.greet(launch, clock::wall_ms())?;
+    let (mut pins, program) = store.greet(launch, clock::wall_ms())?;
+    proving.fill(&mut store, &mut pins)?;
     Ok((store, pins, program))
 }
 
@@ -170,6 +181,9 @@ struct Writer {
     trust: Trust,
     watcher: Watcher,
     to_loop: ToLoop,
+    proving: Proving,
+    /// What was agreed to when the gate was told last, and what had no record.
+    told: (Agreements, Vec<String>),
 }
 
 impl Writer {
@@ -178,7 +192,7 @@ impl Writer {
         self.look();
         let (mut looked, mut look_at) = (Instant::now(), None::<Instant>);
         loop {
-            let job = match look_at {
+            let job = match look_at.into_iter().chain(self.proving.again).min() {
                 None => inbox.recv().map_err(RecvTimeoutError::from),
                 Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
@@ -209,9 +223,15 @@ impl Writer {
                 },
                 PinJob::Agree(agreed, console) => {
                     let fingerprint = self.launch.fingerprint.to_string();
-                    if let Err(error) = patiently(|| self.store.agree(&fingerprint, &agreed, clock::wall_ms())) {
-                        let why = format!("what you agreed to is not remembered: {error}; {}", error.hint());
-                        self.to_loop.tell(FromThreads::Refused { console, why });
+                    self.proving.recorded(&fingerprint, &agreed);
+                    let kept = patiently(|| self.store.agree(&fingerprint, &agreed, clock::wall_ms()));
+                    match kept.and_then(|()| self.load()) {
+                        // The gate may have got other pins since, without this.
+                        Ok(pins) => self.to_loop.tell(remembered(pins)),
+                        Err(error) => {
+                            let why = format!("what you agreed to is not remembered: {error}; {}", error.hint());
+                            self.to_loop.tell(FromThreads::Refused { console, why });
+                        }
                     }
                 }
                 PinJob::UseAgreed(used) => {
@@ -235,8 +255,11 @@ impl Writer {
         // Others' writes go to the write-ahead log first. Watched before it is read: a change in between is reported.
         let added = self.watcher.add(&[self.path.clone(), journal.into()]);
         let now = self.store.generation().ok();
-        if now != self.generation
-            && let Ok(pins) = self.store.load(&self.launch, &self.program)
+        let is_due = self.proving.again.take_if(|again| *again <= Instant::now()).is_some();
+        let told = self.told.clone();
+        if (is_due || now != self.generation)
+            && let Ok(pins) = self.load()
+            && (now != self.generation || told != self.told)
         {
             self.generation = now;
             self.to_loop.tell(remembered(pins));
@@ -244,9 +267,20 @@ impl Writer {
         self.to_loop.tell(FromThreads::Watched(added));
     }
 
+    /// The pins as they are now, with what is agreed to.
+    fn load(&mut self) -> Result<Pins, PinsError> {
+        let mut pins = self.store.load(&self.launch, &self.program)?;
+        patiently(|| self.proving.fill(&mut self.store, &mut pins))?;
+        for one in pins.unproven.iter().filter(|one| !self.told.1.contains(one)) {
+            notice::say(&format!("ALARM: an agreement without its record: {one}"));
+        }
+        self.told = (pins.agreed.clone(), pins.unproven.clone());
+        Ok(pins)
+    }
+
     fn note_server(&mut self) {
         let noted = patiently(|| self.store.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
-        match noted.and_then(|()| self.store.load(&self.launch, &self.program)) {
+        match noted.and_then(|()| self.load()) {
             // Another command line may have been first under this name.
             Ok(pins) => self.to_loop.tell(remembered(pins)),
             Err(error) => {
@@ -259,7 +293,7 @@ impl Writer {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
         let fingerprint = self.launch.fingerprint.to_string();
         match patiently(|| self.store.pin_tool(&fingerprint, pinning)).map_err(told)? {
-            Applied::Done => self.store.load(&self.launch, &self.program).map_err(told),
+            Applied::Done => self.load().map_err(told),
             Applied::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
     }

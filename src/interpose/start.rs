@@ -153,6 +153,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     }
     let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
+    let log = settings.audit_db.clone();
     let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), to_us);
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
@@ -171,7 +172,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let launch = name::launch(&settings.name, &command);
         let pins_watcher = watch.watcher(Files::Pins);
         let (pins, pin_writer) =
-            PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, to_loop.clone());
+            PinWriter::start((places.pins_db(), log), launch, settings.trust, pins_watcher, to_loop.clone());
         (pins, Some(pin_writer))
     } else {
         // Without a state folder no call runs, whatever its tool.

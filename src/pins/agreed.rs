@@ -1,6 +1,6 @@
-//! What the operator agreed to, on disk: keeps it, notes its use, removes it. Does not say whether one counts.
+//! What the operator agreed to, on disk: keeps it, notes its use, removes it. Whether one counts is [`super::proof`]'s to say.
 
-use rusqlite::{Connection, Row};
+use rusqlite::Row;
 
 use super::store::{PinStore, PinsError};
 use crate::behavior::agreed::{Agreement, What, day_of};
@@ -55,13 +55,18 @@ impl PinStore {
         })
     }
 
-    /// Removes agreements; returns how many there were. What takes them back is their record, which the caller has written.
-    pub fn disagree(&mut self, digests: &[Digest]) -> Result<usize, PinsError> {
-        let mut removed = 0;
+    /// Removes agreements; returns those that were there. What takes one back is its record.
+    pub fn disagree(&mut self, digests: &[Digest]) -> Result<Vec<Digest>, PinsError> {
+        let mut removed = Vec::new();
+        if digests.is_empty() {
+            return Ok(removed);
+        }
         self.write(|change| {
             let mut delete = change.prepare("DELETE FROM agreed WHERE digest = ?1")?;
             for digest in digests {
-                removed += delete.execute([digest.to_string()])?;
+                if delete.execute([digest.to_string()])? > 0 {
+                    removed.push(*digest);
+                }
             }
             Ok(())
         })?;
@@ -71,20 +76,15 @@ impl PinStore {
     /// Everything kept for the server of this fingerprint, or for every server; and what holds for every server. In the order
     /// in which it was agreed to.
     pub fn agreed(&self, fingerprint: Option<&str>) -> Result<Vec<Kept>, PinsError> {
-        self.read(|db| agreed(db, fingerprint))
+        let sql =
+            format!("SELECT {COLUMNS} FROM agreed WHERE ?1 IS NULL OR fingerprint IN (?1, '') ORDER BY since, digest");
+        self.read(|db| {
+            let mut rows = db.prepare(&sql)?;
+            let rows = rows.query_map([fingerprint], kept)?;
+            // A kind that we do not know is not ours to keep, and counts as nothing.
+            rows.filter_map(Result::transpose).collect()
+        })
     }
-}
-
-/// The same, within a read of other things.
-pub(super) fn agreed(db: &Connection, fingerprint: Option<&str>) -> rusqlite::Result<Vec<Kept>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM agreed WHERE ?1 IS NULL OR fingerprint IN (?1, '')
-         ORDER BY since, digest"
-    );
-    let mut rows = db.prepare(&sql)?;
-    let rows = rows.query_map([fingerprint], kept)?;
-    // A kind that we do not know is not ours to keep, and counts as nothing.
-    rows.filter_map(Result::transpose).collect()
 }
 
 /// What holds for every server is kept once.

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::agreed::agreed;
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
+use crate::behavior::agreed::Agreements;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
@@ -258,10 +258,13 @@ impl PinStore {
                     .map(Into::into),
                 tools,
                 others,
-                agreed: agreed(db, Some(&fingerprint))?.into_iter().map(|kept| kept.agreement).collect(),
                 fingerprint: fingerprint.as_str().into(),
                 added_in: program.added_in,
                 arrival: Arrival::Here,
+                // What is agreed to counts only with its record, which is not kept here.
+                agreed: Agreements::default(),
+                unproven: Vec::new(),
+                lapsed: Vec::new(),
             })
         })
     }

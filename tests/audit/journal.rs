@@ -346,7 +346,7 @@ fn a_reader_goes_on_without_what_it_cannot_fold_and_says_so() {
 fn a_log_from_before_there_were_journals_is_read_and_written() {
     let (_folder, db) = folder();
     store(&db).append(&numbered([read(1)]), &redactor()).unwrap();
-    Connection::open(&db).unwrap().execute_batch("DROP TABLE fold; PRAGMA user_version=1").unwrap();
+    Connection::open(&db).unwrap().execute_batch("DROP TABLE fold; DROP TABLE agreed; PRAGMA user_version=1").unwrap();
     assert_eq!(tickets(&db), named(1..=1));
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();

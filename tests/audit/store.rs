@@ -102,9 +102,9 @@ fn what_is_no_log_is_refused_with_its_reason() {
             "a newer log",
             |db| {
                 log_of(db, 1);
-                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=3").unwrap();
+                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=4").unwrap();
             },
-            |e| matches!(e, StoreError::Version { found: 3, .. }),
+            |e| matches!(e, StoreError::Version { found: 4, .. }),
         ),
         ("a folder", |db| std::fs::create_dir(db).unwrap(), |e| matches!(e, StoreError::NotALog { .. })),
         (

@@ -354,6 +354,7 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
         }
     };
     let (start, watcher) = (path.clone(), Watch::default().watcher(Files::Pins));
+    let start = (start, folder.path().join("audit.db"));
     let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, ToLoop(tell));
     assert_eq!(pins().changed, None, "a server that is new is trusted as it is");
     writer.note_server();

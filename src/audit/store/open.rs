@@ -10,9 +10,9 @@ use super::fault::Fault;
 use crate::audit::chain::Row;
 
 const SCHEMA: &str = include_str!("../../../assets/audit.sql");
-/// What version 2 has and version 1 has not.
-const FOLD: &str = include_str!("../../../assets/fold.sql");
-const VERSION: i64 = 2;
+/// What versions 2 and 3 have and the one before has not.
+const UPGRADES: [&str; 2] = [include_str!("../../../assets/fold.sql"), include_str!("../../../assets/proof.sql")];
+const VERSION: i64 = 3;
 /// Bytes of a page of a new log. With larger pages fewer are written, but each fold writes its last one again.
 pub(super) const PAGE: u64 = 16_384;
 /// `mcpa`, for file(1), and so that another program's database is distinguished from a log.
@@ -37,8 +37,8 @@ pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Faul
 pub(super) enum Contents {
     Nothing,
     Log,
-    /// A log of version 1, from before there were journals.
-    Older,
+    /// A log of an earlier version, which lacks these: version 1 is from before there were journals.
+    Older(&'static [&'static str]),
 }
 
 pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
@@ -49,7 +49,8 @@ pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
     match (application, version, things) {
         (0, 0, 0) => Ok(Contents::Nothing),
         (APPLICATION, VERSION, 1..) => Ok(Contents::Log),
-        (APPLICATION, 1, 1..) => Ok(Contents::Older),
+        (APPLICATION, 1, 1..) => Ok(Contents::Older(&UPGRADES)),
+        (APPLICATION, 2, 1..) => Ok(Contents::Older(&UPGRADES[1..])),
         (APPLICATION, found, _) => Err(Fault::Version(found)),
         _ => Err(Fault::NotOurs),
     }
@@ -70,8 +71,8 @@ pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     }
     let make = match contents {
         Contents::Log => return Ok(()),
-        Contents::Older => FOLD.to_owned(),
-        Contents::Nothing => format!("{SCHEMA} {FOLD} PRAGMA application_id={APPLICATION};"),
+        Contents::Older(upgrades) => upgrades.concat(),
+        Contents::Nothing => format!("{SCHEMA} {} PRAGMA application_id={APPLICATION};", UPGRADES.concat()),
     };
     Ok(db.execute_batch(&format!("BEGIN IMMEDIATE; {make} PRAGMA user_version={VERSION}; COMMIT"))?)
 }

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::fault::Fault;
 use super::leftover::{self, Left};
 use super::open::{Contents, connect, examine, row_of};
+use crate::audit::agreed::{self, Says};
 use crate::audit::chain::{Break, Head, Row, Verifier};
 use crate::audit::error::StoreError;
 use crate::audit::place;
@@ -34,7 +35,15 @@ pub enum ReadOrder {
 impl Reader {
     /// Opens a log for reading; `None` when there is none yet.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
-        let left = leftover::fold_before_reading(path);
+        Self::with(path, leftover::fold_before_reading(path))
+    }
+
+    /// The same, but what dead wrappers left stays where it is: it takes no lock.
+    pub fn open_as_is(path: &Path) -> Result<Option<Self>, StoreError> {
+        Self::with(path, Vec::new())
+    }
+
+    fn with(path: &Path, left: Vec<Left>) -> Result<Option<Self>, StoreError> {
         if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
@@ -48,7 +57,7 @@ impl Reader {
         let path = path.to_path_buf();
         match contents {
             Contents::Nothing => Ok(None),
-            Contents::Log | Contents::Older => Ok(Some(Self { db, path, left })),
+            Contents::Log | Contents::Older(_) => Ok(Some(Self { db, path, left })),
         }
     }
 
@@ -109,6 +118,32 @@ impl Reader {
         };
         let checked = self.one(seq, |row| Verifier::after(Head { seq: last, link }).take(&row))?;
         Ok(checked.unwrap_or(Err(Break::Malformed { seq })).map(|_| ()))
+    }
+
+    /// What the log says of the agreement of this digest: its latest record, if that follows from the one before it and
+    /// from its own bytes. `None`: there is no record of it.
+    pub fn agreed(&self, digest: &Digest) -> Result<Option<Says>, StoreError> {
+        const SQL: &str = "SELECT record.seq, record.writer, record.body, record.link, before.link
+            FROM agreed JOIN record ON record.seq = agreed.seq LEFT JOIN record AS before ON before.seq = record.seq - 1
+            WHERE agreed.digest = ?1";
+        let read = || -> rusqlite::Result<Option<Says>> {
+            let mut statement = self.db.prepare_cached(SQL)?;
+            let mut rows = statement.query([digest.as_bytes()])?;
+            let Some(found) = rows.next()? else { return Ok(None) };
+            let row = row_of(found)?;
+            let before = match u64::try_from(row.seq - 1) {
+                Ok(0) => Some(Head::EMPTY),
+                Ok(seq) => {
+                    let link = found.get::<_, Option<[u8; 32]>>(4)?;
+                    link.map(|link| Head { seq, link: Digest::from_bytes(link) })
+                }
+                Err(_) => None,
+            };
+            let is_sound = before.is_some_and(|before| Verifier::after(before).take(&row).is_ok());
+            let said = std::str::from_utf8(row.body).ok().filter(|_| is_sound).and_then(agreed::read);
+            Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
+        };
+        read().map_err(|error| Fault::from(error).of(&self.path))
     }
 
     /// Shows one record; `None` when the log has none of that number.

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 use super::fault::Fault;
 use super::open::{Contents, PAGE, connect, examine, set_up};
 use super::room::Room;
+use crate::audit::agreed;
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
@@ -21,6 +22,8 @@ use crate::wire::digest::Digest;
 
 /// SQLite gives a record the place after the last one: finding a given place takes longer.
 const INSERT: &str = "INSERT INTO record (writer, body, link) VALUES (?1, ?2, ?3)";
+const AGREED: &str =
+    "INSERT INTO agreed (digest, seq) VALUES (?1, ?2) ON CONFLICT (digest) DO UPDATE SET seq = excluded.seq";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
     "INSERT INTO fold (writer, upto) VALUES (?1, ?2) ON CONFLICT (writer) DO UPDATE SET upto = excluded.upto";
@@ -48,7 +51,7 @@ impl State {
         let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
         match examine(&db).map_err(failed)? {
             Contents::Log => Self::of(db, path).map(Some),
-            Contents::Nothing | Contents::Older => Ok(None),
+            Contents::Nothing | Contents::Older(_) => Ok(None),
         }
     }
 
@@ -132,6 +135,9 @@ impl State {
             insert.raw_execute()?;
             if self.db.last_insert_rowid() != number(head.seq)? {
                 return Err(Fault::Shape("a record did not get the place after the last one"));
+            }
+            if let Some((agreement, _)) = agreed::read(body) {
+                self.db.prepare_cached(AGREED)?.execute(params![agreement.as_bytes(), number(head.seq)?])?;
             }
         }
         Ok(head.seq)

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::audit::record::By;
+use crate::audit::agreed;
+use crate::audit::record::{By, Kind};
 use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
@@ -45,6 +46,14 @@ impl Gate {
     /// The pins of the server were read: the calls that waited for them are described and judged.
     pub(in crate::gate) fn on_reviewed(&mut self, pins: Pins) {
         let was_ready = self.catalog.is_ready();
+        let news: Vec<_> = pins.unproven.iter().filter(|one| !self.catalog.unproven().contains(one)).collect();
+        for one in news {
+            self.record(self.fault(format!("an agreement without its record: {one}"), None));
+        }
+        for one in &pins.lapsed {
+            let entry = self.entry(Kind::Agreed);
+            self.record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
+        }
         self.catalog.repin(self.now, pins);
         if was_ready {
             // The operator may have accepted or refused a definition: the calls that wait are judged again.

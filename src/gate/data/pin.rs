@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::agreed::Agreements;
+use crate::behavior::agreed::{Agreement, Agreements};
 use crate::behavior::conclude::{Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
@@ -75,6 +75,10 @@ pub struct Pins {
     pub others: HashMap<String, Vec<Other>>,
     /// What the operator has agreed to, each with its record in the log.
     pub agreed: Agreements,
+    /// What is kept as agreed to and has no record in the log, in words: none of it counts.
+    pub unproven: Vec<String>,
+    /// What lapsed when this was read, because it was not used for long.
+    pub lapsed: Vec<Agreement>,
     /// When a tool was added that is not among these.
     pub added_in: AddedIn,
     pub arrival: Arrival,

@@ -371,6 +371,11 @@ impl Catalog {
         self.pins.arrival == Arrival::Here
     }
 
+    /// What is kept as agreed to and has no record.
+    pub fn unproven(&self) -> &[String] {
+        &self.pins.unproven
+    }
+
     /// What changed in the server itself since it was trusted.
     pub fn server_change(&self) -> Option<&Arc<str>> {
         self.pins.changed.as_ref()

@@ -1,0 +1,73 @@
+//! What a record says of an agreement: that the operator agreed to something, or that it no longer holds. Pure.
+
+use serde::Deserialize;
+
+use super::record::{Entry, Kind};
+use crate::behavior::agreed::Agreement;
+use crate::wire::digest::Digest;
+
+/// What the latest record of an agreement says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    Agreed,
+    TakenBack,
+}
+
+/// Completes an entry of [`Kind::Agreed`]: what was agreed to.
+pub fn agreed(mut entry: Entry, agreement: &Agreement, fingerprint: &str) -> Entry {
+    entry.tool = (!agreement.tool.is_empty()).then(|| agreement.tool.as_str().into());
+    entry.digest = Some(agreement.digest(fingerprint));
+    entry.with("agreed", agreement).with("says", agreement.says())
+}
+
+/// The same for what no longer holds, and why.
+pub fn taken_back(entry: Entry, agreement: &Agreement, fingerprint: &str, why: &str) -> Entry {
+    agreed(entry, agreement, fingerprint).with("taken_back", true).with("why", why)
+}
+
+/// What a body says of which agreement; `None` if it is about none.
+pub fn read(body: &str) -> Option<(Digest, Says)> {
+    #[derive(Deserialize)]
+    struct Body {
+        digest: String,
+        #[serde(default)]
+        detail: Option<Detail>,
+    }
+    #[derive(Deserialize)]
+    struct Detail {
+        #[serde(default)]
+        taken_back: bool,
+    }
+    // Of most records only the beginning is read: time and kind.
+    let (_, rest) = body.split_once(r#","kind":""#)?;
+    rest.strip_prefix(Kind::Agreed.word())?.strip_prefix('"')?;
+    let body: Body = serde_json::from_str(body).ok()?;
+    let is_taken_back = body.detail.is_some_and(|detail| detail.taken_back);
+    Some((body.digest.parse().ok()?, if is_taken_back { Says::TakenBack } else { Says::Agreed }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Says, agreed, read, taken_back};
+    use crate::audit::body::BodyWriter;
+    use crate::audit::record::{Entry, Kind};
+    use crate::audit::redact::Redactor;
+    use crate::behavior::agreed::{Agreement, What};
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let entry = |kind| Entry::new(0, kind, &r#"a","kind":"agreed"#.into(), &"session".into());
+        let body = |entry: &Entry| {
+            let mut body = String::new();
+            BodyWriter::default().write(entry, &Redactor::new(&[0; 32]), &mut body);
+            body
+        };
+        let one = Agreement { tool: "weather".into(), ..Agreement::of_server(What::Host, "example.com") };
+        let digest = one.digest("f");
+        assert_eq!(read(&body(&agreed(entry(Kind::Agreed), &one, "f"))), Some((digest, Says::Agreed)));
+        let back = taken_back(entry(Kind::Agreed), &one, "f", "by the operator");
+        assert_eq!(read(&body(&back)), Some((digest, Says::TakenBack)));
+        assert_eq!(read(&body(&agreed(entry(Kind::Tools), &one, "f"))), None, "another kind of record");
+        assert_eq!(read(&body(&entry(Kind::Agreed))), None, "a record without a digest");
+    }
+}
