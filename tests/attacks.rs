@@ -86,9 +86,11 @@
 //! | F14 | a read carries data out: in the path, query or host of an address, in a header, or in an argument that goes with an address | each address, and what goes with it, holds words, numbers and short ids, in bounded length, on a host in plain letters, and nothing that looks like a secret; all else asks |
 //! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
 //! | F22 | a scope or role is passed by another method, a vendor method, a task or `_meta` | only the revision's reading methods pass under a scope, and the contents that it names; what else there is asks; a call inside a request is a call |
+//! | F27 | an agreement is written into the pins, or the pins are put back to before it was taken back | it counts only with its record in the chain, the latest of its digest; one without is ignored, named in an alarm, and found by `doctor` |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 
+mod agreed;
 mod arguments;
 mod binding;
 mod closed;

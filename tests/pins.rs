@@ -5,4 +5,4 @@ mod curated;
 mod gate;
 mod memory;
 mod roles;
-mod told;
+pub(crate) mod told;

@@ -87,6 +87,39 @@ impl Agreement {
         }
     }
 
+    /// Checks that it has every part that its kind needs, and no other.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), &'static str> {
+        const LONGEST: usize = 64 << 10;
+        let Self { what, tool, key, schema, value } = self;
+        let is_of_key = matches!(what, What::Value | What::Kind | What::Text | What::Outline);
+        let is_of_tool = is_of_key || *what == What::Tool;
+        let is_digest = |text: &str| text.parse::<Digest>().is_ok();
+        let is_whole = |path: &str| path.starts_with('/') && !path.split('/').any(|part| part == "..");
+        if [tool, key, schema, value].iter().any(|text| text.len() > LONGEST) {
+            return Err("it is too long");
+        }
+        match what {
+            _ if is_of_tool && tool.is_empty() => Err("`tool` is missing"),
+            _ if !is_of_tool && !tool.is_empty() => Err("`tool` does not belong to this kind"),
+            _ if is_of_key && !key.starts_with('/') => Err("`key` is no JSON Pointer"),
+            What::Meta if key.is_empty() => Err("`key` is missing"),
+            _ if !is_of_key && *what != What::Meta && !key.is_empty() => Err("`key` does not belong to this kind"),
+            _ if is_of_tool && !is_digest(schema) => Err("`schema` is no digest: 64 hex characters"),
+            _ if !is_of_tool && !schema.is_empty() => Err("`schema` does not belong to this kind"),
+            What::Tool | What::Text if !value.is_empty() => Err("`value` does not belong to this kind"),
+            What::Tool | What::Text => Ok(()),
+            _ if value.is_empty() => Err("`value` is missing"),
+            What::Value if serde_json::from_str::<serde_json::Value>(value).is_err() => Err("`value` is no JSON value"),
+            What::Kind if Kind::from_word(value).is_none() => Err("`value` is no kind: number, date, word, path"),
+            What::Folder | What::File if !is_whole(value) => Err("`value` is no whole path"),
+            What::Folder if value.trim_matches('/').is_empty() => Err("the root is no place"),
+            What::Value | What::Kind | What::Outline | What::Folder | What::File | What::Host | What::Meta => Ok(()),
+        }
+    }
+
     /// The digest that the record of this agreement has. `fingerprint` is that of the server's command line; what holds for
     /// every server of a host program has none.
     pub fn digest(&self, fingerprint: &str) -> Digest {

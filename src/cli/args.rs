@@ -193,6 +193,15 @@ its server, until you accept it here. Calls of a refused definition are denied."
   mcp-approve tools pin notes search --text query
   mcp-approve tools pin filesystem write_file --remove")]
     Pin(ToolsPinOptions),
+    /// Takes back what you agreed to for a tool or a server: its calls are asked about again
+    #[command(after_help = "`tools show` numbers what was agreed to for a tool and its server.
+
+Examples:
+  mcp-approve tools forget weather forecast                 all that was agreed to for this tool
+  mcp-approve tools forget weather forecast --line 2        what `tools show weather forecast` lists as 2
+  mcp-approve tools forget forecast --line 'city = Oslo'    this line
+  mcp-approve tools forget --server weather                 all of this server, its places and hosts too")]
+    Forget(ToolsForgetOptions),
     /// Says for each tool in a list whether it is PURE or MUTATES, and why
     #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
 
@@ -291,8 +300,31 @@ pub struct ToolsReviewOptions {
     /// Only this server and its tools
     #[arg(value_name = "SERVER")]
     pub server: Option<String>,
+    /// Write what was agreed to as a file that another machine can import; without FILE to stdout
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", value_hint = ValueHint::FilePath)]
+    pub export: Option<PathBuf>,
+    /// Review what such a file offers, and agree to what you choose; `-` reads it from stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
+    pub import: Option<PathBuf>,
+    /// Agree to everything in the file, at a terminal
+    #[arg(long, requires = "import")]
+    pub yes: bool,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// What to take back.
+#[derive(Clone, Debug, Args)]
+pub struct ToolsForgetOptions {
+    /// The tool, or its server and the tool
+    #[arg(value_name = "[SERVER] TOOL", required_unless_present = "server", num_args = 1..=2)]
+    pub names: Vec<String>,
+    /// Everything of this server
+    #[arg(long, value_name = "NAME", conflicts_with = "names")]
+    pub server: Option<String>,
+    /// Only this: its number in `tools show`, or its words there; may be repeated
+    #[arg(long, value_name = "LINE")]
+    pub line: Vec<String>,
 }
 
 /// What to pin.

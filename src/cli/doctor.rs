@@ -19,6 +19,7 @@ use crate::console::columns::{Columns, cell};
 use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
+use crate::home::agreed;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
@@ -78,7 +79,9 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
-    checks.extend([state(places), audit_log(places), pins(places), run_folder(places)]);
+    checks.extend([state(places), audit_log(places), pins(places)]);
+    checks.extend(unproven(places));
+    checks.push(run_folder(places));
     checks.extend(listed::checks(&options.hosts, options.strict));
     checks.push(terminal(places));
     for check in &mut checks {
@@ -211,6 +214,30 @@ fn pins(places: &Places) -> Check {
             Check { fix: Some(Fix::Review), ..note("pins", what) }
         }
     }
+}
+
+/// What is kept as agreed to, though the log has no record of it.
+fn unproven(places: &Places) -> Option<Check> {
+    const NAMED: usize = 5;
+    // What cannot be opened is told by the check of the pins.
+    let store = PinStore::open_existing(&places.pins_db()).ok()??;
+    // Which day it is makes no difference to whether there is a record.
+    let found = match agreed::unproven(&store, places, 0) {
+        Ok(found) if found.is_empty() => return None,
+        Ok(found) => found,
+        Err(error) => return Some(broken("agreed", error.to_string(), Some(error.hint()))),
+    };
+    let named = found.iter().take(NAMED).map(|one| {
+        let agreement = &one.kept.agreement;
+        let of: Vec<&str> = [&*one.server, &*agreement.tool].into_iter().filter(|text| !text.is_empty()).collect();
+        format!("{}: {}", of.join(" / "), agreement.says())
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if found.len() > NAMED { ", …" } else { "" };
+    let what = format!("an agreement without its record in the log does not count ({}): {named}{more}", found.len());
+    let hint = "somebody wrote it into pins.db, or restored an older one: find out who; \
+                then remove it with `mcp-approve tools forget --server NAME`";
+    Some(broken("agreed", what, Some(hint.to_owned())))
 }
 
 fn state(places: &Places) -> Check {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::print::visible_lines;
 use crate::audit::search::Meaningless;
 use crate::audit::store::StoreError;
+use crate::home::agreed::AgreedError;
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, under};
@@ -58,6 +59,8 @@ pub enum Error {
     Record(#[from] RecordError),
     #[error(transparent)]
     Pins(#[from] PinsError),
+    #[error(transparent)]
+    Agreed(#[from] AgreedError),
     #[error(transparent)]
     Log(#[from] StoreError),
     #[error("there is no audit log yet at {0}")]
@@ -115,6 +118,7 @@ impl Error {
             Self::Change(error) => Some(error.hint()),
             Self::Record(error) => Some(error.hint()),
             Self::Pins(error) => Some(error.hint()),
+            Self::Agreed(error) => Some(error.hint()),
             Self::Log(error) => Some(error.hint().to_owned()),
             Self::NoLog(_) => Some(
                 "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or --audit-db".to_owned(),

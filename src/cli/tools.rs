@@ -1,13 +1,16 @@
 //! `mcp-approve tools`: everything ever seen of servers' tools: listed, searched and reviewed. One file per command below.
 
+mod agreed;
 mod bars;
 pub mod classify;
 mod confirm;
+mod forget;
 mod list;
 mod review;
 mod row;
 mod search;
 pub(super) mod show;
+mod transfer;
 mod verify;
 
 use std::io::Write;
@@ -34,11 +37,16 @@ pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, no
     match command {
         ToolsCommand::Classify(_) => Ok(ExitCode::SUCCESS),
         ToolsCommand::List(options) => paged(pages(options), First::Top, out, |out| list::run(options, here, out)),
-        ToolsCommand::Show(options) => show::run(options, here.places, out),
+        ToolsCommand::Show(options) => show::run(options, here, out),
         ToolsCommand::Search(options) => {
             paged(pages(&options.list), First::Top, out, |out| search::run(options, here, out))
         }
-        ToolsCommand::Review(options) => review::run(options, here, out),
+        ToolsCommand::Review(options) => match (&options.export, &options.import) {
+            (Some(file), _) => transfer::export(file, options.server.as_deref(), here, out),
+            (None, Some(file)) => transfer::import(file, options, here, out),
+            (None, None) => review::run(options, here, out),
+        },
+        ToolsCommand::Forget(options) => forget::run(options, here, out),
         ToolsCommand::Pin(options) => review::pin(options, here, out),
     }
 }

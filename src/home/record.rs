@@ -29,9 +29,18 @@ impl RecordError {
 /// # Errors
 /// The log could not take the entry; then what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
+    record_all(places, vec![entry])
+}
+
+/// Writes entries to the log that `config.toml` names: all, or none.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordError> {
     places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;
-    Ok(Recording::open(&log, &places.redaction_key())?.record(&[(1, entry)])?)
+    let entries: Vec<_> = (1..).zip(entries).collect();
+    Ok(Recording::open(&log, &places.redaction_key())?.record(&entries)?)
 }
 
 /// Writes an entry to the log that `config.toml` names, where there is one. Before the first server is wrapped there is

@@ -132,7 +132,7 @@ fn read(text: &str, tools: &[&StoredTool]) -> Answer {
 }
 
 /// `3`, or `3-5`; `None` where that is no part of a list of so many.
-fn range(word: &str, of: usize) -> Option<BTreeSet<usize>> {
+pub(super) fn range(word: &str, of: usize) -> Option<BTreeSet<usize>> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
     (1 <= first && first <= last && last <= of).then(|| (first..=last).collect())

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::agreed::Lines;
 use super::row::Answers;
 use super::{answers, print, row, store};
 use crate::behavior::tags;
@@ -11,7 +12,6 @@ use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
-use crate::home::places::Places;
 use crate::pins::reading::StoredTool;
 use crate::wire::number::counted;
 
@@ -27,21 +27,33 @@ pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Writ
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
     let tally = answers(here.places)?;
     let seen = |known: &StoredTool| Answers::of(&tally, known);
-    let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
+    let agreed = Lines::of(store.as_ref(), here, &tools)?;
+    let row = |known: &StoredTool| {
+        let mut row = row::json(known, seen(known));
+        row["agreed"] = agreed.count(known).into();
+        row
+    };
+    let rows: Vec<_> = tools.iter().map(row).collect();
     let none = match &options.server {
         Some(_) => "No tool of a server with that name was seen: `mcp-approve tools list` names all servers.",
         None => NONE,
     };
-    done(print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, look, here.places, out)))
+    done(print(options.output, &rows, &look.hint(none), out, |out| table(&tools, &seen, &agreed, look, out)))
 }
 
 fn table<'t>(
     tools: &[StoredTool],
     seen: &dyn Fn(&StoredTool) -> Answers<'t>,
+    agreed: &Lines<'_>,
     look: Look<'_>,
-    places: &Places,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let places = agreed.places();
+    let remarks = |known: &StoredTool| match (remarks(known), agreed.count(known)) {
+        (remarks, 0) => remarks,
+        (remarks, count) if remarks.is_empty() => format!("agreed to: {count}"),
+        (remarks, count) => format!("{remarks}, agreed to: {count}"),
+    };
     let short = |known: &StoredTool| {
         [
             cell(Tone::Quiet, &known.server.name),

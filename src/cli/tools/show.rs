@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::agreed::Lines;
 use super::row::Answers;
 use super::{RECORDS, answers, named, print, row, store};
 use crate::behavior::conclude::Behavior;
@@ -13,6 +14,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
+use crate::cli::look::Here;
 use crate::cli::print::{local, visible};
 use crate::console::time;
 use crate::home::places::{Places, under};
@@ -21,9 +23,11 @@ use crate::pins::reading::StoredTool;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.
-pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Exit {
+pub(super) fn run(options: &ToolsShowOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let places = here.places;
     let store = store(places)?;
     let tools = named(store.as_ref(), &options.names)?;
+    let agreed = Lines::of(store.as_ref(), here, &tools)?;
     let tally = answers(places)?;
     let mut rows = Vec::new();
     let mut shown = Vec::new();
@@ -31,13 +35,18 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
         let seen = Answers::of(&tally, known);
         let changes = store.as_ref().map(|store| store.changes(known)).transpose()?.unwrap_or_default();
         let mut row = row::json(known, seen);
+        row["agreed"] = agreed.json(known);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
         rows.push(row);
         shown.push((known, seen, changes));
     }
     done(print(options.output, &rows, "", out, |out| {
-        shown.iter().try_for_each(|(known, seen, changes)| whole(known, *seen, changes, places, out))
+        shown.iter().try_for_each(|(known, seen, changes)| {
+            whole(known, *seen, changes, places, out)?;
+            agreed.print(known, out)?;
+            said(known, out)
+        })
     }))
 }
 
@@ -135,7 +144,12 @@ fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, 
         line("changes", "since the definition that is trusted:")?;
         print_changes(diff, out)?;
     }
-    if let Some(description) = &tool.description {
+    Ok(())
+}
+
+/// What its server says of it.
+fn said(known: &StoredTool, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(description) = &known.tool.description {
         writeln!(out, "  the server says:")?;
         for text in description.lines() {
             writeln!(out, "  | {}", visible(text))?;

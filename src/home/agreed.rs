@@ -1,0 +1,129 @@
+//! What is agreed to, as people read it: with its server and whether it counts. Takes it back and agrees outside of a wrapper:
+//! recorded first, then kept. For the console and the command line alike.
+
+use std::time::{Duration, Instant};
+
+use super::config;
+use super::places::Places;
+use super::record::{RecordError, record_all};
+use super::user;
+use crate::audit::agreed::{agreed, taken_back};
+use crate::audit::record::{Entry, Kind};
+use crate::behavior::agreed::{Agreement, day_of};
+use crate::pins::agreed::Kept;
+use crate::pins::proof::{Proofs, Standing};
+use crate::pins::{PinStore, PinsError};
+
+/// How long a record may be on its way into the log.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why what is agreed to cannot be read or settled.
+#[derive(Debug, thiserror::Error)]
+pub enum AgreedError {
+    #[error(transparent)]
+    Pins(#[from] PinsError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl AgreedError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Pins(error) => error.hint(),
+            Self::Record(error) => error.hint(),
+        }
+    }
+}
+
+/// One agreement that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    pub kept: Kept,
+    /// The server's name; empty for what holds for every server, or a server that is not remembered.
+    pub server: String,
+    pub standing: Standing,
+}
+
+impl Known {
+    /// What is wrong with one that does not count; `None` where it does.
+    pub fn trouble(&self) -> Option<&'static str> {
+        match self.standing {
+            Standing::Proven => None,
+            Standing::Lapsed => Some("lapsed: it was not used for 90 days"),
+            Standing::TakenBack => Some("does not count: the log says that it was taken back"),
+            Standing::Unproven => Some("does not count: the log has no record of it"),
+        }
+    }
+
+    /// Whether it is there without a right to be: somebody wrote it into the pins, or they were restored.
+    pub fn is_unproven(&self) -> bool {
+        matches!(self.standing, Standing::TakenBack | Standing::Unproven)
+    }
+}
+
+/// Everything that is kept as agreed to, in the order in which it was agreed to.
+pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, AgreedError> {
+    let kept = store.agreed(None)?;
+    if kept.is_empty() {
+        return Ok(Vec::new());
+    }
+    let log = config::audit_db(places).map_err(RecordError::from)?;
+    let servers = store.servers()?;
+    let proofs = Proofs::open(&log);
+    let known = |kept: Kept| {
+        let named = servers.iter().find(|server| server.fingerprint == kept.fingerprint);
+        let server = named.map(|server| server.name.clone()).unwrap_or_default();
+        let standing = proofs.standing(&kept, day_of(now));
+        Known { kept, server, standing }
+    };
+    Ok(kept.into_iter().map(known).collect())
+}
+
+/// Those without a right to be there, once no record can be on its way any more.
+pub fn unproven(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, AgreedError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let unproven: Vec<Known> = all(store, places, now)?.into_iter().filter(Known::is_unproven).collect();
+        if unproven.is_empty() || Instant::now() >= until {
+            return Ok(unproven);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Takes these back: recorded, then removed.
+///
+/// # Errors
+/// It could not be recorded, and nothing was removed; or it was recorded, which is what counts, and the row is left.
+pub fn take_back(store: &mut PinStore, places: &Places, these: &[&Known], now: i64) -> Result<(), AgreedError> {
+    let entries = these.iter().map(|known| {
+        let entry = entry(&known.server, now);
+        taken_back(entry, &known.kept.agreement, &known.kept.fingerprint, "the operator took it back")
+    });
+    record_all(places, entries.collect())?;
+    store.disagree(&these.iter().map(|known| known.kept.digest()).collect::<Vec<_>>())?;
+    Ok(())
+}
+
+/// Agrees to something of the server with this name and fingerprint: recorded, then kept.
+///
+/// # Errors
+/// It could not be recorded, and nothing was kept; or it could not be kept, and does not count.
+pub fn agree(
+    store: &mut PinStore,
+    places: &Places,
+    these: &[(&str, &str, &Agreement)],
+    now: i64,
+) -> Result<(), AgreedError> {
+    let entries = these.iter().map(|(server, fingerprint, one)| agreed(entry(server, now), one, fingerprint));
+    record_all(places, entries.collect())?;
+    for (_, fingerprint, one) in these {
+        store.agree(fingerprint, std::slice::from_ref(*one), now)?;
+    }
+    Ok(())
+}
+
+fn entry(server: &str, now: i64) -> Entry {
+    Entry::new(now, Kind::Agreed, &server.into(), &"review".into()).with("operator", user::name())
+}

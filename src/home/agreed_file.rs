@@ -1,0 +1,240 @@
+//! What was agreed to as a file that a repository or `/etc` can hold: it names servers as people know them, and not by the
+//! command line of one machine. Pure; importing such a file is a review.
+
+use serde::{Deserialize, Serialize};
+
+use super::agreed::Known;
+use crate::audit::moment::rfc3339;
+use crate::behavior::agreed::{Agreement, What};
+use crate::pins::reading::Server;
+
+const VERSION: u32 = 1;
+/// How long a file may be, in bytes, and how many agreements it may hold.
+pub const LONGEST: usize = 4 << 20;
+const MOST: usize = 10_000;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    agreed: Vec<Line>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    /// Empty for a key of `_meta`, which holds for every server.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    server: String,
+    /// `npm:NAME` or `pypi:NAME`, where that is certain.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    package: String,
+    /// The program and what it runs, where the package is not certain.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    command: String,
+    what: What,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    tool: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    key: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    schema: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    value: String,
+    /// The day it was agreed to; does not count.
+    since: String,
+}
+
+/// One agreement of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub agreement: Agreement,
+    pub server: String,
+    package: String,
+    command: String,
+    /// The day it was agreed to, as the file says.
+    pub since: String,
+}
+
+/// What is wrong with a file: each problem, in order.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct NoAgreements(Vec<String>);
+
+impl Offer {
+    /// Whether it is about this server: its name, and its package or command.
+    pub fn is_of(&self, server: &Server) -> bool {
+        let is_same = match server.package.as_deref() {
+            Some(package) => package == self.package,
+            None => self.package.is_empty() && self.command == server.command,
+        };
+        server.name == self.server && is_same
+    }
+}
+
+/// The file of what counts today.
+pub fn write(known: &[Known], servers: &[Server]) -> serde_json::Value {
+    let line = |known: &Known| {
+        let Agreement { what, tool, key, schema, value } = known.kept.agreement.clone();
+        let server = servers.iter().find(|server| server.fingerprint == known.kept.fingerprint);
+        // Of a server that is not remembered nobody could say which one it is.
+        if server.is_none() && what != What::Meta {
+            return None;
+        }
+        let package = server.and_then(|server| server.package.clone()).unwrap_or_default();
+        let command = server.filter(|_| package.is_empty()).map(|server| server.command.clone()).unwrap_or_default();
+        let since = rfc3339(known.kept.since).split('T').next().unwrap_or_default().to_owned();
+        let server = known.server.clone();
+        Some(Line { server, package, command, what, tool, key, schema, value, since })
+    };
+    let agreed = known.iter().filter(|known| known.trouble().is_none()).filter_map(line).collect();
+    serde_json::to_value(File { version: VERSION, agreed }).unwrap_or_default()
+}
+
+/// Reads a file whole, or says everything that is wrong with it.
+pub fn read(text: &str) -> Result<Vec<Offer>, NoAgreements> {
+    let wrong = |why: String| NoAgreements(vec![why]);
+    if text.len() > LONGEST {
+        return Err(wrong(format!("it is longer than {LONGEST} bytes")));
+    }
+    let file: File = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    if file.version != VERSION {
+        return Err(wrong(format!("it has version {}; this program knows version {VERSION}", file.version)));
+    }
+    if file.agreed.len() > MOST {
+        return Err(wrong(format!("it holds more than {MOST} agreements")));
+    }
+    let (mut offers, mut problems) = (Vec::<Offer>::new(), Vec::new());
+    let mut seen = std::collections::HashMap::new();
+    for (at, line) in file.agreed.into_iter().enumerate() {
+        let Line { server, package, command, what, tool, key, schema, value, since } = line;
+        let offer = Offer { agreement: Agreement { what, tool, key, schema, value }, server, package, command, since };
+        let mut problem = |why: &str| problems.push(format!("number {}: {why}", at + 1));
+        if let Err(why) = offer.agreement.check() {
+            problem(why);
+        }
+        if offer.since.parse::<jiff::civil::Date>().is_err() {
+            problem("`since` is no day like 2026-11-23");
+        }
+        let is_named = !offer.server.is_empty() && offer.package.is_empty() != offer.command.is_empty();
+        if !is_named && what != What::Meta {
+            problem("it needs `server`, and either `package` or `command`");
+        }
+        let same = (offer.server.clone(), offer.package.clone(), offer.command.clone(), offer.agreement.clone());
+        if let Some(first) = seen.insert(same, at) {
+            problem(&format!("it is the same as number {}", first + 1));
+        }
+        offers.push(offer);
+    }
+    if problems.is_empty() { Ok(offers) } else { Err(NoAgreements(problems)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Offer, read, write};
+    use crate::behavior::agreed::{Agreement, What};
+    use crate::behavior::conclude::Trust;
+    use crate::home::agreed::Known;
+    use crate::pins::agreed::Kept;
+    use crate::pins::proof::Standing;
+    use crate::pins::reading::Server;
+
+    fn server(package: Option<&str>) -> Server {
+        Server {
+            name: "weather".into(),
+            fingerprint: "f".into(),
+            command: "npx weather".into(),
+            package: package.map(Into::into),
+            trust: Trust::Corroborate,
+            program: String::new(),
+            trusted: None,
+            first_seen: 0,
+            last_seen: 0,
+            words: Vec::new(),
+            former: Vec::new(),
+        }
+    }
+
+    fn known(agreement: Agreement, standing: Standing) -> Known {
+        let (fingerprint, server) = match agreement.what {
+            What::Meta => Default::default(),
+            _ => ("f".to_owned(), "weather".to_owned()),
+        };
+        Known { kept: Kept { agreement, fingerprint, since: 86_400_000, used: 1 }, server, standing }
+    }
+
+    fn city(name: &str) -> Agreement {
+        let value = json!(name).to_string();
+        let (tool, key, schema) = ("forecast".into(), "/city".into(), "0".repeat(64));
+        Agreement { tool, key, schema, ..Agreement::of_server(What::Value, value) }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_hostile_text_too() {
+        let hostile = city("\u{202e}\u{1b}[2J\"\n");
+        let meta = Agreement { key: "vendor/x".into(), ..Agreement::of_server(What::Meta, "some-host") };
+        let all = [hostile.clone(), Agreement::of_server(What::Host, "example.com"), meta];
+        for package in [Some("npm:weather"), None] {
+            let listed: Vec<_> = all.iter().map(|one| known(one.clone(), Standing::Proven)).collect();
+            let file = write(&listed, &[server(package)]);
+            let offers = read(&file.to_string()).unwrap();
+            assert_eq!(offers.iter().map(|offer| &offer.agreement).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
+            assert!(offers[0].is_of(&server(package)) && offers[0].since == "1970-01-02", "{offers:?}");
+            assert!(!offers[0].is_of(&server(Some("npm:another"))));
+            let renamed = Server { name: "other".into(), ..server(package) };
+            assert!(!offers[0].is_of(&renamed) && !offers[2].is_of(&server(package)));
+        }
+        let unproven = [known(hostile, Standing::Unproven)];
+        assert_eq!(write(&unproven, &[server(None)])["agreed"], json!([]), "what does not count is not passed on");
+    }
+
+    #[test]
+    fn a_file_is_taken_whole_or_refused_with_every_problem() {
+        let good = || {
+            json!({ "server": "s", "package": "npm:s", "what": "value", "tool": "t", "key": "/k",
+                "schema": "0".repeat(64), "value": "1", "since": "2026-11-23" })
+        };
+        let refused = |lines: &[Value]| -> String {
+            read(&json!({ "version": 1, "agreed": lines }).to_string())
+                .map(|offers: Vec<Offer>| offers.len())
+                .unwrap_err()
+                .to_string()
+        };
+        let with = |key: &str, value: Value| {
+            let mut line = good();
+            line[key] = value;
+            line
+        };
+        for (line, why) in [
+            (with("colour", json!("red")), "unknown field `colour`"),
+            (with("what", json!("everything")), "unknown variant `everything`"),
+            (with("value", json!("Oslo")), "number 1: `value` is no JSON value"),
+            (with("key", json!("k")), "number 1: `key` is no JSON Pointer"),
+            (with("tool", json!("")), "number 1: `tool` is missing"),
+            (with("schema", json!("00")), "number 1: `schema` is no digest"),
+            (with("since", json!("yesterday")), "`since` is no day"),
+            (with("package", json!("")), "either `package` or `command`"),
+            (with("command", json!("s")), "either `package` or `command`"),
+            (
+                json!({ "what": "folder", "server": "s", "package": "p", "value": "/", "since": "2026-11-23" }),
+                "the root is no place",
+            ),
+            (
+                json!({ "what": "folder", "server": "s", "package": "p", "value": "x/../..", "since": "2026-11-23" }),
+                "`value` is no whole path",
+            ),
+        ] {
+            assert!(refused(&[line]).contains(why), "{why}");
+        }
+        assert_eq!(
+            refused(&[good(), with("value", json!("x")), good()]),
+            "number 2: `value` is no JSON value; number 3: it is the same as number 1"
+        );
+        assert!(read(r#"{"version":2,"agreed":[]}"#).unwrap_err().to_string().contains("version 2"));
+        assert!(read(r#"{"version":1,"version":1,"agreed":[]}"#).unwrap_err().to_string().contains("duplicate field"));
+        assert!(read("[]").is_err() && read("").is_err());
+        assert_eq!(read(&json!({ "version": 1, "agreed": [good()] }).to_string()).unwrap().len(), 1);
+    }
+}
