@@ -57,6 +57,8 @@
 //! | D5 | default yes | none: Enter never approves |
 //! | D6 | "always allow" too wide | the rule maker previews the rule's text, the calls it would match, and an expiry; its default is narrow |
 //! | D7 | two operators | the first recorded verdict wins; the other is told; the log shows both |
+//! | D8 | a refused key, and the text that was typed for its prompt runs as keys | `d` opens its prompt at once; after a refused key, keys are swallowed until silence |
+//! | D9 | a key held down or repeated | an early key restarts the delay; `y` has its own |
 //! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept`, and the offer after a change of the rules, need a terminal and a confirmation, and are recorded |
 //! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
 //! | E3 | edits the policy | a change is shown to the operator as a diff before allow rules in it take effect; every record carries the policy's digest; with a key, the policy is signed |

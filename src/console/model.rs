@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
-use super::row::{Row, ours};
+use super::row::{Row, ours, warn};
 use super::screen::{self, Areas, Arrangement, Heights};
 use super::update::Command;
 use crate::audit::record::VerdictWord;
@@ -25,7 +25,7 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
 use crate::link::message::{Activity, CallEnd, Status, Wrapper};
 
-pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use arming::{ARMING, Armed, Drawn, Question, SILENCE, Unarmed};
 pub use batch::{Batch, Fate, Listed};
 pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
@@ -270,6 +270,10 @@ pub struct Model {
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
     pub drawn: Option<Drawn>,
+    /// Since when a frame has shown what keys answer now, with no key pressed.
+    pub untouched: Option<i64>,
+    /// When the last key came that was refused, or ignored after one.
+    pub ignored: Option<i64>,
     /// When what the card's call would touch was last looked at again.
     pub looked_at: i64,
     /// Oldest first.
@@ -365,11 +369,18 @@ impl Model {
         screen::areas(self.size, arrangement, heights)
     }
 
-    /// The note, wrapped to the screen's width.
+    /// That keys are ignored, and the note, wrapped to the screen's width.
     pub fn note_rows(&self) -> Vec<Row> {
         let width = usize::from(self.size.0);
-        let row = |note: &Row| ours(" ").joined(note.clone()).hung(width, 1);
-        self.note.as_ref().map(row).unwrap_or_default()
+        let ignored = self.ignores_keys().then(|| warn("Keys are ignored until you pause."));
+        let row = match (self.note.clone(), ignored) {
+            (Some(note), Some(ignored)) => ignored.ours(" ").joined(note),
+            (one, other) => match one.or(other) {
+                Some(row) => row,
+                None => return Vec::new(),
+            },
+        };
+        ours(" ").joined(row).hung(width, 1)
     }
 
     /// What a key would fold or unfold: the container chosen last, if it is on screen; otherwise the first folded one

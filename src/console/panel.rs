@@ -76,7 +76,8 @@ fn typing(word: &str, text: &str) -> Row {
 
 fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row> {
     let heading = match members {
-        [armed] if model.waits(armed).is_none() => return vec![over(armed)],
+        // What is typed is still text, and stays in sight.
+        [armed] if model.waits(armed).is_none() => return vec![over(armed), written((" › ", " … "), text, width)],
         [armed] => heading(Tone::Ours, "Deny, because", armed),
         many => {
             ours(format!(" Deny {} calls, because", many.len())).quiet("  · each is listed before anything is sent")

@@ -49,7 +49,8 @@ pub fn restore() {
 
 /// What reaches the loop.
 enum Input {
-    Event(crossterm::event::Event),
+    /// With the time when it was read.
+    Event(crossterm::event::Event, i64),
     /// The keyboard's end: the terminal is gone.
     Closed,
     Link(Box<ClientEvent>),
@@ -92,7 +93,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
     let model = Model::new(settings, screen.size()?);
-    let keyboard = Keyboard::start(heard_here);
+    let keyboard = Keyboard::start(heard_here, outside.now);
     let desktop = Desktop::default();
     let focus = Focus::Unknown;
     Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at: i64::MIN, titled: None, desktop, focus }
@@ -126,8 +127,12 @@ impl Loop<'_> {
             }
             let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
-                Ok(Input::Event(event)) => {
+                Ok(Input::Event(event, at)) => {
                     self.focus = keyboard::focus(&event).unwrap_or(self.focus);
+                    let late = self.now() - at;
+                    if late > FRAME {
+                        let _none = self.update(Msg::Late(late));
+                    }
                     keyboard::message(event)
                 }
                 Ok(Input::Link(event)) => Some(Msg::Link(*event)),

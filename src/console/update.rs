@@ -36,6 +36,10 @@ pub enum Msg {
     Key(Key),
     /// Text that was pasted, not typed.
     Paste(String),
+    /// The next event of the keyboard waited this many milliseconds while the console was busy: that was no pause.
+    Late(i64),
+    /// Keys were thrown away: see [`Command::Drain`].
+    Drained,
     Resize(u16, u16),
     /// Time passed.
     Tick,
@@ -121,7 +125,7 @@ pub enum Command {
     },
     /// Settles whether a changed tool or program is trusted.
     ReviewPins(PinReview),
-    /// Throws away keys that were typed before the screen changed.
+    /// Throws away keys that were typed before the screen changed; [`Msg::Drained`] says if there were any.
     Drain,
     /// Calls the operator: by the bell, and by a notice where there is one.
     Bell,
@@ -137,8 +141,13 @@ pub enum Command {
 /// Takes one message. `now` is milliseconds since 1970.
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
+    if now < model.now {
+        // The clock was set back: what is on screen counts from now on.
+        (model.drawn, model.listed, model.untouched) = (None, None, None);
+    }
     model.now = now;
     let is_news = matches!(msg, Msg::Link(_));
+    let touches = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Drained);
     if !matches!(msg, Msg::Drawn(..)) {
         model.doubt_rows();
     }
@@ -149,6 +158,12 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     match msg {
         Msg::Key(key) => pressed(model, key),
         Msg::Paste(text) => pasted(model, &text),
+        Msg::Late(wait) => {
+            model.untouched = model.untouched.map(|since| since + wait);
+            model.ignored = model.ignored.map(|last| last + wait);
+            return Vec::new();
+        }
+        Msg::Drained => model.refuse("Some keys were typed before the screen changed, and were dropped."),
         Msg::Resize(width, height) => model.size = (width, height),
         Msg::Tick => moves::refresh(model),
         Msg::Drawn(width, height) => {
@@ -168,6 +183,9 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
         Msg::PinsReviewed(outcome) => tool::settled(model, outcome),
     }
+    if touches {
+        model.untouched = None;
+    }
     moves::settle(model);
     if !is_news {
         model.keep_rows();
@@ -179,11 +197,18 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
 }
 
 fn pressed(model: &mut Model, key: Key) {
-    model.note = None;
-    model.note_until = None;
     if key == Key::Ctrl('c') {
         return model.todo.push(Command::Quit);
     }
+    if model.ignores_keys() {
+        model.ignore_keys();
+        // Esc decides nothing, and leads out of any question.
+        if key != Key::Esc {
+            return;
+        }
+    }
+    model.note = None;
+    model.note_until = None;
     let place = model.place();
     model.picked = Picked::ByOperator;
     let twice = model.half_typed.take() == Some(key);
@@ -280,7 +305,7 @@ fn pasted(model: &mut Model, text: &str) {
     // The word that approves must be typed, not pasted.
     let open = model.overlay.as_mut().filter(|open| !matches!(open, Overlay::Word { .. }));
     let Some(written) = open.and_then(Overlay::text_mut) else {
-        return model.warn("A paste decides nothing; press the key itself.");
+        return model.refuse("A paste decides nothing; press the key itself.");
     };
     written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
     typing::changed(model, Key::Char(' '));
@@ -303,10 +328,16 @@ impl Model {
         (self.note, self.note_until) = (Some(warn(words)), None);
     }
 
-    /// The same for a few seconds only.
-    fn warn_briefly(&mut self, words: impl Into<String>) {
+    /// Says for a few seconds why a key was refused. What is typed behind it is ignored until a pause.
+    fn refuse(&mut self, words: impl Into<String>) {
         self.warn(words);
         self.note_until = Some(self.now + 4_000);
+        self.ignore_keys();
+    }
+
+    /// Keys are ignored until none has come for a while.
+    fn ignore_keys(&mut self) {
+        self.ignored = Some(self.now);
     }
 }
 

@@ -93,16 +93,28 @@ impl Desk {
         self.say("files", FromWrapper::Settled(settled))
     }
 
-    /// Presses one key, then shows the next frame.
+    /// Presses one key, and looks at what it did.
     pub fn press(&mut self, key: Key) -> Vec<Command> {
         let commands = self.send(Msg::Key(key));
-        self.draw();
+        self.look();
         commands
     }
 
-    /// Presses the keys of a word, a frame after each.
+    /// Presses the keys of a word, with a look after each.
     pub fn keys(&mut self, word: &str) -> Vec<Command> {
         word.chars().flat_map(|c| self.press(Key::Char(c))).collect()
+    }
+
+    /// Types a word without looking: a frame after each key, and this many milliseconds.
+    pub fn types(&mut self, word: &str, gap: i64) -> Vec<Command> {
+        let key = |c| if c == '\n' { Key::Enter } else { Key::Char(c) };
+        let mut commands = Vec::new();
+        for c in word.chars() {
+            commands.extend(self.send(Msg::Key(key(c))));
+            self.draw();
+            self.now += gap;
+        }
+        commands
     }
 
     /// What past calls say of the rules on offer in the open panel.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::e2e::console::arms;
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader};
 use crate::fake::terminal::Terminal;
@@ -49,6 +50,7 @@ fn what_is_folded_is_unfolded_before_it_is_approved() {
     terminal.shows(&["▸ 60 items", "1 part folded, not read: Z"]);
     terminal.types("a");
     terminal.shows(&["Not read yet: a part is folded. Z unfolds it"]);
+    arms(&terminal);
     // By the cursor, closed again, then all of them.
     terminal.types("\tz");
     terminal.shows(&["▾ 60 items", "\"line 0\"", "read on to approve"]);
@@ -71,11 +73,13 @@ fn a_dangerous_call_takes_its_word_where_config_asks_for_one() {
     terminal.shows(&["◆ DELETES", "· armed"]);
     terminal.types("a");
     terminal.shows(&["Approve this dangerous call?", "Type old to approve it"]);
+    arms(&terminal);
     // y is a letter here, Enter is nothing, and what is pasted is not typed.
     terminal.types("y\r");
     terminal.types("\x7f\x1b[200~old\x1b[201~");
     terminal.shows(&["A paste decides nothing"]);
     assert!(server.executed().is_empty());
+    arms(&terminal);
     terminal.types("old");
     assert_eq!(text(&host.answer(1)), "done");
     let decision = &log::decisions(home.path(), "delete_folder")[0];
@@ -97,8 +101,11 @@ fn a_console_killed_over_its_question_decides_nothing_and_the_next_one_begins_an
     next.shows(&["1 waiting", "· armed"]);
     // The question does not outlive the console.
     next.types("y");
+    next.shows(&["Keys are ignored until you pause"]);
+    arms(&next);
     next.types("a");
     next.shows(&["Approve this dangerous call?"]);
+    arms(&next);
     next.types("y");
     assert_eq!(text(&host.answer(1)), "done");
     assert_eq!(server.executed().len(), 1);

@@ -51,7 +51,8 @@ pub fn console(home: &Path) -> Terminal {
 /// Waits until a key answers what is on screen, and past calls are counted, as the screen says.
 #[track_caller]
 pub fn arms(terminal: &Terminal) {
-    terminal.awaits("a key answers", |screen| !screen.contains("arming") && !screen.contains("still counting"));
+    let not_yet = ["arming", "still counting", "Keys are ignored"];
+    terminal.awaits("a key answers", |screen| !not_yet.iter().any(|words| screen.contains(words)));
 }
 
 #[test]
@@ -173,8 +174,9 @@ fn what_was_not_read_is_not_approved() {
     host.call(1, "add_note", &json!({ "text": long.join("\n") }));
     terminal.shows(&["s-1", "line 0", "read on to approve"]);
     terminal.types("a");
-    terminal.shows(&["Not read yet"]);
+    terminal.shows(&["Not read yet", "Keys are ignored until you pause"]);
     assert!(server.executed().is_empty());
+    arms(&terminal);
     terminal.types(END);
     terminal.shows(&["line 199", "· armed"]);
     terminal.types("a");
@@ -188,15 +190,16 @@ fn a_dangerous_call_takes_two_keys() {
     let mut terminal = console(home.path());
     host.call(1, "delete_folder", &json!({ "path": "src" }));
     terminal.shows(&["◆ DELETES", "delete_folder", "all shown · armed"]);
-    terminal.types("y");
-    terminal.types("a");
-    terminal.shows(&["y yes"]);
-    terminal.types("\r");
+    // What is typed without looking decides nothing.
+    terminal.types("ayayayay");
+    terminal.shows(&["Approve this dangerous call?", "Keys are ignored until you pause"]);
     terminal.types("\x1b");
-    terminal.awaits("the question is gone", |screen| !screen.contains("y yes"));
+    terminal.awaits("the question is gone", |screen| !screen.contains("Approve this dangerous call?"));
     assert!(server.executed().is_empty());
+    arms(&terminal);
     terminal.types("a");
     terminal.shows(&["y yes"]);
+    arms(&terminal);
     terminal.types("y");
     assert_eq!(text(&host.answer(1)), "done");
     assert_eq!(server.executed().len(), 1);

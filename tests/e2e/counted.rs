@@ -43,6 +43,7 @@ fn a_write_takes_one_key_and_a_replacement_two() {
     terminal.shows(&["s-2", "REPLACES", "- milk", "+ eggs", "all shown · armed"]);
     terminal.types("a");
     terminal.shows(&["Approve this dangerous call?"]);
+    arms(&terminal);
     terminal.types("y");
     assert_eq!(text(&host.answer(2)), "done");
     assert_eq!(terminal.keys_but(""), 2);

@@ -54,6 +54,7 @@ fn a_changed_definition_is_accepted_taken_back_and_refused_where_it_is_read() {
     terminal.shows(&["Δ version 2 is not the trusted definition", "Enter reads what changed"]);
     terminal.types("\r");
     terminal.shows(&["Review read of s", "- \"Returns the", "mails it to the⟨U+200B⟩ archive", "x refuses it"]);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
     // The question takes no key at once.
@@ -93,6 +94,7 @@ fn another_command_is_accepted_where_it_is_read() {
     terminal.shows(&["started by another command before", "Enter reads what changed"]);
     terminal.types("\r");
     terminal.shows(&["The program of s", "+ /", "Enter, twice"]);
+    arms(&terminal);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
     arms(&terminal);

@@ -1,5 +1,5 @@
-//! What binds a key to a call: only what the last frame showed, long enough, can be decided; and how soon the screen
-//! changes by itself. Owns no decision and no clock.
+//! What binds a key to a call: only what the last frame showed, long enough and untouched, can be decided; when keys are
+//! ignored; and how soon the screen changes by itself. Owns no decision and no clock.
 
 use std::sync::Arc;
 
@@ -7,8 +7,11 @@ use super::batch::Unlisted;
 use super::{CallKey, Held, Model, Overlay, ReviewOf, Screen, Seen, Shown};
 use crate::wire::digest::Digest;
 
-/// How long a card must have been on screen before a key decides it, in milliseconds.
+/// How long a card, and each question about it, must have stood on screen with no key pressed before a key decides it, in
+/// milliseconds.
 pub const ARMING: i64 = 300;
+/// After a key that was refused, keys are ignored until none has come for this long, in milliseconds.
+pub const SILENCE: i64 = 400;
 
 /// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from [`Model::armed`], one that
 /// a panel is opened for from [`Model::chosen`].
@@ -39,7 +42,7 @@ pub enum Unarmed {
     Nothing,
     /// What is selected is not what the last frame showed.
     NotDrawn,
-    /// It has not been on screen long enough.
+    /// It has not been on screen long enough, or a key came meanwhile.
     TooSoon,
     /// It is decided already, or on its way.
     NotWaiting,
@@ -77,36 +80,59 @@ impl Model {
     /// # Errors
     /// Why it may not.
     pub fn armed(&self) -> Result<Armed, Unarmed> {
+        let armed = self.in_view()?;
+        let stood = self.drawn.as_ref().is_some_and(|drawn| self.now - drawn.since >= ARMING);
+        if stood && self.stood() { Ok(armed) } else { Err(Unarmed::TooSoon) }
+    }
+
+    /// The selected call, if it is what the last frame showed and waits: enough to ask why it is denied.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub fn in_view(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
         if !held.waits() {
             return Err(Unarmed::NotWaiting);
         }
-        let drawn = self.drawn.as_ref().ok_or(Unarmed::NotDrawn)?;
-        if drawn.armed != self.identified(held) {
-            return Err(Unarmed::NotDrawn);
-        }
-        if self.now - drawn.since < ARMING {
-            return Err(Unarmed::TooSoon);
-        }
-        Ok(drawn.armed.clone())
+        let drawn = self.drawn.as_ref().filter(|drawn| drawn.armed == self.identified(held));
+        drawn.map(|drawn| drawn.armed.clone()).ok_or(Unarmed::NotDrawn)
+    }
+
+    /// Whether what is on screen has stood there long enough, with no key pressed.
+    pub fn stood(&self) -> bool {
+        !self.ignores_keys() && self.untouched.is_some_and(|since| self.now - since >= ARMING)
+    }
+
+    /// Whether the question about this call is on screen.
+    pub fn asks_about(&self, armed: &Armed) -> bool {
+        let drawn = self.drawn.as_ref();
+        drawn.is_some_and(|drawn| drawn.question == Question::Asked && drawn.armed == *armed)
     }
 
     /// Whether what is on screen has just appeared: no key decides it yet, until some time has passed.
     pub fn is_arming(&self) -> bool {
-        let since = match &self.overlay {
-            Some(Overlay::Batch(batch)) => return self.listed(batch) == Err(Unlisted::TooSoon),
-            Some(Overlay::Rule(maker)) => maker.stage.since(maker.shown),
-            Some(Overlay::Review(review)) if review.subject != ReviewOf::Written => review.stage.since(review.opened),
+        match &self.overlay {
+            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(Unlisted::TooSoon),
+            Some(Overlay::Confirm { .. } | Overlay::Rule(_)) => !self.stood(),
+            Some(Overlay::Word { text, .. }) => text.is_empty() && !self.stood(),
+            Some(Overlay::Review(review)) => review.subject != ReviewOf::Written && !self.stood(),
             None if matches!(self.screen, Screen::Queue | Screen::Detail) => {
-                return matches!(self.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
+                matches!(self.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn))
             }
-            Some(_) | None => return false,
-        };
-        self.now - since < ARMING
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether keys are ignored until a pause: one was refused, and those behind it were meant for what it did not do.
+    pub fn ignores_keys(&self) -> bool {
+        self.ignored.is_some_and(|last| (0..SILENCE).contains(&(self.now - last)))
     }
 
     /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
     pub fn next_tick(&self) -> Option<u64> {
+        if let Some(last) = self.ignored.filter(|_| self.ignores_keys()) {
+            return u64::try_from(last + SILENCE - self.now).ok();
+        }
         match self.screen {
             _ if self.armed() == Err(Unarmed::TooSoon) || self.overlay.is_some() && self.is_arming() => Some(100),
             _ if self.note_until.is_some() => Some(1000),
@@ -143,6 +169,7 @@ impl Model {
     /// Takes note that the frame of this size was drawn from the model as it is.
     pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
         if size == self.size {
+            self.untouched = self.untouched.or(Some(self.now));
             self.drew_list();
         } else {
             self.listed = None;

@@ -36,7 +36,7 @@ pub enum ShownTo {
 /// Why `y` does not count yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlisted {
-    /// Its list is not what the last frame showed, or not long enough.
+    /// Its list is not what the last frame showed, or not long enough without a key.
     TooSoon,
     /// Its last line was not on screen.
     Unread,
@@ -101,7 +101,7 @@ impl Model {
         if listed.shown == ShownTo::Partly {
             return Err(Unlisted::Unread);
         }
-        if self.now - listed.since < ARMING {
+        if self.now - listed.since < ARMING || !self.stood() {
             return Err(Unlisted::TooSoon);
         }
         Ok(())

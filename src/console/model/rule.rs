@@ -87,8 +87,6 @@ pub struct RuleMaker {
     pub no_grant: Option<&'static str>,
     /// When it was opened.
     pub opened: i64,
-    /// Since when the current offer has been on show.
-    pub shown: i64,
     /// What past calls say of each rule on offer.
     pub past: Attempt<Vec<Matched>>,
 }
@@ -98,15 +96,8 @@ pub struct RuleMaker {
 pub enum RuleStage {
     /// Looking at the offers.
     Choosing,
-    /// Enter was pressed once, at this moment, on this very text, which should be read again: a second Enter does it.
-    Sure { since: i64 },
-}
-
-impl RuleStage {
-    /// Since when the question to be answered has been on screen; the text to be read has been since `opened`.
-    pub fn since(self, opened: i64) -> i64 {
-        if let Self::Sure { since } = self { since } else { opened }
-    }
+    /// Enter was pressed once on this very text, which should be read again: a second Enter does it.
+    Sure,
 }
 
 impl RuleMaker {
@@ -145,12 +136,12 @@ impl RuleMaker {
     }
 
     /// Puts another offer on show, and drops any question about the one before.
-    pub fn show(&mut self, at: usize, now: i64) {
+    pub fn show(&mut self, at: usize) {
         if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
             // The next digit replaces the number.
             grant.number = Number::Ours;
         }
-        (self.at, self.top, self.stage, self.shown) = (at, 0, RuleStage::Choosing, now);
+        (self.at, self.top, self.stage) = (at, 0, RuleStage::Choosing);
     }
 
     /// The next offer of this letter after the one on show, from the top again after the last.
@@ -219,8 +210,6 @@ pub struct Review {
     /// The first row on screen.
     pub top: usize,
     pub stage: RuleStage,
-    /// When it was opened, in milliseconds since 1970.
-    pub opened: i64,
     /// What it would change of past rulings, where it is about the policy.
     pub past: Attempt<Replayed>,
 }
@@ -242,7 +231,7 @@ pub enum ReviewOf {
 
 impl Review {
     /// A review that was just opened; `trial` finds what it would do to past rulings, 0 for none.
-    pub fn of(subject: ReviewOf, trial: u64, now: i64) -> Self {
-        Self { subject, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
+    pub fn of(subject: ReviewOf, trial: u64) -> Self {
+        Self { subject, top: 0, stage: RuleStage::Choosing, past: Attempt::asked(trial) }
     }
 }

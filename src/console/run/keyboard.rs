@@ -15,13 +15,14 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    pub(super) fn start(inbox: Sender<Input>) -> Self {
+    /// `now` is milliseconds since 1970.
+    pub(super) fn start(inbox: Sender<Input>, now: fn() -> i64) -> Self {
         let (permission, granted) = sync_channel(1);
         std::thread::spawn(move || {
             loop {
-                let heard = read().map_or(Input::Closed, Input::Event);
+                let heard = read().map_or(Input::Closed, |event| Input::Event(event, now()));
                 let closed = matches!(heard, Input::Closed);
-                let wait = !matches!(&heard, Input::Event(event) if message(event.clone()).is_none());
+                let wait = !matches!(&heard, Input::Event(event, _) if message(event.clone()).is_none());
                 if inbox.send(heard).is_err() || closed || (wait && granted.recv().is_err()) {
                     return;
                 }
@@ -44,12 +45,10 @@ impl Keyboard {
             match heard {
                 Input::Link(event) => kept.push(Msg::Link(*event)),
                 Input::Found(finding) => kept.push(Msg::Found(*finding)),
-                Input::Event(event) => {
+                Input::Event(event, _) => {
                     looks = focus(&event).or(looks);
                     let Some(msg) = message(event) else { continue };
-                    if matches!(msg, Msg::Resize(..)) {
-                        kept.push(msg);
-                    }
+                    kept.extend(dropped(msg));
                     self.go_on();
                 }
                 Input::Closed => {}
@@ -59,9 +58,18 @@ impl Keyboard {
         while matches!(poll(Duration::ZERO), Ok(true)) {
             let Ok(event) = read() else { break };
             looks = focus(&event).or(looks);
-            kept.extend(message(event).filter(|msg| matches!(msg, Msg::Resize(..))));
+            kept.extend(message(event).and_then(dropped));
         }
         looks
+    }
+}
+
+/// What is left of an event that is thrown away: the screen's size, or that something was typed.
+fn dropped(msg: Msg) -> Option<Msg> {
+    match msg {
+        Msg::Resize(..) => Some(msg),
+        Msg::Key(_) | Msg::Paste(_) => Some(Msg::Drained),
+        _ => None,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::link::message::OperatorVerdict;
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
     let Some(group) = model.selected_group() else {
-        return model.warn("Nothing is selected.");
+        return model.refuse("Nothing is selected.");
     };
     let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
     turn(model, keys);
@@ -25,7 +25,7 @@ pub(super) fn mark(model: &mut Model) {
 /// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
 pub(super) fn mark_alike(model: &mut Model) {
     let Some(held) = model.selection() else {
-        return model.warn("Nothing is selected.");
+        return model.refuse("Nothing is selected.");
     };
     let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
     let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
@@ -65,7 +65,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
              splits a row.",
             targets.len()
         );
-        model.warn(words);
+        model.refuse(words);
         return true;
     }
     let unread = targets.iter().filter(|held| held.seen == Seen::Partly).count();
@@ -75,7 +75,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
             "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
             keys.len()
         );
-        model.warn(words);
+        model.refuse(words);
         return true;
     }
     let reading = if targets.iter().all(|held| held.seen == Seen::Whole) { Reading::Read } else { reading };
@@ -86,7 +86,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
 /// `D`: asks why every waiting call of the selected call's server is denied.
 pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
-        return model.warn("Nothing is selected.");
+        return model.refuse("Nothing is selected.");
     };
     // A search hides calls: what it hides is not decided with what it shows.
     let shown: BTreeSet<&CallKey> = model.queue().into_iter().map(|held| &held.key).collect();
@@ -94,7 +94,7 @@ pub(super) fn deny_server(model: &mut Model) {
     let keys: Vec<CallKey> = waiting.filter(|key| shown.contains(key)).cloned().collect();
     let members = model.bind(&keys);
     if members.is_empty() {
-        return model.warn("No call of this server waits.");
+        return model.refuse("No call of this server waits.");
     }
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
@@ -111,10 +111,10 @@ pub(super) fn confirm(model: &mut Model) {
     match model.listed(&batch) {
         Ok(()) => {}
         Err(Unlisted::TooSoon) => {
-            return model.warn("The list has just come up: look at it first.");
+            return model.refuse("Too soon: look at the list first.");
         }
         Err(Unlisted::Unread) => {
-            return model.warn("Read the list to its end first (PgDn, End).");
+            return model.refuse("Read the list to its end first (PgDn, End).");
         }
     }
     model.overlay = None;

@@ -6,8 +6,7 @@ use crate::console::card::{Card, counted};
 use crate::console::keymap::Action;
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Seen,
-    Unarmed,
+    Armed, CallKey, CallState, Confirmation, Fate, Held, Model, Overlay, Reading, Seen, Unarmed,
 };
 use crate::console::row::{Tone, foreign};
 use crate::link::message::{FromConsole, OperatorVerdict};
@@ -19,7 +18,6 @@ pub(super) fn approve(model: &mut Model, reading: Reading) {
         return;
     }
     match armed(model) {
-        None if reading == Reading::Read => refused(model),
         Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
             let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
@@ -41,7 +39,7 @@ pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
         1 => "a part is folded. Z unfolds it, PgDn reads on, then a.".to_owned(),
         folded => format!("{folded} parts are folded. Z unfolds them, PgDn reads on, then a."),
     };
-    model.warn(format!("Not read yet: {why} A approves unread."));
+    model.refuse(format!("Not read yet: {why} A approves unread."));
     true
 }
 
@@ -55,57 +53,61 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
         "{} skipped: PgUp shows what was not on screen yet. This key is about more than one call.",
         counted(rows, "row")
     );
-    model.warn(words);
+    model.refuse(words);
     true
 }
 
-/// `y`: confirms, once the question itself was on screen.
+/// `y`: confirms, once the question itself has stood on screen.
 pub(super) fn confirm(model: &mut Model) {
     if matches!(model.overlay, Some(Overlay::Batch(_))) {
         return batch::confirm(model);
     }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
+    if !model.stood() || !model.asks_about(&armed) {
+        return model.refuse("Too soon: look at the question first.");
+    }
     confirmed(model, &armed, reading);
 }
 
-/// Approves what was asked about, if the question was on screen and the call still waits as it was shown.
+/// Approves what was asked about, if the question is on screen and the call still waits as it was shown.
 fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) {
-    let asked = |drawn: &Drawn| drawn.question == Question::Asked && drawn.armed == *armed;
-    if !model.drawn.as_ref().is_some_and(asked) {
+    if !model.asks_about(armed) {
         return;
     }
     model.overlay = None;
     let Some(verdict) = model.still(armed).map(|held| approval(held, reading)) else {
-        return too_late(model);
+        return model.refuse("Too late: the call no longer waits as it was shown. Nothing was approved.");
     };
     send(model, armed, verdict);
 }
 
-fn too_late(model: &mut Model) {
-    model.warn("Too late: the call no longer waits as it was shown. Nothing was approved.");
-}
-
-/// `d`: asks for the reason, for the marked calls or the selected row.
+/// `d`: asks at once for the reason, for the marked calls or the row in view, so that no letter of it is taken for a key.
 pub(super) fn deny(model: &mut Model) {
-    if model.marked_calls().is_empty() && armed(model).is_none() {
-        return refused(model);
+    if let Err(why) = model.in_view()
+        && model.marked_calls().is_empty()
+    {
+        return tell_unarmed(model, why);
     }
     let keys: Vec<CallKey> = model.targets().iter().map(|held| held.key.clone()).collect();
     let members = model.bind(&keys);
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
 
-/// The word's last letter approves, once the question itself was on screen. Enter never approves.
+/// Whether the word may be typed: its first letter counts once the question itself has stood on screen.
+pub(super) fn may_type(model: &Model) -> bool {
+    match &model.overlay {
+        Some(Overlay::Word { armed, text, .. }) if text.is_empty() => model.stood() && model.asks_about(armed),
+        _ => true,
+    }
+}
+
+/// The word's last letter approves. Enter never approves. Once the call no longer waits as it was shown, the panel says
+/// so and goes on taking letters, which are not keys.
 pub(super) fn approve_by_word(model: &mut Model) {
     let Some(Overlay::Word { armed, reading, text }) = &model.overlay else { return };
-    let (armed, reading) = (armed.clone(), *reading);
-    match model.word(&armed) {
-        Some(word) if word == *text => confirmed(model, &armed, reading),
-        Some(_) => {}
-        None => {
-            model.overlay = None;
-            too_late(model);
-        }
+    if model.word(armed).is_some_and(|word| word == *text) {
+        let (armed, reading) = (armed.clone(), *reading);
+        confirmed(model, &armed, reading);
     }
 }
 
@@ -132,10 +134,8 @@ pub(super) fn send_denial(model: &mut Model) {
             reason.to_owned()
         }
     };
-    // Several calls, or one whose card has not been on screen long enough, are listed before anything is sent.
-    let is_shown = |armed: &Armed| {
-        model.drawn.as_ref().is_some_and(|drawn| drawn.armed == *armed && model.now - drawn.since >= ARMING)
-    };
+    // Several calls, or one whose card is not in view, are listed before anything is sent.
+    let is_shown = |armed: &Armed| model.drawn.as_ref().is_some_and(|drawn| drawn.armed.key() == armed.key());
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
@@ -144,7 +144,7 @@ pub(super) fn send_denial(model: &mut Model) {
         }
     };
     if model.waits(armed).is_none() {
-        return model.warn("Too late: the call no longer waits as it was shown. Nothing was sent.");
+        return model.refuse("Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
     send(model, armed, OperatorVerdict::Deny { reason });
 }
@@ -167,13 +167,6 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
     }
 }
 
-/// Keys typed after one that came too soon were meant for a question that does not open, and would hide the note.
-pub(super) fn refused(model: &mut Model) {
-    if model.is_arming() {
-        model.todo.push(Command::Drain);
-    }
-}
-
 /// Says why no key acts on the selected call now.
 pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // If a call ended without an operator's decision, keys go to the next one that waits, and decide nothing until that
@@ -184,15 +177,15 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     if why == Unarmed::NotWaiting && next.is_some() {
         moves::select(model, next);
         let words = "That call has ended. This is the next one that waits: look at it first.";
-        return model.warn_briefly(words);
+        return model.refuse(words);
     }
     let words = match why {
         Unarmed::Nothing => "Nothing is selected.",
         Unarmed::NotDrawn => "The card has just changed: look at it first.",
-        Unarmed::TooSoon => "The card has just changed: no key decides it yet.",
+        Unarmed::TooSoon => "Too soon: no key decides this card yet.",
         Unarmed::NotWaiting => "This call no longer waits: j or k goes on.",
     };
-    model.warn_briefly(words);
+    model.refuse(words);
 }
 
 fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {

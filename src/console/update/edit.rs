@@ -20,7 +20,7 @@ pub(super) fn open(model: &mut Model) {
     let text = model.still(&armed).and_then(|held| for_editor(&held.snapshot.arguments));
     match text {
         Some(text) => model.todo.push(Command::OpenEditor { armed, text }),
-        None => model.warn("These arguments cannot be read as JSON, so they cannot be edited."),
+        None => model.refuse("These arguments cannot be read as JSON, so they cannot be edited."),
     }
 }
 

@@ -134,7 +134,6 @@ fn take_page(model: &mut Model, page: Page) {
 
 /// Stores what past calls say where it is shown. Results for a closed panel are dropped.
 fn take_tried(model: &mut Model, tried: Tried) {
-    let now = model.now;
     let suggested = &mut model.browse.suggested;
     match (tried, &mut model.overlay) {
         (Tried::Rules { id, matched, examined }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
@@ -146,7 +145,7 @@ fn take_tried(model: &mut Model, tried: Tried) {
             }
             // An Enter pressed when it would only ask must not write.
             if rule.goes_at_once() != at_once {
-                rule.shown = now;
+                model.untouched = None;
             }
         }
         (Tried::Policy { id, replayed, examined }, Some(Overlay::Review(review))) if review.past.id == id => {

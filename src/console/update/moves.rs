@@ -180,6 +180,10 @@ pub(super) fn back(model: &mut Model) {
         Some(Overlay::Search { before, sought, .. }) => {
             return super::browse::sought(model, model.screen, &before, sought);
         }
+        // In a terminal, Alt with a letter of the text is an Esc, too: what follows is still text.
+        Some(Overlay::Reason { text, .. } | Overlay::Word { text, .. }) if !text.is_empty() => {
+            return model.ignore_keys();
+        }
         Some(_) => return,
         None => {}
     }

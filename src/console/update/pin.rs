@@ -26,11 +26,11 @@ pub(super) fn say(model: &mut Model, word: ToolWord) {
         _ if model.note.is_some() => return,
         (ToolWord::Reads, _) => {
             return model
-                .say("p is for a call that waits only because something about it is new, and that can be remembered.");
+                .refuse("p is for a call that waits only because something about it is new, and that can be remembered.");
         }
-        (ToolWord::Changes, _) => return model.say("m marks a tool that is shown as PURE? as MUTATES."),
+        (ToolWord::Changes, _) => return model.refuse("m marks a tool that is shown as PURE? as MUTATES."),
         (ToolWord::PlainText, _) => {
-            return model.say("w is for a call that waits only because the text under a key is new.");
+            return model.refuse("w is for a call that waits only because the text under a key is new.");
         }
     };
     let Some(armed) = armed.filter(|armed| word == ToolWord::Changes || !decide::tell_not_whole(model, armed)) else {

@@ -8,7 +8,7 @@ use super::{Command, Edit, moves};
 use crate::console::found::{LogRequest, RuleLine};
 use crate::console::keymap::Action;
 use crate::console::maker;
-use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
+use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
 use crate::console::pages::changed;
 use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
@@ -43,7 +43,7 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
             {
                 Arc::make_mut(&mut rule).warnings.push(warning);
             }
-            model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Suggested(rule), 0, model.now)));
+            model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Suggested(rule), 0)));
             Some(())
         }
         RuleEntry::Grant { .. } | RuleEntry::Rule(_) => None,
@@ -57,7 +57,7 @@ pub(super) fn replay(model: &mut Model) {
 
 fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
     let id = model.browse.next_trial();
-    model.overlay = Some(Overlay::Review(Review::of(subject, id, model.now)));
+    model.overlay = Some(Overlay::Review(Review::of(subject, id)));
     model.todo.push(Command::Look(LogRequest::Try(Trial::Policy { id, which })));
 }
 
@@ -74,20 +74,16 @@ pub(super) fn enter(model: &mut Model) {
     if view::review::rows_below(model) > 0 {
         return go(model, Action::PageDown);
     }
-    let now = model.now;
+    let stood = model.stood();
     let Some(Overlay::Review(review)) = &mut model.overlay else { return };
-    let since = review.stage.since(review.opened);
     let sure = review.stage != RuleStage::Choosing;
     match review.subject.clone() {
         ReviewOf::Written => {
             model.say("There is nothing to accept here: what is written applies already, or waits above.");
         }
-        // For a change, the first Enter only asks.
-        ref subject if now - since < ARMING && (sure || matches!(subject, ReviewOf::Suggested(_))) => {
-            model.warn_briefly("This has just come up: no key answers it yet.");
-        }
+        _ if !stood => model.refuse("Too soon: no key answers this yet."),
         ReviewOf::Policy { .. } if review.past.goes_on() => {
-            model.warn_briefly("What it would change is still being counted: wait a moment.");
+            model.refuse("What it would change is still being counted: wait a moment.");
         }
         ReviewOf::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
@@ -116,7 +112,7 @@ pub(super) fn enter(model: &mut Model) {
             model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
         }
         ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_) | ReviewOf::Suggested(_) => {
-            review.stage = RuleStage::Sure { since: now };
+            review.stage = RuleStage::Sure;
             // Keys typed ahead are not meant for this question.
             model.todo.push(Command::Drain);
         }

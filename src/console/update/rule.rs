@@ -9,7 +9,7 @@ use crate::console::found::LogRequest;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
-use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
+use crate::console::model::{Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
 use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
@@ -24,10 +24,7 @@ use crate::policy::under::Roots;
 pub(super) fn open(model: &mut Model) {
     let armed = match model.chosen() {
         Ok(armed) => armed,
-        Err(why) => {
-            decide::tell_unarmed(model, why);
-            return decide::refused(model);
-        }
+        Err(why) => return decide::tell_unarmed(model, why),
     };
     let Some(held) = model.still(&armed) else { return };
     let others: Vec<&Held> = model.calls.iter().filter(|held| !held.is_over()).collect();
@@ -80,6 +77,7 @@ pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, Str
 /// Says why no rule can be made from the call.
 pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
+    model.ignore_keys();
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
@@ -95,22 +93,23 @@ pub(super) fn show(
     let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.browse.next_trial();
-    let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
+    let (stage, past, opened) = (RuleStage::Choosing, Attempt::asked(id), model.now);
+    model.untouched = None;
     model.overlay =
-        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, shown, past }));
+        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past }));
     model.todo.push(Command::Look(LogRequest::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.
 pub(super) fn choose(model: &mut Model, action: Action) {
     let rows = view::maker::all_rows(model);
-    let (page, now) = (content_rows(model.areas().body), model.now);
+    let page = content_rows(model.areas().body);
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     match action {
         Action::Down | Action::Up => {
             let end = rule.offers.len().saturating_sub(1);
             let at = if action == Action::Down { (rule.at + 1).min(end) } else { rule.at.saturating_sub(1) };
-            rule.show(at, now);
+            rule.show(at);
         }
         _ => rule.top = moves::moved(rule.top, action, page, rows),
     }
@@ -118,11 +117,10 @@ pub(super) fn choose(model: &mut Model, action: Action) {
 
 /// A letter: the rule of that scope.
 pub(super) fn scope(model: &mut Model, key: Key) {
-    let now = model.now;
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let Key::Char(letter) = key else { return };
     match rule.lettered(letter) {
-        Some(at) => rule.show(at, now),
+        Some(at) => rule.show(at),
         None => {
             let words = match letter {
                 'f' => "No argument of this call is a path whose folder a rule could use.",
@@ -152,18 +150,17 @@ pub(super) fn enter(model: &mut Model) {
     let now = model.now;
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let Some(offer) = rule.offer().cloned() else { return };
-    let since = rule.stage.since(rule.shown);
     let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
-    if now - since < ARMING {
-        return model.warn_briefly("This has just come up: no key answers it yet.");
+    if !model.stood() {
+        return model.refuse("Too soon: no key answers this yet.");
     }
     if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
-        return model.warn(why);
+        return model.refuse(why);
     }
     if !sure && !at_once {
         if let Some(Overlay::Rule(rule)) = &mut model.overlay {
-            rule.stage = RuleStage::Sure { since: now };
+            rule.stage = RuleStage::Sure;
         }
         // What was typed ahead is not for this question.
         return model.todo.push(Command::Drain);

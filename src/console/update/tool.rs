@@ -4,7 +4,7 @@
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::{ARMING, Model, Overlay, Review, ReviewOf, Subject};
+use crate::console::model::{Model, Overlay, Review, ReviewOf, Subject};
 use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
 use crate::pins::reading::Server;
@@ -21,7 +21,7 @@ pub(super) fn open(model: &mut Model) -> bool {
         _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(ReviewOf::Definition),
     };
     let Some(subject) = subject else { return false };
-    model.overlay = Some(Overlay::Review(Review::of(subject, 0, model.now)));
+    model.overlay = Some(Overlay::Review(Review::of(subject, 0)));
     true
 }
 
@@ -39,12 +39,10 @@ pub(super) fn accepted(subject: ReviewOf) -> Option<PinReview> {
 
 /// `x` on a definition: its calls are denied. It only tightens, so one press is enough, once the review was on screen.
 pub(super) fn refuse(model: &mut Model) {
-    let now = model.now;
+    let stood = model.stood();
     let Some(Overlay::Review(review)) = &model.overlay else { return };
     match &review.subject {
-        _ if now - review.opened < ARMING => {
-            model.warn_briefly("The review has just come up: no key answers it yet.");
-        }
+        _ if !stood => model.refuse("Too soon: no key answers this yet."),
         ReviewOf::Definition(tool) => {
             let shown = tool.shown();
             model.overlay = None;
@@ -91,7 +89,7 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
             Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
             Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
         };
-        return model.say(words);
+        return model.refuse(words);
     }
     model.browse.marked.clear();
     model.todo.push(Command::ReviewPins(PinReview::Tools(words)));

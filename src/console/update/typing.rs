@@ -29,7 +29,15 @@ pub(super) fn palette(model: &mut Model) {
 
 /// A key that is text, where something is being written.
 pub(super) fn typed(model: &mut Model, key: Key) {
-    let Some(text) = model.overlay.as_mut().and_then(Overlay::text_mut) else { return };
+    if !decide::may_type(model) {
+        return model.refuse("Too soon: look at the question first.");
+    }
+    let Some(text) = model.overlay.as_mut().and_then(Overlay::text_mut) else {
+        if let Key::Char(_) = key {
+            model.refuse("This key does nothing here.");
+        }
+        return;
+    };
     match key {
         Key::Char(c) => text.push(c),
         Key::Backspace => drop(text.pop()),

@@ -174,7 +174,10 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
         });
         model.note_until = None;
     }
-    model.todo.push(Command::Drain);
+    // What was typed into a prompt is never thrown away.
+    if model.overlay.is_none() {
+        model.todo.push(Command::Drain);
+    }
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {

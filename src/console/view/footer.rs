@@ -12,9 +12,9 @@ use crate::link::message::{Remembers, ToolOffer};
 
 /// The note, otherwise the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
-    match &model.note {
-        Some(_) => model.note_rows(),
-        None => vec![keys(model, width)],
+    match model.note_rows() {
+        none if none.is_empty() => vec![keys(model, width)],
+        rows => rows,
     }
 }
 
@@ -22,6 +22,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let at_place = |binding: &&Binding| binding.places.contains(&place);
     let tone = |action| match model.armed() {
+        Err(_) if action == Action::Deny && model.in_view().is_ok() => Tone::Key,
         Err(_) if decides(action) && action != Action::DenyServer && CARD.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };

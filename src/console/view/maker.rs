@@ -55,7 +55,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
             quiet(" Enter approves the call and grants this")
         }
         (RuleStage::Choosing, Some(Offer::Grant(_))) => quiet(" Enter, twice, approves the call and grants this"),
-        (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
+        (RuleStage::Sure, Some(Offer::Grant(_))) => {
             danger(" Approve this call, and let those run unasked? Enter once more; Esc leaves it")
         }
         (stage, _) => writes(stage, maker.goes_at_once()),
@@ -69,7 +69,7 @@ pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
             (Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
         }
         RuleStage::Choosing => (Tone::Warn, " Enter, twice, adds this text to your policy file"),
-        RuleStage::Sure { .. } => {
+        RuleStage::Sure => {
             (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
         }
     };

@@ -59,7 +59,7 @@ fn last(review: &Review) -> Row {
         (ReviewOf::Definition(_), RuleStage::Choosing) => {
             quiet(" Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
         }
-        (ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_), RuleStage::Sure { .. }) => {
+        (ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_), RuleStage::Sure) => {
             danger(" Accept exactly this change? Enter once more; Esc leaves it")
         }
         (ReviewOf::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
