@@ -100,6 +100,13 @@ impl Desk {
         commands
     }
 
+    /// Presses one key without looking at what it did: a frame after it, and no time.
+    pub fn tap(&mut self, key: Key) -> Vec<Command> {
+        let commands = self.send(Msg::Key(key));
+        self.draw();
+        commands
+    }
+
     /// Presses the keys of a word, with a look after each.
     pub fn keys(&mut self, word: &str) -> Vec<Command> {
         word.chars().flat_map(|c| self.press(Key::Char(c))).collect()
@@ -110,8 +117,7 @@ impl Desk {
         let key = |c| if c == '\n' { Key::Enter } else { Key::Char(c) };
         let mut commands = Vec::new();
         for c in word.chars() {
-            commands.extend(self.send(Msg::Key(key(c))));
-            self.draw();
+            commands.extend(self.tap(key(c)));
             self.now += gap;
         }
         commands

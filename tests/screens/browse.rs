@@ -161,7 +161,7 @@ fn the_palette_names_every_key_and_decides_nothing() {
     desk.hold(write("filesystem-1"));
     desk.look();
     desk.keys(":approve");
-    let commands = desk.press(Key::Enter);
+    let commands = desk.tap(Key::Enter);
     assert_eq!(verdicts(&commands), []);
     desk.line("Only its own key does that");
     // The card was covered meanwhile: it is armed again only after it was seen.

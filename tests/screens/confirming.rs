@@ -133,7 +133,7 @@ fn no_word_is_said_where_none_is_offered_or_nothing_was_read() {
     let mut desk = Desk::connected(80, 24);
     desk.hold(likely("filesystem-1"));
     desk.draw();
-    assert_eq!(words(&desk.keys("pm")), [], "the card has just come up");
+    assert_eq!(words(&desk.types("pm", 0)), [], "the card has just come up");
     let long = serde_json::json!({ "ids": (0..400).collect::<Vec<_>>() }).to_string();
     let mut desk = with(Snapshot { arguments: long, ..likely("filesystem-1") });
     assert_eq!(words(&desk.keys("p")), [], "its end was not read");

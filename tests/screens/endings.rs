@@ -32,7 +32,8 @@ fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
     desk.line("settled: denied at its deadline");
     let footer = desk.screen().lines().last().unwrap_or_default().to_owned();
     assert!(!footer.contains("approve") && !footer.contains("deny") && footer.contains("full card"), "{footer}");
-    assert_eq!(sent(&desk.keys("aA")), []);
+    assert_eq!(sent(&desk.types("aA", 0)), []);
+    desk.look();
     desk.keys("k");
     assert_eq!(desk.model.calls.len(), 1);
 }
@@ -69,11 +70,11 @@ fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
         desk.look();
         desk.line("1 ended");
         desk.line("settled: denied at its deadline");
-        assert_eq!(sent(&desk.keys(key)), [], "{key}");
+        assert_eq!(sent(&desk.types(key, 0)), [], "{key}");
         assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
-        desk.line("This is the next one that waits: look at it first.");
+        desk.line("That call has ended. This is the next");
         // What was typed before it was on screen long enough decides it no more than the first key did.
-        assert_eq!(sent(&desk.keys("aA")), [], "{key}");
+        assert_eq!(sent(&desk.types("aA", 0)), [], "{key}");
         assert!(desk.model.overlay.is_none(), "{key}");
         desk.look();
         assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)], "{key}");

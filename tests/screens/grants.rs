@@ -133,7 +133,9 @@ fn a_grant_is_read_and_given_with_enter_and_approves_the_call() {
     ] {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }
-    assert_eq!(desk.press(Key::Enter), [], "what has just come up is not answered");
+    desk.tap(Key::Down);
+    desk.tap(Key::Up);
+    assert_eq!(desk.tap(Key::Enter), [], "what has just come up is not answered");
     later(&mut desk);
     let given = granted(&desk.press(Key::Enter));
     let covers = Covers::Under { argument: "path".into(), folder: "~/shop/notes".into() };
@@ -151,7 +153,7 @@ fn the_widest_grant_and_one_of_a_dangerous_call_take_enter_twice() {
         desk.keys("r");
         up(&mut desk, ups);
         later(&mut desk);
-        assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+        assert_eq!(desk.tap(Key::Enter), [Command::Drain]);
         assert!(desk.screen().contains("let those run unasked? Enter once more"), "{}", desk.screen());
         // A key that repeats by itself is no second press.
         assert_eq!(granted(&desk.press(Key::Enter)), []);

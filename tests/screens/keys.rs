@@ -47,8 +47,8 @@ fn one_key_approves_what_was_shown_whole() {
 #[test]
 fn the_next_call_is_not_armed_at_once() {
     let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
-    assert_eq!(sent(&desk.keys("aaa")), [("filesystem-1".into(), APPROVE)]);
-    assert!(desk.screen().contains("no key decides it yet"));
+    assert_eq!(sent(&desk.types("aaa", 0)), [("filesystem-1".into(), APPROVE)]);
+    assert!(desk.screen().contains("no key decides this card yet"));
     desk.look();
     assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)]);
 }
@@ -256,16 +256,15 @@ fn a_frame_of_another_size_arms_nothing() {
     desk.send(Msg::Drawn(60, 20));
     desk.now += 1000;
     desk.send(Msg::Drawn(60, 20));
-    // What was typed with it is thrown away: it would take away why.
-    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), [Command::Drain]);
+    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
 }
 
 #[test]
 fn help_and_activity_hide_the_card_and_disarm_it() {
     for keys in ["??", "21"] {
         let mut desk = waiting(&["filesystem-1"]);
-        desk.keys(keys);
-        assert_eq!(verdicts(&desk.keys("a")), [], "{keys}");
+        desk.types(keys, 0);
+        assert_eq!(verdicts(&desk.types("a", 0)), [], "{keys}");
     }
 }
 

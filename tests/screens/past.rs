@@ -66,7 +66,7 @@ fn a_rule_from_a_past_call_is_read_and_asked_about_before_it_is_written() {
     desk.line("▸ f allow this tool with path under");
     desk.now += 400;
     desk.line("▲ this call was denied then");
-    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    assert_eq!(desk.tap(Key::Enter)[0], Command::Drain);
     desk.line("Add exactly this text to your policy file?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
@@ -94,6 +94,7 @@ fn what_cannot_become_a_rule_says_why() {
     let mut hidden = call();
     hidden.behavior.hazards = vec![hazard(HazardKind::HiddenCharacters, "one")];
     open(&mut desk, hidden);
+    desk.look();
     desk.line("No rule can be made from this call: no rule can allow a call with the hazard");
     let mut desk = Desk::connected(80, 24);
     log(&mut desk);

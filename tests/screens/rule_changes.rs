@@ -41,7 +41,7 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         while desk.screen().contains("below") {
             assert_eq!(desk.press(Key::Enter), []);
         }
-        assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+        assert_eq!(desk.tap(Key::Enter), [Command::Drain]);
         assert!(desk.screen().contains("Accept exactly this change?"), "{}", desk.screen());
         assert_eq!(desk.press(Key::Enter), []);
         later(&mut desk);

@@ -86,7 +86,7 @@ fn this_folder_from_now_on_takes_three_keys() {
 #[test]
 fn enter_waits_for_what_has_just_come_up_for_warnings_and_for_the_log() {
     let mut desk = shown(80, 40, note());
-    desk.keys("r");
+    desk.types("r", 0);
     assert_eq!(desk.press(Key::Enter), [], "a key typed ahead");
     later(&mut desk);
     // Nobody knows yet what was denied before.
@@ -103,7 +103,7 @@ fn enter_waits_for_what_has_just_come_up_for_warnings_and_for_the_log() {
     desk.keys("t");
     later(&mut desk);
     assert!(desk.screen().contains("▲ it covers every argument"), "{}", desk.screen());
-    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    assert_eq!(desk.tap(Key::Enter), [Command::Drain]);
     assert_eq!(desk.press(Key::Enter), [], "a key that repeats by itself");
     later(&mut desk);
     assert!(toml(&desk.press(Key::Enter)).contains("decision = \"allow\""));

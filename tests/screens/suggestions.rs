@@ -59,7 +59,7 @@ fn the_log_suggests_rules_and_enter_writes_one() {
         let mut desk = Desk::connected(width, height);
         suggesting(&mut desk, vec![suggested(2, "write_file"), suggested(1, "edit\u{1b}_file")], 340);
         assert_snapshot!(format!("suggestions_{width}x{height}"), desk.screen());
-        desk.press(Key::Enter);
+        desk.tap(Key::Enter);
         assert_snapshot!(format!("suggestion_{width}x{height}"), desk.screen());
         assert_eq!(desk.press(Key::Enter), [], "what has just come up is not answered");
         later(&mut desk);

@@ -32,7 +32,7 @@ fn group() -> Desk {
 fn identical_calls_are_one_row_and_each_gets_its_verdict() {
     let mut desk = group();
     assert!(desk.line("create_file").contains("×3"), "{}", desk.screen());
-    assert_eq!(desk.keys("a"), []);
+    assert_eq!(desk.types("a", 0), []);
     let screen = desk.screen();
     assert!(screen.contains("Approve these 3 calls?"), "{screen}");
     for ticket in ["filesystem-1", "filesystem-2", "filesystem-3"] {
@@ -102,9 +102,9 @@ fn marks_gather_calls_and_the_list_names_every_one() {
         desk.hold(own(&format!("filesystem-{i}")));
     }
     desk.look();
-    desk.keys(" ");
+    desk.types(" ", 0);
     assert_eq!(selected(&desk.model), "filesystem-2");
-    desk.keys("j  ");
+    desk.types("j  ", 0);
     assert!(desk.screen().contains("3 marked"), "{}", desk.screen());
     // Two of the three were never on screen.
     assert_eq!(desk.keys("a"), []);

@@ -34,7 +34,10 @@ pub(super) fn open(model: &mut Model) {
     let grants = if no_grant.is_none() { maker::grants(held, &others, home) } else { Vec::new() };
     let choices = match rules {
         Ok(choices) => choices,
-        Err(why) if grants.is_empty() => return none(model, &why),
+        Err(why) if grants.is_empty() => {
+            none(model, &why);
+            return model.ignore_keys();
+        }
         Err(_) => Vec::new(),
     };
     let origin = (armed.key().ticket.clone(), Some(armed));
@@ -77,7 +80,6 @@ pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, Str
 /// Says why no rule can be made from the call.
 pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
-    model.ignore_keys();
 }
 
 /// Opens the panel, and asks what past calls say of each rule.
@@ -95,8 +97,7 @@ pub(super) fn show(
     let id = model.browse.next_trial();
     let (stage, past, opened) = (RuleStage::Choosing, Attempt::asked(id), model.now);
     model.untouched = None;
-    model.overlay =
-        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past }));
+    model.overlay = Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past }));
     model.todo.push(Command::Look(LogRequest::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 

@@ -69,9 +69,7 @@ pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
             (Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
         }
         RuleStage::Choosing => (Tone::Warn, " Enter, twice, adds this text to your policy file"),
-        RuleStage::Sure => {
-            (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
+        RuleStage::Sure => (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it"),
     };
     Row::of(tone, words)
 }
