@@ -49,8 +49,7 @@ impl Session {
     fn judge(&self, tool: &Tool, described: &Behavior, arguments: &Value, agreed: &Agreements) -> Outcome {
         let keys = Keys::of(tool, described);
         let said = Said::of(tool);
-        let mut behavior =
-            of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
+        let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
         let mut stands = Stands::new();
         for _ in 0..2 {
             let known = Known { agreed, places: &self.places, roots: &[], stands: &stands };
@@ -136,7 +135,11 @@ fn table(file: &str, own: bool, list: bool) {
         if row.get("arguments").is_none() && outcome.behavior.badge().word() == "PURE" {
             counts[1] += 1;
             if list {
-                println!("PROVEN {class}\t{}\t{}", tool.name, tool.description.as_deref().unwrap_or_default().replace('\n', " "));
+                println!(
+                    "PROVEN {class}\t{}\t{}",
+                    tool.name,
+                    tool.description.as_deref().unwrap_or_default().replace('\n', " ")
+                );
             }
             continue;
         }

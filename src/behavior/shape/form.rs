@@ -77,7 +77,8 @@ pub(super) fn is_token(text: &str) -> bool {
 
 /// An opaque token as a server gives it out, which ends as Base64 does.
 fn is_opaque(text: &str) -> bool {
-    text.trim_end_matches('=').bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte)) && text.len() <= 4096
+    text.trim_end_matches('=').bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte))
+        && text.len() <= 4096
 }
 
 /// A point in time with its zone: `2026-01-02T03:04:05+02:00`.
@@ -196,7 +197,9 @@ fn acts(text: &str) -> bool {
 fn is_filter(text: &str) -> bool {
     match text.split_once('=') {
         Some((key, value)) => {
-            key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) && is_token(key) && is_token(value)
+            key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+                && is_token(key)
+                && is_token(value)
         }
         None => is_token(text),
     }

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::address::{self, Address, Bare};
+use super::form::{self, Takes};
 use super::key::{self, Role, Roles};
 use super::place::{self, Verdict};
 use super::statement::{self, Statement};
-use super::form::{self, Takes};
 use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
@@ -137,9 +137,7 @@ impl<'a> Walk<'a> {
             Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
             Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
-            Value::Number(number) if takes_number(at.roles, number.as_str()) => {
-                self.explained("a number")
-            }
+            Value::Number(number) if takes_number(at.roles, number.as_str()) => self.explained("a number"),
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
             Value::String(text) => self.string(at, place, text, value),

@@ -25,8 +25,9 @@ pub(super) fn say(model: &mut Model, word: ToolWord) {
         // Says what the key is for, unless there is another note already.
         _ if model.note.is_some() => return,
         (ToolWord::Reads, _) => {
-            return model
-                .refuse("p is for a call that waits only because something about it is new, and that can be remembered.");
+            return model.refuse(
+                "p is for a call that waits only because something about it is new, and that can be remembered.",
+            );
         }
         (ToolWord::Changes, _) => return model.refuse("m marks a tool that is shown as PURE? as MUTATES."),
         (ToolWord::PlainText, _) => {
