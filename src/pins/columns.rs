@@ -7,8 +7,7 @@ use crate::gate::data::pin::{AddedIn, Pin};
 
 /// The columns of a pin, as [`pin`] reads them.
 pub(super) const PIN: &str =
-    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
-    tool.added";
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.added";
 
 /// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
 pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
@@ -24,8 +23,7 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
         said: identity(5)?,
         first_seen: row.get(at + 6)?,
         sense: None,
-        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
-        added_in: if row.get::<_, bool>(at + 8)? { AddedIn::LaterSession } else { AddedIn::FirstSession },
+        added_in: if row.get::<_, bool>(at + 7)? { AddedIn::LaterSession } else { AddedIn::FirstSession },
     })
 }
 

@@ -35,8 +35,8 @@ pub fn entry(now: i64, server: &Server, tool: Option<&StoredTool>, what: &str, o
 impl PinStore {
     /// Trusts the definition that was shown. What was said of another definition is dropped.
     pub fn accept(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
-        let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
-            plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
+        let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL)
+            WHERE id = ?1 AND latest = ?2";
         let settled =
             self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))?;
         // An operator who accepts a definition has seen that the outside view of it differs.
@@ -61,12 +61,12 @@ impl PinStore {
     /// Puts a tool's pin back to what it was before it was settled, while its definition is still the same.
     pub fn put_back(&mut self, known: &StoredTool, former: &Pin) -> Result<Applied, PinsError> {
         let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
-        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5, plain = ?6
-            WHERE id = ?1 AND latest = ?7";
+        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5
+            WHERE id = ?1 AND latest = ?6";
         let words = |identity: Option<Identity>| identity.map(|identity| identity.to_string());
         let (trusted, refused) = (digest(former.trusted), digest(former.refused));
-        let (identity, said, plain) = (words(former.identity), words(former.said), list(&former.plain));
-        self.settle(sql, (known.id, trusted, refused, identity, said, plain, former.latest.to_string()))
+        let (identity, said) = (words(former.identity), words(former.said));
+        self.settle(sql, (known.id, trusted, refused, identity, said, former.latest.to_string()))
     }
 
     /// Puts a server's trusted files back to what they were, while the same ones run.
@@ -93,7 +93,7 @@ impl PinStore {
 
     /// Removes what the operator said of a tool.
     pub fn unpin(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
-        let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
+        let sql = "UPDATE tool SET said = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
@@ -129,9 +129,4 @@ impl PinStore {
         let changed = self.db.execute(sql, values).map_err(|error| self.fault(&error))?;
         Ok(if changed == 0 { Applied::Outdated } else { Applied::Done })
     }
-}
-
-/// Names as the database keeps them; `None` for none.
-fn list(names: &[String]) -> Option<String> {
-    (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
 }

@@ -298,7 +298,7 @@ fn f14_a_site_is_an_address_without_its_scheme() {
     let schema = json!({ "type": "object", "properties": { "site": text, "domain_name": text, "page": text } });
     let definition = json!({ "name": "read_page", "description": "Reads a page of the web.", "inputSchema": schema });
     let tool = Tool::read(definition).expect("a definition");
-    let explained = |arguments| mcp_approve::behavior::arguments::judge(Some(&tool), &arguments, &[]).explanation;
+    let explained = |arguments| mcp_approve::behavior::arguments::judge(Some(&tool), &arguments).explanation;
     let blob = "c2vjcmv0ig9mihrozsbob3vzztogndi3mq";
     for name in ["site", "domain_name", "page"] {
         for plain in ["example.com", "docs.python.org/3/library/asyncio", "about.html", "2", "the first page"] {
@@ -318,7 +318,7 @@ fn f14_an_address_that_the_tool_lists_is_its_own() {
     let schema = json!({ "type": "object", "properties": { "url": { "enum": [own] } } });
     let definition = json!({ "name": "read_things", "description": "Reads.", "inputSchema": schema });
     let tool = Tool::read(definition).expect("a definition");
-    let judged = mcp_approve::behavior::arguments::judge(Some(&tool), &json!({ "url": own }), &[]);
+    let judged = mcp_approve::behavior::arguments::judge(Some(&tool), &json!({ "url": own }));
     assert!(judged.explanation.holds(), "{}", judged.explanation.line());
 }
 

@@ -81,7 +81,7 @@ pub fn write(ticket: &str) -> Snapshot {
             output_domain: OutputDomain::Ack,
         },
         confidence: Confidence::None,
-        unexplained: None,
+        new: Vec::new(),
         offer: None,
         content_type: ContentType::Text,
         evidence: vec![

@@ -220,7 +220,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             signature: None,
             identity: Identity::UNKNOWN,
             confidence: Confidence::None,
-            unexplained: None,
+            new: Vec::new(),
             offer: None,
             content_type: ContentType::Text,
             evidence: Vec::new(),

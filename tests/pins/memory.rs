@@ -13,7 +13,7 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::PinUpdate;
 use mcp_approve::gate::data::pin::{PinState, Pins};
-use mcp_approve::gate::data::pinning::{PinWord, Pinning};
+use mcp_approve::gate::data::pinning::Pinning;
 use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
@@ -121,27 +121,20 @@ fn what_is_said_of_a_definition_is_not_said_of_the_next_one() {
     let (one, two) = (tool("t", "Reads."), tool("t", "Deletes."));
     let print = launch.fingerprint.to_string();
     let said = |says| Pinning { tool: "t".into(), definition: one.digest(), is: Identity::UNKNOWN, says };
-    let text = |names: &[&str]| PinWord::PlainText(names.iter().map(|name| (*name).to_owned()).collect());
     session(&path, &launch, from_ref(&one), 1);
     let mut store = PinStore::open(&path).unwrap();
     let reads: Identity = "PURE|READ|DATA".parse().unwrap();
-    for says in [PinWord::Is(reads), text(&["query"]), text(&["note", "query"])] {
-        assert_eq!(store.pin_tool(&print, &said(says)).unwrap(), Applied::Done);
-    }
+    assert_eq!(store.pin_tool(&print, &said(reads)).unwrap(), Applied::Done);
     let pin = store.tools().unwrap().remove(0).pin;
-    assert_eq!((pin.said, pin.plain_of(&one.digest())), (Some(reads), &["note".to_owned(), "query".to_owned()][..]));
+    assert_eq!(pin.said, Some(reads));
 
     session(&path, &launch, from_ref(&two), 2);
-    assert_eq!(store.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Applied::Outdated, "it was shown another");
+    assert_eq!(store.pin_tool(&print, &said(reads)).unwrap(), Applied::Outdated, "it was shown another");
     let changed = store.tools().unwrap().remove(0);
-    assert_eq!((changed.pin.said_of(&two.digest()), changed.pin.plain_of(&two.digest())), (None, &[][..]));
+    assert_eq!(changed.pin.said_of(&two.digest()), None);
     assert_eq!(store.accept(&changed).unwrap(), Applied::Done);
     let accepted = store.tools().unwrap().remove(0).pin;
-    assert_eq!(
-        (accepted.said_of(&two.digest()), accepted.plain_of(&two.digest())),
-        (None, &[][..]),
-        "nor once accepted"
-    );
+    assert_eq!(accepted.said_of(&two.digest()), None, "nor once accepted");
     assert_eq!(store.put_back(&changed, &changed.pin).unwrap(), Applied::Done);
     assert_eq!(store.tools().unwrap()[0].pin, changed.pin, "all of it is taken back");
 }
@@ -257,7 +250,7 @@ fn a_definition_that_says_the_same_in_another_order_or_on_another_day_is_no_othe
     session(&path, &launch, from_ref(&first), 1);
     let mut store = PinStore::open(&path).unwrap();
     let known = store.tools().unwrap().remove(0);
-    assert_eq!(store.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Applied::Done);
+    assert_eq!(store.pin(&known, "PURE|READ|CONTENT".parse().unwrap()).unwrap(), Applied::Done);
     let (pins, states) = session(&path, &launch, from_ref(&next), 2);
     assert_eq!(states, [PinState::Trusted]);
     assert_eq!((pins.tools["t"].trusted, pins.tools["t"].version), (Some(next.digest()), 2));

@@ -6,7 +6,7 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::gate::Config;
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::{AddedIn, Pins};
-use mcp_approve::gate::data::pinning::{PinOffer, ToolWord};
+use mcp_approve::gate::data::pinning::{PinOffer, Remembers, ToolOffer, ToolWord};
 use serde_json::Value;
 
 use crate::world::{Did, TOOLS, World, call, config};
@@ -31,13 +31,19 @@ fn detail(entry: &Entry, name: &str) -> Option<Value> {
     entry.detail.get(name)
 }
 
+/// What the card of a likely read offers where nothing about the call is new.
+fn likely() -> PinOffer {
+    let none = Vec::new();
+    PinOffer { tool: ToolOffer::Likely, agree: none.clone(), any_text: none, remembers: Remembers::All }
+}
+
 #[test]
 fn a_likely_read_asks_once_and_is_remembered() {
     let mut world = World::new().ready();
     assert_eq!(glance(&mut world, 1), [Did::Ask("files-1".into())]);
     assert_eq!(glance(&mut world, 2), [Did::Ask("files-2".into())], "nobody has said anything yet");
     let card = &world.cards["files-1"];
-    assert_eq!((card.badge(), &card.offer, &card.danger), (Badge::Likely, &Some(PinOffer::Reads), &None));
+    assert_eq!((card.badge(), &card.offer, &card.danger), (Badge::Likely, &Some(likely()), &None));
     let did = world.says("files-1", ToolWord::Reads);
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "the call itself is approved: {did:?}");
     let did = world.keeps_pins();
@@ -110,27 +116,104 @@ fn a_word_counts_only_where_the_card_offers_it() {
     world.finish();
 }
 
+/// A call of the tool that reads, with a key that has no reading role.
+fn charged(world: &mut World, id: u32, charge: &str) -> Vec<Did> {
+    world.call(&id.to_string(), "read_file", &format!(r#"{{"path":"/a","charge":{charge}}}"#))
+}
+
+const CHARGES: &str = r#"[{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"},"charge":{}},"required":["path"]}}]"#;
+
 #[test]
-fn a_parameter_is_plain_text_once_the_operator_says_so() {
+fn what_is_new_asks_once_and_is_remembered_by_its_value() {
     let mut world = World::new().ready();
-    let odd = |world: &mut World, id: u32| world.call(&id.to_string(), "read_file", r#"{"path":"--output=/etc/x"}"#);
-    assert_eq!(odd(&mut world, 1), [Did::Ask("files-1".into())]);
-    let card = &world.cards["files-1"];
-    assert_eq!(card.badge(), Badge::Likely, "a proven tool, and an argument that is not explained");
-    assert_eq!(card.unexplained.as_ref().map(|(pointer, _)| pointer.as_str()), Some("/path"));
-    assert_eq!(card.offer, Some(PinOffer::PlainText { parameters: vec!["path".into()] }));
-    assert_eq!(world.says("files-1", ToolWord::PlainText), []);
-    let did = world.keeps_pins();
+    listed(&mut world, CHARGES);
+    assert_eq!(charged(&mut world, 1, "5"), [Did::Ask("files-1".into())]);
+    let card = world.cards["files-1"].clone();
+    assert_eq!((card.badge(), card.new.clone()), (Badge::Likely, vec![("/charge".into(), "charge = 5".into())]));
+    let offer = card.offer.unwrap();
+    assert_eq!((offer.tool, offer.agree.as_slice()), (ToolOffer::Proven, ["charge = 5".to_owned()].as_slice()));
+    let did = world.says("files-1", ToolWord::Reads);
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "the call itself is approved: {did:?}");
+    let record = world.entries.iter().find(|entry| entry.kind == Kind::Agreed).expect("a record");
+    assert_eq!((record.tool.as_deref(), detail(record, "operator")), (Some("read_file"), Some("ann".into())));
+    assert_eq!(world.agreed.len(), 1, "it is kept once the log has it");
+    assert_eq!(record.digest, Some(world.agreed[0].digest("")));
+    assert!(runs(&charged(&mut world, 2, "5")), "the same value");
+    assert_eq!(charged(&mut world, 3, "6"), [Did::Ask("files-3".into())], "another value is new");
+    world.says("files-3", ToolWord::Reads);
+    assert_eq!(charged(&mut world, 4, "7"), [Did::Ask("files-4".into())]);
+    let offer = world.cards["files-4"].offer.clone().unwrap();
+    assert_eq!(offer.agree, ["any number under charge"], "at the third value of one kind, the kind is offered");
+    world.says("files-4", ToolWord::Reads);
+    assert!(runs(&charged(&mut world, 5, "800")));
+    assert_eq!(charged(&mut world, 6, "true"), [Did::Ask("files-6".into())], "another kind is new");
+    // The next session knows it from its pins.
+    let pins = world.pins();
+    world.deny("files-6", "no");
+    world.finish();
+    let mut world = World::with(Config { pins, ..config() }, "").ready();
+    listed(&mut world, CHARGES);
+    assert!(runs(&charged(&mut world, 1, "9")));
+    let other = CHARGES.replace(r#""charge":{}"#, r#""charge":{"type":["integer","boolean"]}"#);
+    listed(&mut world, &other);
+    assert_eq!(charged(&mut world, 2, "9"), [Did::Ask("files-2".into())], "it was agreed to for another definition");
+    world.deny("files-2", "no");
+    world.finish();
+}
+
+#[test]
+fn any_text_under_a_key_takes_its_own_word() {
+    let mut world = World::new().ready();
+    listed(&mut world, CHARGES);
+    let odd = |world: &mut World, id: u32, text: &str| charged(world, id, &format!("{text:?}"));
+    assert_eq!(odd(&mut world, 1, "--a; b"), [Did::Ask("files-1".into())]);
+    assert_eq!(world.cards["files-1"].offer.clone().unwrap().any_text, ["charge"]);
+    let did = world.says("files-1", ToolWord::PlainText);
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "the call is judged again: {did:?}");
-    assert!(runs(&odd(&mut world, 2)));
     let decision = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).unwrap();
     assert_eq!((decision.by, decision.badge), (Some(By::Default), Some(Badge::Pure)));
-    assert_eq!(detail(decision, "confidence"), Some("proven".into()));
     let explained = detail(decision, "explained").and_then(|line| line.as_str().map(str::to_owned)).unwrap_or_default();
-    assert!(explained.starts_with("path: ") && !explained.contains("--output"), "how, and no value: {explained}");
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
-    listed(&mut world, &TOOLS.replace("Reads a file.", "Reads a file, always."));
-    assert_eq!(odd(&mut world, 3), [Did::Ask("files-3".into())], "it was said of another definition");
+    assert!(explained.contains("charge: any text, agreed to") && !explained.contains("--a"), "{explained}");
+    assert!(runs(&odd(&mut world, 2, "$(x)")));
+    assert_eq!(charged(&mut world, 3, "5"), [Did::Ask("files-3".into())], "a number is no text");
+    world.deny("files-3", "no");
+    world.finish();
+}
+
+#[test]
+fn what_the_log_cannot_take_is_not_agreed_to() {
+    let mut world = World::new().ready();
+    listed(&mut world, CHARGES);
+    charged(&mut world, 1, "5");
+    world.log_answers = false;
+    world.says("files-1", ToolWord::PlainText);
+    world.says("files-1", ToolWord::Reads);
+    let did = world.log_fails();
+    assert!(did.iter().any(|one| matches!(one, Did::Refuse(why) if why.contains("not remembered"))), "{did:?}");
+    assert!(!did.iter().any(|one| matches!(one, Did::Forward(_))), "{did:?}");
+    assert!(world.agreed.is_empty());
+    world.log_answers = true;
+    while !world.log_fails().is_empty() {}
+    assert_eq!(charged(&mut world, 2, "5"), [Did::Ask("files-2".into())]);
+    world.deny("files-2", "no");
+    world.finish();
+}
+
+#[test]
+fn a_place_and_a_host_ask_once() {
+    let mut world = World::new().ready();
+    let read = |world: &mut World, id: u32, path: &str| {
+        world.call(&id.to_string(), "read_file", &format!(r#"{{"path":"{path}"}}"#))
+    };
+    assert!(runs(&read(&mut world, 1, "/a/x")));
+    assert_eq!(read(&mut world, 2, "/c/d/x"), [Did::Ask("files-2".into())]);
+    assert_eq!(world.cards["files-2"].new, [("/path".into(), "the folder /c/d".into())]);
+    world.says("files-2", ToolWord::Reads);
+    assert!(runs(&read(&mut world, 3, "/c/d/y")));
+    assert_eq!(read(&mut world, 4, "/c/y"), [Did::Ask("files-4".into())], "a folder above it is another");
+    assert_eq!(read(&mut world, 5, "/c/d/../y"), [Did::Ask("files-5".into())]);
+    world.deny("files-4", "no");
+    world.deny("files-5", "no");
     world.finish();
 }
 

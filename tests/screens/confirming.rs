@@ -11,7 +11,7 @@ use mcp_approve::console::model::CallState;
 use mcp_approve::console::pinned::{PinBook, PinReview, PinnedTool, ToolReview};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
-use mcp_approve::link::message::{FromConsole, KnownTool, PinOffer, PinState, ToolWord};
+use mcp_approve::link::message::{FromConsole, KnownTool, PinOffer, PinState, Remembers, ToolOffer, ToolWord};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::wire::digest::Digest;
 
@@ -33,7 +33,12 @@ fn likely(ticket: &str) -> Snapshot {
         signature: Some("glance_at_board(id: i64) -> Value".into()),
         identity: "PURE|READ|DATA".parse().unwrap(),
         confidence: Confidence::Likely,
-        offer: Some(PinOffer::Reads),
+        offer: Some(PinOffer {
+            tool: ToolOffer::Likely,
+            agree: Vec::new(),
+            any_text: Vec::new(),
+            remembers: Remembers::All,
+        }),
         evidence: vec![says(Source::Description, "shows")],
         effect: "reads — id = 7".into(),
         target: Some("7".into()),
@@ -45,13 +50,18 @@ fn likely(ticket: &str) -> Snapshot {
     }
 }
 
-/// A call of a proven read, one of whose arguments is not explained.
-fn unexplained(ticket: &str) -> Snapshot {
+/// A call of a proven read with a value that is new.
+fn new(ticket: &str) -> Snapshot {
     let call = likely(ticket);
     Snapshot {
         confidence: Confidence::Proven,
-        unexplained: Some(("/query".into(), "it begins with \"-\", so it may be an option".into())),
-        offer: Some(PinOffer::PlainText { parameters: vec!["query".into()] }),
+        new: vec![("/query".into(), r#"query = "--output=x""#.into())],
+        offer: Some(PinOffer {
+            tool: ToolOffer::Proven,
+            agree: vec![r#"query = "--output=x""#.into()],
+            any_text: vec!["query".into()],
+            remembers: Remembers::All,
+        }),
         arguments: r#"{"query":"--output=x"}"#.into(),
         ..call
     }
@@ -89,7 +99,7 @@ fn what_a_retry_answers_is_read_before_it_is_approved() {
 #[test]
 fn the_card_offers_what_one_word_would_spare() {
     for (width, height) in [(80, 24), (120, 40), (40, 12)] {
-        for (name, call) in [("likely", likely("filesystem-1")), ("unexplained", unexplained("filesystem-1"))] {
+        for (name, call) in [("likely", likely("filesystem-1")), ("new", new("filesystem-1"))] {
             let mut desk = Desk::connected(width, height);
             desk.hold(call);
             desk.look();
@@ -121,8 +131,9 @@ fn a_tool_that_changes_something_is_marked_and_its_call_waits_on() {
 
 #[test]
 fn plain_text_is_said_of_what_the_card_names() {
-    let mut desk = with(unexplained("filesystem-1"));
-    assert_eq!(words(&desk.keys("p")), [], "what is proven needs no confirmation");
+    let mut desk = with(new("filesystem-1"));
+    assert_eq!(words(&desk.keys("p"))[0].2, ToolWord::Reads);
+    let mut desk = with(new("filesystem-1"));
     assert_eq!(words(&desk.keys("w"))[0].2, ToolWord::PlainText);
 }
 

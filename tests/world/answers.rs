@@ -1,5 +1,8 @@
 //! What the gate's surroundings answer when a test has them: the log, the approvers, the disk, the host's user.
 
+use std::sync::Arc;
+
+use mcp_approve::behavior::shape::{Stand, StandKind};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::rehearsal;
 use mcp_approve::gate::data::event::Event;
@@ -66,7 +69,14 @@ impl World {
             }
         });
         let others = (!wanted.counted.is_empty()).then(|| self.others.clone());
-        let found = Findings { real, files: files.collect(), others };
+        // Whatever a read names is there.
+        let stand = |path: &String| {
+            let real = lead(path);
+            let real = if real.starts_with('/') { real } else { format!("/w/{real}") };
+            Arc::new(Stand { real: Some(real), kind: StandKind::File, project: None })
+        };
+        let stands = wanted.places.iter().map(|path| (path.clone(), stand(path))).collect();
+        let found = Findings { real, stands, files: files.collect(), others };
         self.step(Event::Facts { ticket, look, found })
     }
 

@@ -121,7 +121,11 @@ impl World {
                 self.pinned.push(*pinning);
                 return None;
             }
-            Effect::Agree { .. } | Effect::UseAgreed(_) | Effect::NoteServer | Effect::WakeAt(_) => return None,
+            Effect::Agree { agreed, .. } => {
+                self.agreed.extend(agreed);
+                return None;
+            }
+            Effect::UseAgreed(_) | Effect::NoteServer | Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),
         })

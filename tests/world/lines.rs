@@ -1,6 +1,7 @@
 //! What tests say to a gate: its configuration, a server's tools, calls as lines.
 
 use mcp_approve::behavior::conclude::Trust;
+use mcp_approve::behavior::shape::Places;
 use mcp_approve::gate::data::pin::Pins;
 use mcp_approve::gate::{Config, ForwardOrder, Mode, Polling, Unattended};
 use mcp_approve::policy::scope::Scope;
@@ -24,7 +25,7 @@ pub fn config() -> Config {
         above: Vec::new(),
         approvers: Vec::new(),
         pins: Pins::default(),
-        places: mcp_approve::behavior::shape::Places::default(),
+        places: Places { folders: ["/a", "/b", "/w"].map(str::to_owned).into(), ..Places::default() },
         expected: None,
         mismatch: mcp_approve::capability::schema::Mismatch::default(),
     }

@@ -16,7 +16,8 @@ use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{PinUpdate, Pins};
-use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
+use mcp_approve::behavior::agreed::Agreement;
+use mcp_approve::gate::data::pinning::{Pinning, Remembers, ToolWord};
 use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
@@ -74,6 +75,8 @@ pub struct World {
     pub settled: Vec<CallEnd>,
     pub shown: Vec<Activity>,
     pub remembered: Vec<PinUpdate>,
+    /// What operators agreed to, once the log had it.
+    pub agreed: Vec<Agreement>,
     /// What operators said of definitions, not kept yet.
     pub pinned: Vec<Pinning>,
     /// Acknowledge every entry at once, as a healthy log would.
@@ -148,6 +151,7 @@ impl World {
             shown: Vec::new(),
             remembered: Vec::new(),
             pinned: Vec::new(),
+            agreed: Vec::new(),
             log_answers: true,
             disk: BTreeMap::new(),
             disk_answers: true,
@@ -247,7 +251,7 @@ impl World {
     pub fn says(&mut self, ticket: &str, says: ToolWord) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
         let offered = self.cards.get(ticket).and_then(|card| card.offer.as_ref());
-        if says == ToolWord::Reads && offered == Some(&PinOffer::Reads) {
+        if says == ToolWord::Reads && offered.is_some_and(|offer| offer.remembers == Remembers::All) {
             self.approved_by_operator.insert(ticket.into());
         }
         self.step(Event::Pinned(word(ticket, digest), says))
@@ -258,10 +262,7 @@ impl World {
         for Pinning { tool, definition, says, .. } in self.pinned.drain(..) {
             let seen = self.remembered.iter_mut().rfind(|seen| seen.tool.name == tool).expect("a tool that was seen");
             seen.pin.trusted = Some(definition);
-            match says {
-                PinWord::Is(identity) => (seen.pin.said, seen.pin.identity) = (Some(identity), Some(identity)),
-                PinWord::PlainText(names) => seen.pin.plain = names,
-            }
+            (seen.pin.said, seen.pin.identity) = (Some(says), Some(says));
         }
         self.step(Event::Reviewed(Box::new(self.pins())))
     }
@@ -269,7 +270,8 @@ impl World {
     /// What is remembered of the server.
     pub fn pins(&self) -> Pins {
         let tools = self.remembered.iter().map(|seen| (seen.tool.name.clone(), seen.pin.clone())).collect();
-        Pins { tools, ..Pins::default() }
+        let agreed = self.agreed.iter().cloned().collect();
+        Pins { tools, agreed, ..Pins::default() }
     }
 
     /// Another policy stands.

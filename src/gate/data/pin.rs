@@ -35,8 +35,6 @@ pub struct Pin {
     pub identity: Option<Identity>,
     /// What the operator says that the trusted definition is.
     pub said: Option<Identity>,
-    /// Its parameters that the operator says are plain text.
-    pub plain: Vec<String>,
     pub added_in: AddedIn,
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,
@@ -149,7 +147,6 @@ impl Pins {
                 sense: trusted.map(|_| tool.sense()),
                 identity: None,
                 said: None,
-                plain: Vec::new(),
                 added_in: if trust == Trust::None { AddedIn::FirstSession } else { self.added_in },
                 first_seen: wall,
             };
@@ -191,10 +188,6 @@ impl Pin {
         self.said.filter(|_| self.trusted.as_ref() == Some(digest))
     }
 
-    /// The parameters of a definition that the operator says are plain text: none of one that changed since.
-    pub fn plain_of(&self, digest: &Digest) -> &[String] {
-        if self.trusted.as_ref() == Some(digest) { &self.plain } else { &[] }
-    }
 
     /// The state of a definition by this pin.
     pub fn state_of(&self, digest: Digest) -> PinState {
