@@ -233,7 +233,7 @@ impl PinStore {
                 "SELECT tool.name, {PIN}, definition.text FROM tool
                  LEFT JOIN definition ON definition.digest = tool.trusted WHERE fingerprint = ?1"
             ))?;
-            let row = |row: &Row<'_>| Ok((row.get(0)?, pin(row, 1)?, row.get(10)?));
+            let row = |row: &Row<'_>| Ok((row.get(0)?, pin(row, 1)?, row.get(9)?));
             for row in rows.query_map([&fingerprint], row)? {
                 let (name, mut pin, trusted): (String, Pin, Option<String>) = row?;
                 pin.sense = trusted.and_then(|text| Some(Tool::read(serde_json::from_str(&text).ok()?)?.sense()));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mcp_approve::behavior::shape::{Stand, StandKind};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::rehearsal;
+use mcp_approve::behavior::shape::{Stand, StandKind};
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
 use mcp_approve::gate::data::opinion::Opinion;

@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{Entry, VerdictWord};
+use mcp_approve::behavior::agreed::Agreement;
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{PinUpdate, Pins};
-use mcp_approve::behavior::agreed::Agreement;
 use mcp_approve::gate::data::pinning::{Pinning, Remembers, ToolWord};
 use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;

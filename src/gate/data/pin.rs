@@ -188,7 +188,6 @@ impl Pin {
         self.said.filter(|_| self.trusted.as_ref() == Some(digest))
     }
 
-
     /// The state of a definition by this pin.
     pub fn state_of(&self, digest: Digest) -> PinState {
         if self.trusted == Some(digest) {

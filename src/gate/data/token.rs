@@ -104,7 +104,7 @@ mod tests {
     use crate::audit::rehearsal;
     use crate::behavior::conclude::Behavior;
     use crate::mcp::lifecycle::{InSession, Lifecycle};
-    use crate::policy::scope::{Asked, InScope, Scope};
+    use crate::policy::scope::{Asked, Asks, InScope, Scope};
     use crate::wire::call::Call;
     use crate::wire::line::Line;
     use crate::wire::message::{Sorted, sort};
@@ -119,7 +119,7 @@ mod tests {
 
     fn in_scope(call: &Call) -> InScope {
         let asked = Asked { server: "s", name: call.name(), tool: None, behavior: &Behavior::unknown() };
-        Scope::default().admit(call, asked).expect("the whole scope")
+        Scope::default().admit(call, Asks::Tool(asked)).expect("the whole scope")
     }
 
     fn in_session(call: &Call) -> InSession {
