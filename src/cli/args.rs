@@ -336,13 +336,10 @@ pub struct ToolsPinOptions {
     #[arg(value_name = "TOOL", required = true)]
     pub tools: Vec<String>,
     /// What it is: MUTABILITY|ACTION|OUTPUT_DOMAIN, or PURE or MUTATES alone
-    #[arg(long = "as", value_name = "IDENTITY", required_unless_present_any = ["remove", "text"])]
+    #[arg(long = "as", value_name = "IDENTITY", required_unless_present = "remove")]
     pub identity: Option<PinChoice>,
-    /// Parameters whose values are plain text, whatever they look like
-    #[arg(long, value_name = "PARAM", value_delimiter = ',', conflicts_with = "identity")]
-    pub text: Vec<String>,
     /// Take the pin back
-    #[arg(long, conflicts_with_all = ["identity", "text"])]
+    #[arg(long, conflicts_with = "identity")]
     pub remove: bool,
 }
 

@@ -70,12 +70,12 @@ impl Counts {
     }
 
     fn read(&self) -> io::Result<Vec<Run>> {
-        match std::fs::symlink_metadata(&self.path) {
+        let found = match std::fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            found if found.as_ref().is_ok_and(|found| !found.is_file() || found.len() > LARGEST) => {
-                return Err(io::Error::other("it was not written by mcp-approve"));
-            }
-            found => drop(found?),
+            found => found?,
+        };
+        if !found.is_file() || found.len() > LARGEST {
+            return Err(io::Error::other("it was not written by mcp-approve"));
         }
         std::fs::read_to_string(&self.path)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     }

@@ -44,7 +44,6 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "version": known.pin.version,
         "pin": known.pin_state.word(),
         "pinned_as": known.pin.said.map(|said| said.to_string()),
-        "plain_text": known.pin.plain,
         "digest": known.pin.latest.to_string(),
         "trusted_digest": known.pin.trusted.map(|digest| digest.to_string()),
         "hazards": behavior.hazards.iter().map(hazard).collect::<Vec<_>>(),

@@ -125,10 +125,7 @@ fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, 
         label = "";
     }
     line("observed", &format!("{} (in the last {} records)", seen.line(), grouped(RECORDS)))?;
-    let mut pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
-    if !known.pin.plain.is_empty() {
-        pinned.push_str(&format!("; plain text: {}", visible(&known.pin.plain.join(", "))));
-    }
+    let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
     line(
         "pin",
         &format!("version {}, {}: {}{pinned}", known.pin.version, known.pin_state.word(), known.pin.latest.short()),
