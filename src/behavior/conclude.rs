@@ -120,7 +120,9 @@ pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior
 pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrides) -> Behavior {
     let declared = declared::evidence(&tool.definition);
     let annotated = declared::hinted(tool.annotations);
-    let behavior = joined(tool, votes, declared.as_ref(), annotated.as_ref(), trust);
+    let effects = declared::effects(&tool.definition);
+    let written = voters::description::written(tool);
+    let behavior = joined(tool, votes, [&declared, &annotated, &effects, &written], trust);
     let said_otherwise = overrides.evidence();
     // It only tightens, so that it holds whatever the server is trusted with.
     let requires = overrides.curated.and_then(|reviewed| reviewed.requires);
@@ -137,7 +139,12 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
             what: format!("the tool returns what may be secret: {what}"),
         });
     }
-    let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
+    let of_server = declared
+        .into_iter()
+        .chain(effects)
+        .chain(annotated)
+        .chain(written)
+        .chain(votes.iter().filter_map(Vote::evidence));
     let evidence = Arc::new(said_otherwise.chain(of_server).collect());
     Behavior { evidence, hazards, requires, ..behavior }
 }
@@ -287,15 +294,17 @@ fn only_queries(behavior: &Behavior) -> bool {
 }
 
 /// Joins what the server and the voters say of a tool: the most cautious decides, and a contradiction is a dispute.
+///
+/// Of the server: its declared fields, its hints, the effects that it declares, and the parameter with which one would write.
 fn joined(
     tool: &Tool,
     votes: &[Vote; 3],
-    declared: Option<&Evidence>,
-    annotated: Option<&Evidence>,
+    [declared, annotated, effects, written]: [&Option<Evidence>; 4],
     trust: Trust,
 ) -> Behavior {
-    let declared = declared.map_or(Claim::default(), |evidence| evidence.says);
-    let hinted = annotated.and_then(|evidence| evidence.says.mutability);
+    let declared = declared.as_ref().map_or(Claim::default(), |evidence| evidence.says);
+    let hinted = annotated.as_ref().and_then(|evidence| evidence.says.mutability);
+    let effect = effects.as_ref().and_then(|evidence| evidence.says.mutability);
     let voted = |says: &[Says]| votes.iter().filter(|vote| says.contains(&vote.says)).count();
     let against = voted(&[Says::Changes]) > 0;
     let voters_say = match (against, voted(&[Says::Reads, Says::MayRead])) {
@@ -304,19 +313,24 @@ fn joined(
         (false, _) => Some(Mutability::Pure),
     };
     let contradiction = declared::hints_contradict(tool.annotations) || declared::contradicts_itself(declared);
-    let said = [declared::mutability(declared), hinted];
+    let said = [declared::mutability(declared), hinted, effect];
     let says = |what| said.contains(&Some(what)) || voters_say == Some(what);
     let disputed = contradiction || (says(Mutability::Pure) && says(Mutability::Mutates));
     let (mutability, confidence) = match (trust, hinted) {
         (Trust::None, _) => (Mutability::Mutates, Confidence::None),
         // The hint is believed; where other evidence contradicts it, the tool is on the review list all the same.
-        (Trust::Annotations, Some(hinted)) if !declared::hints_contradict(tool.annotations) => (hinted, proven(hinted)),
+        (Trust::Annotations, Some(hinted)) if effect.is_none() && !declared::hints_contradict(tool.annotations) => {
+            (hinted, proven(hinted))
+        }
         (Trust::Corroborate | Trust::Annotations, _) if contradiction || says(Mutability::Mutates) => {
             (Mutability::Mutates, Confidence::None)
         }
         (Trust::Corroborate | Trust::Annotations, _) => match voters_say {
-            // Two that share no list agree, or the server and one of them do.
-            Some(_) if voted(&[Says::Reads]) + usize::from(said.contains(&Some(Mutability::Pure))) > 1 => {
+            // Two that share no word agree, or the server and one of them do.
+            Some(_)
+                if written.is_none()
+                    && voters::reading(votes) + usize::from(said.contains(&Some(Mutability::Pure))) > 1 =>
+            {
                 (Mutability::Pure, Confidence::Proven)
             }
             Some(_) => (Mutability::Pure, Confidence::Likely),

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use super::voters::name::{self, Firmness};
+use super::words::{self, among};
 use crate::mcp::tool::Annotations;
 
 /// What the tool declares; a word outside the taxonomy claims nothing, but is noted. `None` where it declares nothing.
@@ -36,6 +38,53 @@ fn word<T>(
     }
     word
 }
+
+/// What the tool declares of its effects or of what a caller must be allowed, where that is more than reading: `side_effects`
+/// decides where it is given, else `capabilities`, `required_entitlements` and what is like them. To execute says nothing alone.
+pub fn effects(definition: &Value) -> Option<Evidence> {
+    let mut stated = Vec::new();
+    let top = definition.as_object().into_iter().flatten();
+    top.for_each(|(key, value)| state(key, value, if key == "_meta" { 4 } else { 0 }, &mut stated));
+    let own: Vec<_> = stated.iter().filter(|(key, _)| among(key, "side_effects side_effect")).collect();
+    let (_, word) = match own.is_empty() {
+        true => stated.iter().find(|(key, said)| changes(key, said))?,
+        false => own.into_iter().find(|(_, said)| !words::of_name(said).iter().all(|word| among(word, NO_EFFECT)))?,
+    };
+    let says = Claim { mutability: Some(Mutability::Mutates), ..Claim::default() };
+    Some(Evidence { source: Source::Declared, says, span: format!("it declares {word}"), strength: Strength::Strong })
+}
+
+/// Collects what is said under the keys that speak of effects; other objects are looked into to this depth.
+fn state(key: &str, value: &Value, depth: usize, stated: &mut Vec<(String, String)>) {
+    let plain = words::of_name(key).join("_");
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| state(key, value, depth, stated)),
+        Value::Object(fields) if depth > 0 => {
+            fields.iter().for_each(|(key, value)| state(key, value, depth - 1, stated));
+        }
+        _ if !among(&plain, SPEAKS_OF_EFFECTS) => {}
+        Value::String(text) => stated.push((plain, text.chars().take(80).collect())),
+        Value::Null => stated.push((plain, String::new())),
+        other => stated.push((plain, other.to_string().chars().take(80).collect())),
+    }
+}
+
+/// Whether a word of a capability, an entitlement or a method names a change.
+fn changes(key: &str, said: &str) -> bool {
+    words::of_name(said).iter().any(|word| match key {
+        "method" | "http_method" => among(word, "put patch delete"),
+        _ => {
+            let firm = name::change(word).is_some_and(|firmness| firmness != Firmness::Either);
+            (firm || among(word, "admin administrator owner pay rw")) && !among(word, "execute exec run")
+        }
+    })
+}
+
+const SPEAKS_OF_EFFECTS: &str = "side_effects side_effect effects capabilities required_entitlements entitlements scopes \
+    required_scopes permissions required_permissions method http_method";
+
+/// Words of a declaration that nothing is changed.
+const NO_EFFECT: &str = "none no nothing read reads only readonly false";
 
 /// Whether the declared fields contradict each other: `PURE|DELETE`, or `MUTATES|READ`.
 pub fn contradicts_itself(says: Claim) -> bool {

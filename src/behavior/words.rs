@@ -222,6 +222,13 @@ pub fn base<T>(word: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, Form
     None
 }
 
+/// Whether two words are forms of one: `get` and `gets`, `listing` and `lists`.
+pub fn same(one: &str, other: &str) -> bool {
+    let begins = |word: &str| word.chars().next();
+    let is = |found: &str, stem: &str| (found == stem).then_some(());
+    !one.is_empty() && begins(one) == begins(other) && base(one, |stem| base(other, |found| is(found, stem))).is_some()
+}
+
 /// `delet` to `delet`, `delete`; `runn` to `runn`, `runne`, `run`.
 fn stems(stem: &str) -> Vec<String> {
     let mut all = vec![stem.to_owned(), format!("{stem}e")];

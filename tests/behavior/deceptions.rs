@@ -3,6 +3,7 @@
 
 use mcp_approve::behavior::conclude::{Trust, of_tool};
 use mcp_approve::behavior::taxonomy::{Action, Badge};
+use mcp_approve::behavior::voters::{self, Says, votes};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::json;
 
@@ -63,6 +64,78 @@ fn the_act_is_named_where_the_words_name_it() {
         ("verwijder_bestand", "Verwijdert een bestand.", Action::Delete),
     ] {
         assert_eq!(of_tool(&tool(name, description, None), Trust::Corroborate).identity.action, action, "{name}");
+    }
+}
+
+#[test]
+fn a_declared_effect_outweighs_what_looks_like_a_read() {
+    let concluded = |more: serde_json::Value, trust| {
+        let mut definition = json!({ "name": "list_things", "description": "Returns the things of a shop, page by page.",
+            "annotations": { "readOnlyHint": true } });
+        let (all, more) =
+            (definition.as_object_mut().expect("an object"), more.as_object().expect("an object").clone());
+        all.extend(more);
+        of_tool(&Tool::read(definition).expect("a definition with a name"), trust)
+    };
+    for trust in [Trust::Corroborate, Trust::Annotations] {
+        for more in [
+            json!({ "side_effects": "delete" }),
+            json!({ "_meta": { "side_effects": ["read", "notify"] } }),
+            json!({ "capabilities": ["things:read", "things:delete"] }),
+            json!({ "_meta": { "required_entitlements": "things.write" } }),
+            json!({ "required_entitlements": ["admin"] }),
+            json!({ "_meta": { "http": { "method": "DELETE", "path": "/things" } } }),
+        ] {
+            let behavior = concluded(more.clone(), trust);
+            assert_eq!((behavior.badge(), behavior.disputed), (Badge::Mutates, true), "{more} {trust:?}");
+        }
+        for more in [
+            json!({}),
+            json!({ "side_effects": "read-only", "capabilities": ["things:delete"] }),
+            json!({ "capabilities": ["things:read", "things:execute"], "idempotent": true }),
+        ] {
+            assert_eq!(concluded(more.clone(), trust).badge(), Badge::Pure, "{more} {trust:?}");
+        }
+    }
+}
+
+#[test]
+fn a_description_that_is_not_read_to_its_end_is_silent() {
+    for (name, description) in [
+        ("get_paid", "Gets an invoice paid."),
+        ("view_room", "Shows the room and has it cleaned."),
+        ("show_contact", "Shows a contact, its deals and last activity, and corrects it in the register."),
+        ("get_in_touch", "Gets in touch with the owner of a house."),
+        ("show_zone", "Shows the records of a zone, having put them right."),
+        ("afficher_facture", "Affiche la facture et la remet au client."),
+    ] {
+        let said = votes(&tool(name, description, None))[1].says;
+        assert_eq!(said, Says::Silent, "{name}: {description}");
+    }
+    let said = votes(&tool("show_users", "Gets the users added by a colleague and lists their groups.", None))[1].says;
+    assert_eq!(said, Says::Reads);
+}
+
+#[test]
+fn a_verb_that_name_and_description_share_is_one_piece_of_evidence() {
+    for (name, description, pieces) in [
+        ("get_report", "Gets the report.", 1),
+        ("get_report", "Returns the report.", 2),
+        ("list_runs", "Listing all runs.", 1),
+    ] {
+        let mut votes = votes(&tool(name, description, None));
+        votes[2] = voters::Vote::silent(votes[2].voter);
+        assert_eq!(voters::reading(&votes), pieces, "{name}: {description}");
+    }
+}
+
+#[test]
+fn a_parameter_that_would_write_makes_a_read_likely_at_best() {
+    for (key, badge) in [("page", Badge::Pure), ("recipient", Badge::Likely), ("new_owner", Badge::Likely)] {
+        let definition = json!({ "name": "list_things", "description": "Returns the things of a shop, page by page.",
+            "inputSchema": { "type": "object", "properties": { key: { "type": "string" } } } });
+        let tool = Tool::read(definition).expect("a definition with a name");
+        assert_eq!(of_tool(&tool, Trust::Corroborate).badge(), badge, "{key}");
     }
 }
 

@@ -1,17 +1,18 @@
 //! Judges a corpus by folds over whole servers: what judges a server was fitted without it. Counts nothing.
 
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_votes};
-use mcp_approve::behavior::voters::Vote;
 use mcp_approve::behavior::voters::learned::{self, Model};
+use mcp_approve::behavior::voters::{Says, Vote};
 
 use super::corpus::{Corpus, Labelled};
 use super::train::{Example, fit, text};
 
-/// Of the tools that change something, how many the model may call a read, and how many it may lean to call one; of those
-/// that read, how many it may call a change.
-const FALSE_READS: f64 = 0.02;
-const FALSE_MAY_READ: f64 = 0.08;
-const FALSE_CHANGES: f64 = 0.008;
+/// Of the tools that change something, how many the model may call a read without their verb: of those whose description is
+/// explained to its end, of others, and how many it may lean to call one; of those that read, how many it may call a change.
+const FALSE_READS: f64 = 0.20;
+const FALSE_SURE_READS: f64 = 0.005;
+const FALSE_MAY_READ: f64 = 0.22;
+const FALSE_CHANGES: f64 = 0.004;
 
 /// A tool as the three voters judged it.
 pub struct Judged<'c> {
@@ -33,7 +34,9 @@ pub fn judged(corpus: &Corpus, folds: u64) -> impl Iterator<Item = Fold<'_>> {
         let (tested, fitted): (Vec<_>, Vec<_>) = corpus.tools.iter().partition(|tool| tool.fold(folds) == number);
         let model = limited(&fitted);
         let judged = tested.into_iter().map(|tool| judge(tool, model.vote(&tool.tool))).collect();
-        let limits = format!("reads {:.2}, may read {:.2}, changes {:.2}", model.reads, model.may_read, model.changes);
+        let Model { reads, surely_reads, may_read, changes, .. } = model;
+        let limits =
+            format!("reads {reads:.2}, surely {surely_reads:.2}, may read {may_read:.2}, changes {changes:.2}");
         Fold { number, limits, judged }
     })
 }
@@ -75,17 +78,25 @@ fn limited(tools: &[&Labelled]) -> Model {
         let index = (of.len() as f64 * share) as usize;
         of.get(if from_below { index } else { of.len().saturating_sub(index + 1) }).copied()
     };
-    if let (Some(reads), Some(may_read), Some(changes)) =
-        (at(true, FALSE_READS, true), at(true, FALSE_MAY_READ, true), at(false, FALSE_CHANGES, false))
-    {
-        (model.reads, model.may_read, model.changes) = (reads, may_read.min(-0.5), changes);
+    let limits = [at(true, FALSE_READS, true), at(true, FALSE_SURE_READS, true), at(true, FALSE_MAY_READ, true)];
+    if let ([Some(reads), Some(sure), Some(may_read)], Some(changes)) = (limits, at(false, FALSE_CHANGES, false)) {
+        (model.reads, model.surely_reads, model.may_read, model.changes) = (reads, sure, may_read, changes);
     }
     model
 }
 
+/// What is learnt from: the tools with a hint, and those without of which name and description say the same. The model sees
+/// neither verb.
 fn examples<'c>(tools: &[&'c Labelled]) -> Vec<Example<'c>> {
     let example = |tool: &&'c Labelled| {
-        Some(Example { server: &tool.package, features: &tool.features, changes: !tool.read_only? })
+        let agreed = (tool.name.says == tool.description.says).then_some(tool.name.says);
+        let changes = match (tool.read_only, agreed) {
+            (Some(read_only), _) => !read_only,
+            (None, Some(Says::Reads)) => false,
+            (None, Some(Says::Changes)) => true,
+            (None, _) => return None,
+        };
+        Some(Example { server: &tool.package, features: &tool.features, changes })
     };
     tools.iter().filter_map(example).collect()
 }

@@ -12,10 +12,10 @@ pub struct Example<'a> {
 }
 
 /// A word counts when this many servers use it.
-const SERVERS: usize = 3;
+const SERVERS: usize = 7;
 const ROUNDS: usize = 40;
 const RATE: f32 = 0.3;
-const DECAY: f32 = 0.01;
+const DECAY: f32 = 0.02;
 
 /// Fits a model. A server of many tools weighs as the square root of their number.
 pub fn fit(examples: &[Example<'_>]) -> Model {
@@ -63,6 +63,11 @@ pub fn text(model: &Model) -> String {
     let told = model.weights.iter().filter(|(_, weight)| weight.abs() >= 0.02);
     let mut lines: Vec<String> = told.map(|(word, weight)| format!("{word} {weight:.2}\n")).collect();
     lines.sort();
-    let limits = [("=reads", model.reads), ("=may-read", model.may_read), ("=changes", model.changes)];
+    let limits = [
+        ("=reads", model.reads),
+        ("=surely-reads", model.surely_reads),
+        ("=may-read", model.may_read),
+        ("=changes", model.changes),
+    ];
     limits.iter().map(|(word, number)| format!("{word} {number:.2}\n")).chain(lines).collect()
 }

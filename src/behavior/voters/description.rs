@@ -4,20 +4,19 @@
 mod clauses;
 mod lists;
 mod parameters;
+mod whole;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{Says, Vote};
-use crate::behavior::evidence::Source;
+use super::{Says, Vote, name};
+use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
-use lists::{
-    ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE,
-    STEMS_READ,
-};
+use lists::{ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE};
+pub use whole::unexplained;
 
 const WORDS: &str = include_str!("../../../assets/words/description.txt");
 
@@ -106,17 +105,16 @@ pub fn vote(tool: &Tool) -> Vote {
         if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) && !conditional {
             only_reads.get_or_insert_with(|| "SELECT".to_owned());
         }
-        if !sentence.is_ascii()
-            && let Some(phrase) = ONLY_READS_FOREIGN.iter().find(|phrase| sentence.to_lowercase().contains(**phrase))
-        {
-            only_reads.get_or_insert_with(|| (*phrase).to_owned());
-        }
         heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
     }
     let found = parameters::read(&tool.input_schema, description);
     if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
     {
         return by(Says::Changes, action, span);
+    }
+    if (reads.is_some() || only_reads.is_some()) && unexplained(tool).is_some() {
+        let action = reads.map(|(_, action, _)| action);
+        return Vote { action, ..Vote::silent(Source::Description) };
     }
     match (reads, only_reads) {
         (Some((says, action, span)), None) if says == Says::Reads && !found.may_change => by(Says::Reads, action, span),
@@ -151,6 +149,13 @@ pub fn opened(tool: &Tool) -> Opened {
 pub fn runs(tool: &Tool) -> Option<String> {
     let description = tool.description.as_deref().unwrap_or_default();
     parameters::read(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+}
+
+/// The parameter by which a tool that looks like a read would write or deliver something: it is likely to read at best.
+pub fn written(tool: &Tool) -> Option<Evidence> {
+    let verbs = [opened(tool).verb, name::of_name(&words::of_name(&tool.name)).verb];
+    let span = parameters::written(&tool.input_schema, &verbs)?;
+    Some(Evidence { source: Source::Description, says: Claim::default(), span, strength: Strength::Weak })
 }
 
 /// The verb that a sentence opens with, where it is one there.
@@ -248,10 +253,9 @@ fn verb(word: &str) -> Option<Verb> {
         return None;
     }
     let starts = |stems: &'static str| stems.split_whitespace().find(|stem| word.starts_with(stem));
-    let change = STEMS_CHANGE
+    STEMS_CHANGE
         .iter()
-        .find_map(|(action, stems)| Some(Verb { base: starts(stems)?, effect: Effect::Changes(*action) }));
-    change.or_else(|| Some(Verb { base: starts(STEMS_READ)?, effect: Effect::Reads(Action::Read) }))
+        .find_map(|(action, stems)| Some(Verb { base: starts(stems)?, effect: Effect::Changes(*action) }))
 }
 
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! Votes by a linear model over the words of name, title, first sentence and parameter names. Its weights are the text of
-//! `assets/learned.txt`, made by `cargo bench --bench recognition -- train FOLDER`; this file owns no word.
+//! Votes by a linear model over what a definition says besides its leading verb: that one the other two voters read. Its
+//! weights are the text of `assets/learned.txt`, made by `cargo bench --bench recognition -- train FOLDER`; this file owns no word.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::description::{repeats, sentences};
-use super::{Says, Vote};
+use super::description::{self, sentences};
+use super::{Says, Vote, name};
 use crate::behavior::evidence::Source;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
@@ -17,8 +17,10 @@ use crate::mcp::tool::Tool;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     pub weights: HashMap<Cow<'static, str>, f32>,
-    /// At or below this sum it only reads.
+    /// At or below this sum it only reads, where the description is explained to its end.
     pub reads: f32,
+    /// The same where it is not.
+    pub surely_reads: f32,
     /// At or below this sum it may only read.
     pub may_read: f32,
     /// At or above this sum it changes something.
@@ -28,7 +30,7 @@ pub struct Model {
 impl Model {
     /// Makes a model of weights. It has no bias: what is unknown weighs nothing.
     pub fn new(weights: HashMap<Cow<'static, str>, f32>) -> Self {
-        Self { weights, reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
+        Self { weights, reads: f32::MIN, surely_reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
     }
 
     /// Reads the text of a model: a word and a number a line, `#` begins a comment. A line that does not parse is left out.
@@ -39,6 +41,7 @@ impl Model {
             let Ok(number) = number.parse::<f32>() else { continue };
             match word {
                 "=reads" => model.reads = number,
+                "=surely-reads" => model.surely_reads = number,
                 "=may-read" => model.may_read = number,
                 "=changes" => model.changes = number,
                 _ => {
@@ -60,12 +63,20 @@ impl Model {
         let sum = self.sum(&features);
         let says = match sum {
             sum if sum >= self.changes => Says::Changes,
-            _ if repeats_its_name(tool) => return Vote::silent(Source::Learned),
-            sum if sum <= self.reads => Says::Reads,
-            sum if sum <= self.may_read => Says::MayRead,
-            _ => return Vote::silent(Source::Learned),
+            sum if sum > self.may_read || repeats_its_name(tool) => return Vote::silent(Source::Learned),
+            sum if sum <= self.surely_reads => Says::Reads,
+            sum if sum > self.likely_reads() && !has_known_verb(tool) => {
+                return Vote::silent(Source::Learned);
+            }
+            sum if sum <= self.reads && has_known_verb(tool) && description::unexplained(tool).is_none() => Says::Reads,
+            _ => Says::MayRead,
         };
         Vote { voter: Source::Learned, says, action: None, span: self.strongest(&features, sum) }
+    }
+
+    /// At or below this sum it may only read though no voter knows its verb.
+    fn likely_reads(&self) -> f32 {
+        f32::midpoint(self.reads, self.surely_reads)
     }
 
     /// The words that speak most for the vote.
@@ -84,31 +95,66 @@ pub fn vote(tool: &Tool) -> Vote {
     MODEL.vote(tool)
 }
 
-/// Whether the definition says nothing besides its name. The name voter has read those words: a second vote for a read
-/// would count them twice.
-pub fn repeats_its_name(tool: &Tool) -> bool {
+/// Whether the definition says nothing besides its name: then there is only the verb that the name voter has read.
+fn repeats_its_name(tool: &Tool) -> bool {
     let name = words::of_name(&tool.name);
-    let description = tool.description.as_deref().unwrap_or_default();
-    sentences(description).next().is_none_or(|sentence| repeats(sentence, &name))
+    let mut sentences = sentences(tool.description.as_deref().unwrap_or_default());
+    sentences.next().is_none_or(|sentence| description::repeats(sentence, &name))
 }
 
-/// What a definition says, as the model knows it: each word with the place where it is said, each once.
+/// Whether the other voters know what its name or its description opens with. Where they do not, nobody has read the verb.
+fn has_known_verb(tool: &Tool) -> bool {
+    name::of_name(&words::of_name(&tool.name)).says != Says::Silent || !description::opened(tool).verb.is_empty()
+}
+
+/// What a definition says besides the verb that its name and its description open with, as the model knows it: each word with
+/// the place where it is said, each once.
 pub fn features(tool: &Tool) -> Vec<String> {
-    let telling = |word: &&String| word.chars().any(char::is_alphabetic);
+    let named = name::of_name(&words::of_name(&tool.name)).verb;
+    let opened = description::opened(tool).verb;
+    let telling = |word: &&String| {
+        let verb = |verb: &str| words::same(verb, word);
+        word.chars().any(char::is_alphabetic) && !verb(&opened) && !named.split('_').any(verb)
+    };
+    let mut features = Vec::new();
+    let mut say = |place: &str, words: &[String]| {
+        features.extend(words.iter().filter(telling).map(|word| format!("{place}:{word}")));
+    };
     let name: Vec<String> = words::of_name(&tool.name).into_iter().filter(|word| telling(&word)).collect();
-    let mut features: Vec<String> = name.iter().map(|word| format!("name:{word}")).collect();
-    features.extend(name.first().map(|word| format!("first:{word}")));
-    features.extend(name.last().map(|word| format!("last:{word}")));
-    let title = words::of_name(tool.title.as_deref().unwrap_or_default());
-    features.extend(title.iter().filter(telling).map(|word| format!("title:{word}")));
-    let description = tool.description.as_deref().unwrap_or_default();
-    let sentence = sentences(description).next().map(words::of_sentence).unwrap_or_default();
-    features.extend(sentence.first().map(|word| format!("opens:{word}")));
-    features.extend(sentence.iter().take(40).filter(telling).map(|word| format!("says:{word}")));
-    if let Some(Value::Object(properties)) = tool.input_schema.get("properties") {
-        let keys = properties.keys().take(40).flat_map(|key| words::of_name(key));
-        features.extend(keys.filter(|word| telling(&word)).map(|word| format!("takes:{word}")));
+    say("name", &name);
+    say("first", &name[..name.len().min(1)]);
+    say("last", &name[name.len().saturating_sub(1)..]);
+    say("title", &words::of_name(tool.title.as_deref().unwrap_or_default()));
+    for (at, sentence) in sentences(tool.description.as_deref().unwrap_or_default()).take(8).enumerate() {
+        let sentence = words::of_sentence(sentence);
+        let place = if at == 0 { "says" } else { "adds" };
+        say(place, &sentence[..sentence.len().min(40)]);
     }
+    let none = serde_json::Map::new();
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let must: Vec<&str> = tool
+        .input_schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for (key, schema) in properties.iter().take(40) {
+        let key_words = words::of_name(key);
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
+        let head = &key_words[key_words.len().saturating_sub(1)..];
+        say("takes", &key_words);
+        say(kind, head);
+        if must.contains(&key.as_str()) {
+            say("must", head);
+        }
+        let has = ["default", "enum"].into_iter().filter(|word| schema.get(word).is_some());
+        let compound = Some(kind).filter(|kind| words::among(kind, "object array"));
+        say("has", &has.chain(compound).map(str::to_owned).collect::<Vec<_>>());
+    }
+    features.push(format!("keys:{}", properties.len().min(8)));
+    features.push(format!("needs:{}", must.len().min(5)));
     features.sort();
     features.dedup();
     features

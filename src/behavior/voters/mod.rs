@@ -1,5 +1,5 @@
-//! Three independent readers of one definition: its name, its text, and a linear model. They share no list of words, so
-//! they rarely err together. `conclude` joins their votes; none of them reads the server's hints.
+//! Three independent readers of one definition: its name, its text, and a linear model of the rest. They share no list of
+//! words, and a verb that two of them read counts once, so they rarely err together. `conclude` joins their votes; none of them reads the server's hints.
 
 pub mod description;
 pub mod learned;
@@ -7,6 +7,7 @@ pub mod name;
 
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::taxonomy::{Action, Mutability};
+use super::words;
 use crate::mcp::tool::Tool;
 
 /// What a voter says of a tool.
@@ -63,4 +64,12 @@ impl Vote {
 /// The votes about one definition: name, description, learned.
 pub fn votes(tool: &Tool) -> [Vote; 3] {
     [name::vote(tool), description::vote(tool), learned::vote(tool)]
+}
+
+/// How many pieces of evidence these votes are that it only reads: a verb that name and description share is one.
+pub fn reading(votes: &[Vote; 3]) -> usize {
+    let [name, description, _] = votes;
+    let all = votes.iter().filter(|vote| vote.says == Says::Reads).count();
+    let both = name.says == Says::Reads && description.says == Says::Reads;
+    all - usize::from(both && words::same(&name.span, &description.span))
 }

@@ -6,10 +6,8 @@ use crate::behavior::words::section;
 const WORDS: &str = include_str!("../../../../assets/words/description.txt");
 
 /// Verbs of what only reads.
-pub(super) const READS: &[(Action, &str)] = &[
-    (Action::Read, section(WORDS, "read")),
-    (Action::Search, "search find query lookup filter sucht filtert busca pesquisa recherche cherche findet"),
-];
+pub(super) const READS: &[(Action, &str)] =
+    &[(Action::Read, section(WORDS, "read")), (Action::Search, "search find query lookup filter")];
 
 /// Verbs of what changes something. Those of [`AS_NOUNS`] may be nouns.
 pub(super) const CHANGES: &[(Action, &str)] = &[
@@ -47,12 +45,7 @@ pub(super) const SAYS_CHANGES: &str = section(WORDS, "says-changes");
 /// Something is saved.
 pub(super) const SAYS_SAVES: &str = section(WORDS, "says-saves");
 
-/// "Read-only" where words are not cut by spaces, and elsewhere.
-pub(super) const ONLY_READS_FOREIGN: &[&str] =
-    &["只读", "不产生任何变更", "읽기 전용", "読み取り専用", "только чтение"];
-
-/// Openings of sentences in other scripts.
-pub(super) const STEMS_READ: &str = "搜索 检索 查找 検索 검색 поиск найти ищет 查询 查看 获取 列出 读取 返回 取得 一覧 表示 確認 조회 목록 получ показ список верн прочит";
+/// Openings of sentences that change something, in other scripts.
 pub(super) const STEMS_CHANGE: &[(Action, &str)] = &[
     (Action::Create, "创建 新增 新建 添加 上传 生成 作成 追加 생성 추가 созда добав загруз"),
     (Action::Update, "更新 修改 编辑 设置 管理 启用 禁用 変更 編集 수정 변경 обнов измен установ"),
@@ -60,3 +53,13 @@ pub(super) const STEMS_CHANGE: &[(Action, &str)] = &[
     (Action::Send, "发送 发布 送信 전송 отправ"),
     (Action::Execute, "执行 运行 部署 启动 停止 重启 実行 실행 запус выполн останов"),
 ];
+
+/// Verbs that say how an answer is made or what it has, and no act upon anything.
+pub(super) const NEUTRAL: &str = section(WORDS, "neutral");
+
+/// Words that are no verbs of an act: articles, prepositions, pronouns, conjunctions, auxiliaries.
+pub(super) const FUNCTION: &str = section(WORDS, "function");
+
+/// The commonest words of other languages in the same letters, and of English.
+pub(super) const FOREIGN: &str = section(WORDS, "foreign");
+pub(super) const ENGLISH: &str = section(WORDS, "english");

@@ -63,6 +63,25 @@ pub(super) fn read(schema: &Value, description: &str) -> Parameters {
     found
 }
 
+/// A parameter that names who receives something, or carries what would be written; under a verb of these that looks at texts,
+/// content is only looked at.
+pub(super) fn written(schema: &Value, verbs: &[String; 2]) -> Option<String> {
+    let properties = schema.get("properties")?.as_object()?;
+    let plain = |name: &str| words::of_name(name).join("_");
+    let looks = verbs.iter().any(|verb| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some());
+    // "from" and "to" are a range, or a way.
+    let ranges = || properties.keys().any(|name| words::of_name(name).iter().any(|word| among(word, RANGE)));
+    let found = properties.iter().find(|(name, property)| {
+        let name = plain(name);
+        let is_text = !matches!(property.get("type").and_then(Value::as_str), Some("boolean" | "integer"));
+        let content = among(&name, CONTENT) || name.starts_with("new_");
+        is_text
+            && property.get("enum").is_none()
+            && (among(&name, RECIPIENTS) || (name == "to" && !ranges()) || (content && !looks))
+    });
+    found.map(|(name, _)| name.clone())
+}
+
 /// Whether a parameter of this name carries a statement, not code or a command.
 fn is_statement(name: &str) -> bool {
     words::of_name(name).iter().any(|word| among(word, "sql query queries statement command commands cmd"))
@@ -91,3 +110,8 @@ const PLACES: &str = "output_path output_file save_path save_to local_path outpu
 /// Verbs that look at code or statements without running them.
 const ANALYSES: &str = "explain validate parse check lint analyze analyse convert translate compare verify review estimate summarize detect \
     inspect audit encode decode count extract identify trace classify measure diff describe calculate compute lookup";
+
+const RECIPIENTS: &str =
+    "recipient recipients destination cc bcc send_to mail_to email_to notify webhook webhook_url callback_url";
+const CONTENT: &str = "content body message amount payload";
+const RANGE: &str = "from since start after source begin";

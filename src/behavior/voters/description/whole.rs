@@ -1,0 +1,107 @@
+//! Whether a description is read to its end: in English, and each clause an act that is known to read, or no act at all. What
+//! is not explained proves nothing, and speaks against nothing.
+
+use super::lists::{ENGLISH, FOREIGN, FUNCTION, NEUTRAL};
+use super::{Effect, is_adverb, lead, sentences, verb};
+use crate::behavior::words::{self, Form, among};
+use crate::mcp::tool::Tool;
+
+/// The first words of a description that are not explained; `None` where all of it is.
+pub fn unexplained(tool: &Tool) -> Option<String> {
+    let description = tool.description.as_deref().unwrap_or_default();
+    if is_foreign(description) {
+        return Some("its language".to_owned());
+    }
+    sentences(description).enumerate().find_map(|(at, sentence)| {
+        let words = words::of_sentence(sentence);
+        let from = Clause { words: &words }.unexplained(at == 0)?;
+        Some(words[from..words.len().min(from + 3)].join(" "))
+    })
+}
+
+/// Whether a text is in a language of which this voter knows only some words.
+fn is_foreign(description: &str) -> bool {
+    let letters = description.chars().filter(|c| c.is_alphabetic()).count();
+    let others = description.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
+    let words = words::of_sentence(description);
+    let of = |list: &str| words.iter().filter(|word| among(word, list)).count();
+    others * 8 > letters || of(FOREIGN) > of(ENGLISH)
+}
+
+struct Clause<'w> {
+    words: &'w [String],
+}
+
+impl Clause<'_> {
+    /// Where the first part begins that is not explained.
+    fn unexplained(&self, first: bool) -> Option<usize> {
+        let reading = lead(self.words).filter(|(verb, ..)| !matches!(verb.effect, Effect::Changes(_)));
+        if let Some((verb, at, _)) = reading
+            && first
+            && ((among(self.word(at + 1), PARTICLES) && !leads_on(verb.base, self.word(at + 1)))
+                || self.is_causative(at))
+        {
+            return Some(at);
+        }
+        let form = lead(self.words).map(|(_, _, form)| form);
+        (0..self.words.len())
+            .find(|at| among(self.word(*at), "and then or but also , / &") && self.coordinates(*at, form))
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", String::as_str)
+    }
+
+    /// Whether a word is a form of a verb that reads, or says how an answer is made or what it has.
+    fn is_known(&self, at: usize) -> bool {
+        let known = |base: &str| {
+            let reads = verb(base).is_some_and(|verb| !matches!(verb.effect, Effect::Changes(_)));
+            (reads || among(base, NEUTRAL)).then_some(())
+        };
+        words::base(self.word(at), known).is_some()
+    }
+
+    /// "… and corrects it", "…, notifying the owner", "… and has it sent", "… and away with it": another act, and an unknown one.
+    fn coordinates(&self, at: usize, lead: Option<Form>) -> bool {
+        let skipped = |word: &&String| is_adverb(word) || among(word, "it to then also");
+        let next = at + 1 + self.words.iter().skip(at + 1).take_while(skipped).count();
+        let word = self.word(next);
+        let third = word.ends_with('s') && !word.ends_with("ss");
+        let fits = word.ends_with("ing") || lead.is_none_or(|form| (form == Form::Third) == third);
+        let act = !among(word, FUNCTION) && !self.is_known(next);
+        let joined = among(self.word(at), "and then");
+        (fits && act && among(self.word(next + 1), OBJECTS))
+            || (joined && (among(word, "away off out back up down over") || self.is_causative(next)))
+            || (self.word(at) == "," && word == "having")
+    }
+
+    /// "Gets an invoice paid": what is got or had is an act. "Gets the users added by …" speaks of the users.
+    fn is_causative(&self, at: usize) -> bool {
+        among(self.word(at), "get gets have has see sees make makes")
+            && (at + 2..self.words.len().min(at + 12)).any(|at| {
+                let before = self.word(at - 1);
+                let thing = among(before, "it them") || !(among(before, FUNCTION) || is_adverb(before));
+                let ends = self.word(at + 1).is_empty() || among(self.word(at + 1), "with for and again off out up");
+                thing && ends && is_participle(self.word(at))
+            })
+    }
+}
+
+fn is_participle(word: &str) -> bool {
+    (word.len() > 4 && word.ends_with("ed")) || among(word, IRREGULAR)
+}
+
+/// "Look up", "search in": a reading verb with a word of place that leaves it one.
+fn leads_on(verb: &str, particle: &str) -> bool {
+    match verb {
+        "look" => among(particle, "up at for through into"),
+        "search" | "scan" | "browse" | "find" | "query" | "fetch" | "read" | "list" => {
+            among(particle, "in on over through into back up")
+        }
+        _ => false,
+    }
+}
+
+const PARTICLES: &str = "in out off away to over on up down back with rid into onto even";
+const OBJECTS: &str = "a an the it its them their him her his your this these those any every each what whatever who whoever me us my one";
+const IRREGULAR: &str = "sent paid put taken given made written kept sold done shut cut lost held left told brought";
