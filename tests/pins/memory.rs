@@ -176,7 +176,7 @@ fn pins_of_the_version_before_are_taken_over() {
     .unwrap();
     drop(db);
     assert_eq!(session(&path, &launch, from_ref(&one), 2).1, [PinState::Trusted]);
-    assert_eq!(PinStore::open(&path).unwrap().tools().unwrap()[0].pin.plain, Vec::<String>::new());
+    assert_eq!(PinStore::open(&path).unwrap().tools().unwrap().len(), 1);
 }
 
 #[test]
