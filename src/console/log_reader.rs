@@ -208,7 +208,7 @@ impl LogReader {
                     (self.tell)(Finding::Recent(recent));
                 }
             }
-            LogRequest::Pins => match self.pins.read() {
+            LogRequest::Pins => match self.pins.read((self.sources.now)()) {
                 Ok(None) => {}
                 Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),

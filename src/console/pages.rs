@@ -107,6 +107,9 @@ pub fn empty(model: &Model) -> Vec<Row> {
     page!(model, empty(model))
 }
 
+/// What marks the selected line of what is agreed to.
+pub(in crate::console) const PICKED: &str = "▸ ";
+
 /// Where the list and the sheet of the selected line are.
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;

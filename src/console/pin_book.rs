@@ -4,6 +4,7 @@ use super::pinned::{PinBook, PinnedProgram, PinnedTool};
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
+use crate::home::agreed::{self, AgreedError};
 use crate::home::config;
 use crate::home::places::Places;
 use crate::home::policy_file;
@@ -26,14 +27,15 @@ impl PinReader {
     }
 
     /// Everything that is remembered; `None` where it is as it was read last.
-    pub(super) fn read(&mut self) -> Result<Option<PinBook>, String> {
-        self.look().map_err(|error| {
+    /// `now` is milliseconds since 1970, UTC.
+    pub(super) fn read(&mut self, now: i64) -> Result<Option<PinBook>, String> {
+        self.look(now).map_err(|error| {
             (self.store, self.last) = (None, None);
             format!("what is remembered of tools cannot be read: {error}; {}", error.hint())
         })
     }
 
-    fn look(&mut self) -> Result<Option<PinBook>, PinsError> {
+    fn look(&mut self, now: i64) -> Result<Option<PinBook>, AgreedError> {
         if self.store.is_none() {
             self.generation = None;
             self.store = PinStore::open_existing(&self.places.pins_db())?;
@@ -42,13 +44,16 @@ impl PinReader {
             None => PinBook::default(),
             Some(store) => {
                 let generation = store.generation()?;
-                match self.last.clone().filter(|_| self.generation == Some(generation)) {
+                let mut book = match self.last.clone().filter(|_| self.generation == Some(generation)) {
                     Some(last) => last,
                     None => {
                         self.generation = Some(generation);
                         of_store(store)?
                     }
-                }
+                };
+                // Not by the generation: whether it counts is in the log.
+                book.agreed = agreed::all(store, &self.places, now)?;
+                book
             }
         };
         let rules = allows(&self.places);
@@ -91,6 +96,7 @@ fn of_store(store: &PinStore) -> Result<PinBook, PinsError> {
     Ok(PinBook {
         tools: tools.iter().map(|known| tool(store, known)).collect::<Result<_, _>>()?,
         programs: programs.into_iter().filter_map(program).collect(),
+        agreed: Vec::new(),
     })
 }
 

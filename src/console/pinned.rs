@@ -4,6 +4,7 @@
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
+use crate::home::agreed::Known;
 use crate::link::message::{KnownTool, PinState};
 use crate::pins::diff::{Diff, Grown};
 use crate::pins::reading::Server;
@@ -15,6 +16,8 @@ pub struct PinBook {
     pub tools: Vec<PinnedTool>,
     /// Servers whose program or command line is not the trusted one.
     pub programs: Vec<PinnedProgram>,
+    /// What is kept as agreed to, with what counts and what does not.
+    pub agreed: Vec<Known>,
 }
 
 /// A tool as its server described it last.
@@ -70,6 +73,8 @@ pub enum PinReview {
     Tools(Vec<(Shown, ToolReview)>),
     /// Says this of these files under this command line.
     Program { fingerprint: String, server: String, program: String, word: ProgramReview },
+    /// Takes back what was agreed to, by the digests of its records.
+    Forget(Vec<Digest>),
 }
 
 /// What the operator says of a definition.
@@ -98,6 +103,20 @@ pub struct ReviewDone {
     pub says: String,
     /// What undoes it; `None` after an undo.
     pub undo: Option<PinReview>,
+}
+
+impl PinBook {
+    /// What is agreed to for a tool of the server with this fingerprint; then what is about the server, or every server.
+    pub fn agreed_of(&self, fingerprint: &str, tool: Option<&str>) -> Vec<&Known> {
+        let is_of = |one: &&Known| {
+            let of = &one.kept.agreement.tool;
+            (one.kept.fingerprint.is_empty() || one.kept.fingerprint == fingerprint)
+                && (of.is_empty() || Some(of.as_str()) == tool)
+        };
+        let mut found: Vec<&Known> = self.agreed.iter().filter(is_of).collect();
+        found.sort_by_key(|one| (one.kept.agreement.tool.is_empty(), one.kept.fingerprint.is_empty()));
+        found
+    }
 }
 
 impl PinnedTool {

@@ -2,11 +2,13 @@
 //! no pin for a screen.
 
 use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
+use crate::home::agreed::{self, AgreedError};
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError, review};
+use crate::wire::digest::Digest;
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +22,11 @@ pub(super) enum SettleError {
     NotRecorded {
         #[from]
         error: RecordError,
+    },
+    #[error("{error}; {}", error.hint())]
+    Agreed {
+        #[from]
+        error: AgreedError,
     },
     #[error("it changed again since it was shown; review it again")]
     Outdated,
@@ -43,12 +50,23 @@ impl Settlement<'_> {
             PinReview::Program { fingerprint, server, program, word } => {
                 self.program(store, (fingerprint, server, program), word)
             }
+            PinReview::Forget(digests) => self.forget(store, digests),
         }
     }
 
     fn record(&self, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), SettleError> {
         let entry = review::entry(self.now, server, tool, what, &user::name());
         Ok(record(self.places, entry)?)
+    }
+
+    /// Takes back what was agreed to.
+    fn forget(&self, store: &mut PinStore, digests: &[Digest]) -> Result<ReviewDone, SettleError> {
+        let mut known = agreed::all(store, self.places, self.now)?;
+        known.retain(|one| digests.contains(&one.kept.digest()));
+        let first = known.first().ok_or(SettleError::Outdated)?;
+        let says = format!("Taken back: {}. Calls ask about it again.", first.kept.agreement.says());
+        agreed::take_back(store, self.places, &known.iter().collect::<Vec<_>>(), self.now)?;
+        Ok(ReviewDone { says, undo: None })
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.

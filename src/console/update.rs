@@ -269,6 +269,8 @@ fn act(model: &mut Model, action: Action) {
         Action::PlainText => pin::say(model, ToolWord::PlainText),
         Action::End => review::end(model),
         Action::Refuse => tool::refuse(model),
+        Action::NextAgreed => tool::next_agreed(model),
+        Action::Forget => tool::forget(model),
         Action::Undo if model.screen == Screen::Tools => tool::take_back(model),
         Action::Undo if model.screen != Screen::Rules => {
             browse::visit(model, Screen::Rules);

@@ -192,7 +192,7 @@ fn book() -> Vec<PinnedTool> {
 fn tools(desk: &mut Desk, tools: Vec<PinnedTool>) {
     desk.keys("4");
     desk.send(Msg::Found(Finding::Counts(Arc::<Counts>::default())));
-    desk.send(Msg::Found(Finding::Pins(Arc::new(PinBook { tools, programs: Vec::new() }))));
+    desk.send(Msg::Found(Finding::Pins(Arc::new(PinBook { tools, ..PinBook::default() }))));
     desk.draw();
 }
 
@@ -232,6 +232,6 @@ fn marked_tools_change_something_and_a_mark_is_for_the_definition_on_show() {
     desk.keys("  ");
     let mut other = book();
     other[2].known.digest = Digest::of(b"another");
-    desk.send(Msg::Found(Finding::Pins(Arc::new(PinBook { tools: other, programs: Vec::new() }))));
+    desk.send(Msg::Found(Finding::Pins(Arc::new(PinBook { tools: other, ..PinBook::default() }))));
     assert_eq!(settled(&desk.keys("m")), [(vec!["glance".into()], Mutability::Mutates)]);
 }

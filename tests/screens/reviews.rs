@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
@@ -12,8 +13,11 @@ use mcp_approve::console::pinned::{
     PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
 };
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::home::agreed::Known;
 use mcp_approve::link::message::{KnownTool, PinState};
+use mcp_approve::pins::agreed::Kept;
 use mcp_approve::pins::diff::{Diff, Grown};
+use mcp_approve::pins::proof::Standing;
 use mcp_approve::pins::reading::Server;
 use mcp_approve::wire::digest::Digest;
 
@@ -107,7 +111,7 @@ fn tools(desk: &mut Desk, book: PinBook) {
 }
 
 fn one(desk: &mut Desk, tool: PinnedTool) {
-    tools(desk, PinBook { tools: vec![tool], programs: Vec::new() });
+    tools(desk, PinBook { tools: vec![tool], ..PinBook::default() });
 }
 
 /// Opens the review of the first line.
@@ -123,8 +127,11 @@ fn what_waits_comes_first_with_its_version_and_its_program() {
         trusted.known.hazards.clear();
         let unreviewed = PinnedTool { was: None, ..of_state("new_one", PinState::Unreviewed) };
         let refused = of_state("refused_one", PinState::Refused);
-        let book =
-            PinBook { tools: vec![trusted, changed("write_file"), unreviewed, refused], programs: vec![program()] };
+        let book = PinBook {
+            tools: vec![trusted, changed("write_file"), unreviewed, refused],
+            programs: vec![program()],
+            agreed: Vec::new(),
+        };
         tools(desk, book);
     });
     at_every_size("tool_changed", |desk| {
@@ -140,7 +147,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
         review(desk);
     });
     at_every_size("review_program", |desk| {
-        tools(desk, PinBook { tools: Vec::new(), programs: vec![program()] });
+        tools(desk, PinBook { programs: vec![program()], ..PinBook::default() });
         review(desk);
     });
     at_every_size("review_hostile", |desk| {
@@ -195,7 +202,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     assert_eq!(desk.keys("x"), [Command::ReviewPins(refuse)]);
 
     let mut desk = Desk::connected(80, 24);
-    tools(&mut desk, PinBook { tools: Vec::new(), programs: vec![program()] });
+    tools(&mut desk, PinBook { programs: vec![program()], ..PinBook::default() });
     review(&mut desk);
     desk.now += 400;
     assert_eq!(desk.keys("x"), []);
@@ -256,4 +263,39 @@ fn a_definition_of_megabytes_keeps_no_frame_waiting() {
         let screen = desk.screen();
         assert!(screen.contains("so it cannot be accepted here"), "{screen}");
     }
+}
+
+#[test]
+fn what_is_agreed_to_is_listed_on_the_sheet_and_one_key_takes_the_selected_line_back() {
+    let mut desk = Desk::connected(100, 40);
+    let tool = changed("read_file");
+    let known = |agreement: Agreement, standing| {
+        let fingerprint = tool.fingerprint.clone();
+        let kept = Kept { agreement, fingerprint, since: 1_795_255_200_000, used: 20_779 };
+        Known { kept, server: "filesystem".into(), standing }
+    };
+    let path = Agreement { tool: "read_file".into(), key: "/path".into(), ..Agreement::of_server(What::Kind, "path") };
+    let folder = known(Agreement::of_server(What::Folder, "/srv/\u{1b}[2Jdata"), Standing::Proven);
+    let forged = known(Agreement::of_server(What::Host, "evil.example"), Standing::Unproven);
+    let other = Agreement { tool: "write_file".into(), ..path.clone() };
+    let agreed = vec![forged, folder.clone(), known(path.clone(), Standing::Proven), known(other, Standing::Proven)];
+    tools(&mut desk, PinBook { tools: vec![tool.clone()], agreed, ..PinBook::default() });
+    assert_eq!(desk.keys("x"), []);
+    desk.line("Tab selects one on the open sheet");
+    desk.press(Key::Enter);
+    desk.line("this tool");
+    desk.line("any path in an agreed place under path · since 2026-11-21, last used 2026-11-22");
+    desk.line("the host evil.example");
+    desk.line("does not count: the");
+    assert!(!desk.screen().contains("write_file") && !desk.screen().contains("▸"), "{}", desk.screen());
+    assert_eq!(desk.keys("x"), [], "nothing is selected before Tab");
+    desk.press(Key::Tab);
+    desk.line("▸ any path in an agreed place");
+    desk.press(Key::Tab);
+    desk.press(Key::Tab);
+    desk.line("▸ the folder /srv/");
+    desk.line("x forget");
+    let digest = folder.kept.digest();
+    assert_eq!(desk.keys("x"), [Command::ReviewPins(PinReview::Forget(vec![digest]))]);
+    assert_eq!(desk.keys("x"), [], "each line is selected anew");
 }

@@ -147,6 +147,10 @@ bindings! {
          Rules first); on Tools, the last review.";
     Switch [Char('t')] "t" "on/off" &[Rules] =>
         "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
+    NextAgreed [Tab] "Tab" "next agreed" &[Tools] =>
+        "Selects the next line of what is agreed to on the open sheet.";
+    Forget [Char('x')] "x" "forget" &[Tools] =>
+        "Takes back the line of what is agreed to that is selected (Tab): calls ask about it again.";
     Earlier Fixed [Up] "↑" "earlier reason" &[Reason] =>
         "Takes an earlier reason, the last first.";
     Later Fixed [Down] "↓" "later reason" &[Reason] =>

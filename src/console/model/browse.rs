@@ -11,8 +11,10 @@ use crate::behavior::taxonomy::Badge;
 use crate::console::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{PinBook, PinReview, PinnedTool, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
+use crate::home::agreed::Known;
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
+use crate::wire::digest::Digest;
 
 use super::{Connected, Model, Screen};
 
@@ -71,6 +73,8 @@ pub struct Browse {
     pub forgotten: Option<String>,
     /// Tools that are marked, by their definitions on show.
     pub marked: BTreeSet<Shown>,
+    /// The line of what is agreed to that is selected on a sheet of Tools, by the digest of its record.
+    pub picked: Option<Digest>,
     /// What undoes the last settling in this console.
     pub undo: Option<PinReview>,
     /// Why the log cannot be read.
@@ -307,6 +311,22 @@ impl Browse {
         match line.subject {
             Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
             Subject::Tool | Subject::Program(_) => None,
+        }
+    }
+
+    /// What is agreed to for the tool of a line, or for its server.
+    pub fn agreed(&self, line: &ToolLine) -> Vec<&Known> {
+        let Some(book) = &self.pins else { return Vec::new() };
+        match line.subject {
+            Subject::Program(at) => book
+                .programs
+                .get(at)
+                .map(|program| book.agreed_of(&program.server.fingerprint, None))
+                .unwrap_or_default(),
+            _ => self
+                .pinned(line)
+                .map(|tool| book.agreed_of(&tool.fingerprint, Some(&tool.known.tool)))
+                .unwrap_or_default(),
         }
     }
 

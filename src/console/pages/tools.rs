@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entries, NARROW, changed};
+use super::{Entries, NARROW, PICKED, changed};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, fitted, widest};
@@ -100,6 +100,8 @@ const CALLS: &str = "decided";
 /// The median time in which the server answered.
 const LATENCY: &str = "latency";
 const WORDS: &str = "what it is";
+/// Milliseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1000;
 /// A server's name need not be shown whole beyond this; the second, where there is little room.
 const SERVER: (usize, usize) = (24, 12);
 /// Whether it needs a look, and its badge.
@@ -210,14 +212,41 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
     }
 }
 
+/// What is agreed to for the tool, then for its server.
+fn agreed(model: &Model, line: &ToolLine, rows: &mut Entries) {
+    let known = model.browse.agreed(line);
+    if known.is_empty() {
+        return;
+    }
+    let takes_back =
+        if model.browse.picked.is_some() { "x takes the selected line back" } else { "Tab selects a line" };
+    rows.caption("agreed to", takes_back);
+    let offset = model.settings.offset;
+    for (at, one) in known.iter().enumerate() {
+        let of = &one.kept.agreement;
+        let is_first = at == 0 || known[at - 1].kept.agreement.tool.is_empty() != of.tool.is_empty();
+        let label = if of.tool.is_empty() { "its server" } else { "this tool" };
+        let mark = if model.browse.picked == Some(one.kept.digest()) { key(PICKED) } else { ours("  ") };
+        let mut row = mark.and_foreign(Tone::Foreign, &of.says());
+        let day = |millis: i64| time::date(millis, offset).split(' ').next().unwrap_or_default().to_owned();
+        let (since, used) = (day(one.kept.since), day(one.kept.used.saturating_mul(DAY)));
+        row.push(Tone::Quiet, format!(" · since {since}, last used {used}"));
+        if let Some(trouble) = one.trouble() {
+            row.push(Tone::Danger, format!(" · {trouble}"));
+        }
+        rows.entry(if is_first { label } else { "" }, row);
+    }
+}
+
 /// The sheet of a server whose program changed.
-fn program_sheet(program: &PinnedProgram, width: usize) -> Vec<Row> {
+fn program_sheet(model: &Model, line: &ToolLine, program: &PinnedProgram, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.entry("server", foreign(Tone::Strong, &program.server.name));
     rows.entry("program", danger("Δ ").and_foreign(Tone::Danger, &program.why));
     let words = " reads what changed, to accept it; no allow rule covers its tools";
     rows.entry("", key("Enter").quiet(words));
     rows.foreign("runs", &program.server.command);
+    agreed(model, line, &mut rows);
     rows.keys(&[("Esc", "back")]);
     rows.rows
 }
@@ -228,7 +257,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     };
     if let Subject::Program(at) = line.subject {
         let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
-        return program.map(|program| program_sheet(program, width)).unwrap_or_default();
+        return program.map(|program| program_sheet(model, line, program, width)).unwrap_or_default();
     }
     let mut rows = Entries::new(width);
     rows.entry("tool", foreign(Tone::Strong, &line.tool));
@@ -241,6 +270,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         let row = row.quiet(" it reads  ").key("m").quiet(" it changes something");
         rows.entry("your word", row);
     }
+    agreed(model, line, &mut rows);
     if line.disputed {
         let words = "? the evidence contradicts itself: the more cautious reading counts";
         rows.says("disputed", Tone::Warn, words);

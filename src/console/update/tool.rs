@@ -5,9 +5,13 @@ use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, Subject};
+use crate::console::pages::{self, PICKED};
 use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
+use crate::console::screen::content_rows;
+use crate::home::agreed::Known;
 use crate::pins::reading::Server;
+use crate::wire::digest::Digest;
 
 /// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
 pub(super) fn open(model: &mut Model) -> bool {
@@ -98,6 +102,39 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
 /// The tool of the selected line, as it is remembered.
 fn selected(model: &Model) -> Option<&PinnedTool> {
     model.browse.pinned(model.browse.tool_lines.get(model.browse.tools.at)?)
+}
+
+/// `Tab` on the open sheet of a tool: selects the next line of what is agreed to, and brings it onto the screen.
+pub(super) fn next_agreed(model: &mut Model) {
+    let digests: Vec<Digest> = agreed(model).iter().map(|one| one.kept.digest()).collect();
+    let at = digests.iter().position(|digest| model.browse.picked == Some(*digest));
+    let next = at.map_or(0, |at| (at + 1) % digests.len());
+    model.browse.picked = digests.get(next).copied();
+    if model.browse.picked.is_none() {
+        return model.say("Nothing is agreed to here. Enter opens a tool.");
+    }
+    let room = content_rows(model.areas().body).saturating_sub(1);
+    let rows = pages::sheet(model, usize::from(pages::sides(model).sheet.width));
+    let shown = rows.iter().position(|row| row.text().contains(PICKED));
+    if let (Some(at), Some(top)) = (shown, &mut model.browse.tools.sheet) {
+        *top = (*top).clamp(at.saturating_sub(room.saturating_sub(1)), at);
+    }
+}
+
+/// `x` on a sheet of Tools: takes the selected line back. It only tightens, so one press is enough.
+pub(super) fn forget(model: &mut Model) {
+    let picked = model.browse.picked.take();
+    match agreed(model).into_iter().map(|one| one.kept.digest()).find(|digest| picked == Some(*digest)) {
+        Some(digest) => model.todo.push(Command::ReviewPins(PinReview::Forget(vec![digest]))),
+        None => model.say("x takes back a line of what is agreed to: Tab selects one on the open sheet of a tool."),
+    }
+}
+
+/// What the open sheet lists as agreed to.
+fn agreed(model: &Model) -> Vec<&Known> {
+    let list = &model.browse.tools;
+    let line = list.sheet.and_then(|_| model.browse.tool_lines.get(list.at));
+    line.map(|line| model.browse.agreed(line)).unwrap_or_default()
 }
 
 /// `u` on Tools: undoes the last review made here.

@@ -104,6 +104,12 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
             let is_definition = matches!(review.subject, ReviewOf::Definition(_));
             return usual(if action == Action::Refuse { is_definition } else { review.subject != ReviewOf::Written });
         }
+        (Action::NextAgreed | Action::Forget, _) => {
+            let line = list.filter(|list| list.sheet.is_some()).and_then(|list| browse.tool_lines.get(list.at));
+            let agreed = line.map(|line| browse.agreed(line)).unwrap_or_default();
+            let is_picked = agreed.iter().any(|one| browse.picked == Some(one.kept.digest()));
+            return usual(if action == Action::Forget { is_picked } else { !agreed.is_empty() });
+        }
         (Action::Undo, _) => return usual(place == Place::Rules || place == Place::Tools && browse.undo.is_some()),
         (Action::Open, Place::Queue) => "full card",
         // The open card closes with Esc, which is named beside it.
