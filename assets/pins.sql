@@ -24,7 +24,6 @@ CREATE TABLE tool (
     refused     TEXT,                   -- digest of the definition that the operator refused
     identity    TEXT,                   -- what the trusted definition was concluded to be
     said        TEXT,                   -- what the operator says that the trusted definition is
-    plain       TEXT,                   -- its parameters that the operator says are plain text: a JSON list of names
     added       INTEGER NOT NULL DEFAULT 0, -- 1: its server added it after its first session
     first_seen  INTEGER NOT NULL,
     last_seen   INTEGER NOT NULL,

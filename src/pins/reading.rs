@@ -84,7 +84,7 @@ impl PinStore {
                  JOIN server USING (fingerprint) JOIN definition ON definition.digest = tool.latest
                  ORDER BY server.name, server.fingerprint, tool.name"
             ))?;
-            let row = |row: &Row<'_>| Ok((row.get(0)?, server(row, 1)?, pin(row, 12)?, row.get(21)?, row.get(22)?));
+            let row = |row: &Row<'_>| Ok((row.get(0)?, server(row, 1)?, pin(row, 12)?, row.get(20)?, row.get(21)?));
             rows.query_map([], row)?.collect()
         })?;
         let views = self.views()?;

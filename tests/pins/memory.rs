@@ -170,7 +170,7 @@ fn pins_of_the_version_before_are_taken_over() {
     session(&path, &launch, from_ref(&one), 1);
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute_batch(
-        "ALTER TABLE tool DROP COLUMN plain; ALTER TABLE tool DROP COLUMN added; 
+        "DROP TABLE agreed; ALTER TABLE tool DROP COLUMN added;
         ALTER TABLE server DROP COLUMN words; PRAGMA user_version = 1",
     )
     .unwrap();

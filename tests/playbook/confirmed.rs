@@ -118,10 +118,10 @@ fn a_word_counts_only_where_the_card_offers_it() {
 
 /// A call of the tool that reads, with a key that has no reading role.
 fn charged(world: &mut World, id: u32, charge: &str) -> Vec<Did> {
-    world.call(&id.to_string(), "read_file", &format!(r#"{{"path":"/a","charge":{charge}}}"#))
+    world.call(&id.to_string(), "read_page", &format!(r#"{{"path":"/a","charge":{charge}}}"#))
 }
 
-const CHARGES: &str = r#"[{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"},"charge":{}},"required":["path"]}}]"#;
+const CHARGES: &str = r#"[{"name":"read_page","description":"Reads a page.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"},"charge":{}},"required":["path"]}}]"#;
 
 #[test]
 fn what_is_new_asks_once_and_is_remembered_by_its_value() {
@@ -135,7 +135,7 @@ fn what_is_new_asks_once_and_is_remembered_by_its_value() {
     let did = world.says("files-1", ToolWord::Reads);
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "the call itself is approved: {did:?}");
     let record = world.entries.iter().find(|entry| entry.kind == Kind::Agreed).expect("a record");
-    assert_eq!((record.tool.as_deref(), detail(record, "operator")), (Some("read_file"), Some("ann".into())));
+    assert_eq!((record.tool.as_deref(), detail(record, "operator")), (Some("read_page"), Some("ann".into())));
     assert_eq!(world.agreed.len(), 1, "it is kept once the log has it");
     assert_eq!(record.digest, Some(world.agreed[0].digest("")));
     assert!(runs(&charged(&mut world, 2, "5")), "the same value");
@@ -211,9 +211,7 @@ fn a_place_and_a_host_ask_once() {
     world.says("files-2", ToolWord::Reads);
     assert!(runs(&read(&mut world, 3, "/c/d/y")));
     assert_eq!(read(&mut world, 4, "/c/y"), [Did::Ask("files-4".into())], "a folder above it is another");
-    assert_eq!(read(&mut world, 5, "/c/d/../y"), [Did::Ask("files-5".into())]);
     world.deny("files-4", "no");
-    world.deny("files-5", "no");
     world.finish();
 }
 
