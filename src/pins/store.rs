@@ -28,7 +28,7 @@ const VERSION: i64 = 4;
 const START: i64 = 60_000;
 /// From version 1 to 2, and so on.
 const UPGRADES: [&str; 3] = [
-    "ALTER TABLE tool ADD COLUMN plain TEXT; ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE server ADD COLUMN words TEXT;",
     include_str!("../../assets/agreed.sql"),
 ];

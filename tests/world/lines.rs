@@ -36,7 +36,7 @@ pub const TOOLS: &str = r#"[
 {"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
 {"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
 {"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
-{"name":"glance_at_board","description":"Looks at the board.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}}}}
+{"name":"glance_at_board","description":"Looks at the board.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"},"to":{"type":"string"}}}}
 ]"#;
 
 /// A legacy `tools/call`.
