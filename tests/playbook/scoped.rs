@@ -66,8 +66,8 @@ fn a_role_refuses_by_what_a_tool_is_and_by_what_a_call_does() {
     let (_, reason) = refused(&mut world, &did);
     assert!(reason.contains("the role viewer does not grant") && reason.contains("files:write"), "{reason}");
     // The tool reads, and this call of it does not.
-    let select = call("9", "query", r#"{"sql":"SELECT 1"}"#);
-    assert_eq!(world.host(&select), [Did::Forward(select.clone())]);
+    assert_eq!(world.call("9", "query", r#"{"sql":"SELECT 1"}"#), [Did::Ask("files-3".into())], "its outline is new");
+    world.deny("files-3", "");
     let did = world.call("10", "query", r#"{"sql":"DELETE FROM users"}"#);
     let (_, reason) = refused(&mut world, &did);
     assert!(reason.contains("delete"), "{reason}");

@@ -77,6 +77,9 @@ impl Waiting {
     }
 }
 
+/// Nothing that the shell would have to look at.
+const ALLOWED: &str = "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"read_*\"\n";
+
 /// A world with two hundred reads that wait for the list.
 fn waiting(mut world: World) -> Waiting {
     world.host(INITIALIZE);
@@ -96,7 +99,7 @@ fn tickets(numbers: impl IntoIterator<Item = usize>) -> Vec<Arc<str>> {
 #[test]
 fn calls_that_wait_for_a_list_are_judged_a_slice_at_a_step_in_their_order() {
     for (tools, listed) in [(crate::world::TOOLS, true), ("[]", false)] {
-        let mut all = waiting(World::new());
+        let mut all = waiting(World::with(config(), ALLOWED));
         let steps = all.listed(tools, |all| assert_eq!(all.step(read(201)), 0, "it waits for those before it"));
         assert!(steps >= 4, "{steps}");
         assert_eq!(all.decided, tickets(1..=if listed { 201 } else { 200 }));
@@ -117,7 +120,7 @@ fn calls_are_not_judged_by_a_list_that_has_changed_since() {
 
 #[test]
 fn a_call_that_waited_for_the_handshake_is_not_left_behind_by_later_ones() {
-    let mut all = Waiting::new(World::new());
+    let mut all = Waiting::new(World::with(config(), ALLOWED));
     all.world.host(INITIALIZE);
     all.world.host(NOTED);
     assert_eq!(all.step(read(1)), 0);

@@ -37,7 +37,8 @@ fn a_call_that_no_rule_and_no_card_wants_looked_at_costs_no_look() {
     let mut world = World::with(config(), SCRATCH).ready();
     world.call("1", "read_file", r#"{"path":5}"#);
     assert_eq!(world.looked, 0, "no path, no look");
-    let mut world = World::new().ready();
+    let rule = "version = 1\n[[rule]]\nid = 'read'\ndecision = 'allow'\ntool = 'read_file'\n";
+    let mut world = World::with(config(), rule).ready();
     assert!(matches!(world.call("1", "read_file", r#"{"path":"/a"}"#).as_slice(), [Did::Forward(_)]));
     let mut observing = World::with(Config { mode: Mode::Observe, ..config() }, "").ready();
     assert!(matches!(observing.call("1", "write_file", IN_SCRATCH).as_slice(), [Did::Forward(_)]));
@@ -348,7 +349,7 @@ fn paths_in_objects_and_lists_are_looked_at_and_those_beyond_the_bound_are_told(
 #[test]
 fn a_rate_counts_what_others_ran_too() {
     let rule = "version = 1\n[[rule]]\nid = 'few'\ndecision = 'allow'\ntool = 'write_file'\n\
-        when = [{ rate = { most = 2, per = '1h' } }]\n";
+        when = [{ rate = { most = 2, per = '1h' } }]\n[[rule]]\nid = 'read'\ndecision = 'allow'\ntool = 'read_file'\n";
     let started = |others: usize| {
         let mut world = World::with(config(), rule).ready();
         (0..others).for_each(|_| world.others.note("files", None, "write_file", world.now.wall));

@@ -25,7 +25,7 @@ pub fn config() -> Config {
         above: Vec::new(),
         approvers: Vec::new(),
         pins: Pins::default(),
-        places: Places { folders: ["/a", "/b", "/w"].map(str::to_owned).into(), ..Places::default() },
+        places: Places { folders: ["/a", "/b", "/w", "/srv/public"].map(str::to_owned).into(), ..Places::default() },
         expected: None,
         mismatch: mcp_approve::capability::schema::Mismatch::default(),
     }

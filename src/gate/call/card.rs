@@ -2,7 +2,9 @@
 
 use crate::behavior::arguments;
 use crate::behavior::arguments::reading::Reading;
+use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
@@ -32,7 +34,7 @@ impl Gate {
             signature: judged.described.as_ref().map(|known| known.signature.clone()),
             identity: judged.behavior.identity,
             confidence: judged.behavior.confidence,
-            new: judged.behavior.shape.new.iter().map(|one| (one.pointer.clone(), one.says.clone())).collect(),
+            new: new(&judged.behavior),
             offer: pinning::offer(judged, &self.rules.policy),
             content_type: judged.behavior.content_type,
             evidence: judged.behavior.evidence.to_vec(),
@@ -143,6 +145,14 @@ fn readings(tool: Option<&Tool>, judged: &Judged, call: &Call) -> Vec<Reading> {
     }
     let arguments = serde_json::from_str(call.arguments_text()).unwrap_or_default();
     arguments::readings(tool, &arguments)
+}
+
+/// What is new about a call that reads: its pointer, and one line. A call that changes something asks as it is.
+fn new(behavior: &Behavior) -> Vec<(String, String)> {
+    match behavior.identity.mutability {
+        Mutability::Pure => behavior.shape.new.iter().map(|one| (one.pointer.clone(), one.says.clone())).collect(),
+        Mutability::Mutates => Vec::new(),
+    }
 }
 
 /// The beginning of a text, and how long the whole is.

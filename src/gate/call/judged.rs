@@ -202,13 +202,15 @@ pub(super) fn judge(
     let question = Question { recent: recent.as_deref(), ..question };
     let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
         rule(described.as_deref(), &question, input, seen);
+    // What a read would ask for is known once its paths were looked at.
     let reads = behavior.identity.mutability == Mutability::Pure;
-    if ruling.decision == Decision::Ask && reads && !behavior.shape.wanted.is_empty() {
-        wanted.places.extend(behavior.shape.wanted.iter().chain(input.roots.folders()).cloned());
+    let looks = reads && ruling.decision == Decision::Ask && !behavior.shape.wanted.is_empty();
+    if looks {
+        wanted.places.extend(behavior.shape.wanted.iter().cloned());
     }
     wanted.counted.extend(counted);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
-    if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
+    if ruling.decision == Decision::Ask && !looks && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
         match behavior.identity.mutability {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),

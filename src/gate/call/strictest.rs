@@ -17,6 +17,7 @@ use crate::gate::data::facts::Look;
 use crate::gate::grants::Grants;
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
+use crate::gate::state::roots::plain;
 use crate::mcp::request::{self, Standing};
 use crate::mcp::revision::Revision;
 use crate::policy::decide::{self, Question, Ruling};
@@ -58,6 +59,7 @@ fn stricter(one: Judged, other: Judged) -> Judged {
     let is_stricter = other.ruling.decision > one.ruling.decision;
     let (mut strictest, other) = if is_stricter { (other, one) } else { (one, other) };
     strictest.wanted.real.extend(other.wanted.real);
+    strictest.wanted.places.extend(other.wanted.places);
     strictest.wanted.counted.extend(other.wanted.counted);
     strictest
 }
@@ -77,7 +79,10 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
         None if !is_host => behavior.hazards.clear(),
         None => {
             behavior.hazards.extend(unread(call, method, input));
-            behavior.hazards.extend(outside(&request::files(method, &params), |path| input.roots.is_place(path)));
+            let is_place = |path: &str| {
+                plain(path).is_some_and(|path| input.places.holds(&path, input.roots.folders().iter().map(String::as_str)))
+            };
+            behavior.hazards.extend(outside(&request::files(method, &params), is_place));
         }
     }
     by_method(call, (method, params, behavior), input, seen)
@@ -180,7 +185,7 @@ fn judge_inside(
     let is_stricter = by_method.ruling.decision > inner.ruling.decision;
     let (ruling, near) = if is_stricter { (by_method.ruling, by_method.near) } else { (inner.ruling, inner.near) };
     // Files are shown by the arguments of the request itself, and these are further inside.
-    let mut wanted = Look { real: inner.wanted.real, ..Look::default() };
+    let mut wanted = Look { real: inner.wanted.real, places: inner.wanted.places, ..Look::default() };
     wanted.real.extend(by_method.wanted.real);
     let effect = format!("{what}{}", inner.effect);
     Judged { effect, ruling, near, wanted, inside, described: None, ..inner }
@@ -202,7 +207,7 @@ fn outside(files: &[(&str, Option<String>)], is_place: impl Fn(&str) -> bool) ->
     let is_outside = |(_, path): &&(&str, Option<String>)| !path.as_deref().is_some_and(&is_place);
     let (address, _) = files.iter().find(is_outside)?;
     let address: String = address.chars().take(ADDRESS).collect();
-    let what = format!("an address outside of the folders that the host declared: {address}");
+    let what = format!("the address of a file outside of the places that this server may read: {address}");
     Some(Hazard { kind: HazardKind::OutsideRoots, what })
 }
 

@@ -67,11 +67,6 @@ impl DeclaredRoots {
         self.roots.iter().any(|root| path.starts_with(root.as_slice()))
     }
 
-    /// Whether a server may read a path unasked: in a folder that the host declared, or anywhere where it declared none.
-    pub fn is_place(&self, path: &str) -> bool {
-        self.roots.is_empty() || words(path).is_some_and(|path| self.holds(&path))
-    }
-
     /// The hazard of the first argument that names an absolute path outside of every root, or of more than are looked at.
     pub fn hazard(&self, arguments: &Value) -> Option<Hazard> {
         if self.roots.is_empty() {
@@ -93,6 +88,11 @@ impl DeclaredRoots {
         };
         Some(Hazard { kind: HazardKind::OutsideRoots, what })
     }
+}
+
+/// An absolute path with `..` resolved by the text alone; `None` for any other path.
+pub fn plain(path: &str) -> Option<String> {
+    words(path).map(|words| format!("/{}", words.join("/")))
 }
 
 /// The names in an absolute path, with `..` resolved by the text alone; `None` for any other path.
