@@ -52,7 +52,7 @@ pub struct Shape {
     pub explained: Vec<(String, &'static str)>,
     /// What was agreed to and is used here.
     pub used: Vec<Agreement>,
-    /// The paths that the shell has to look at before this counts.
+    /// The paths that this depends on: the shell has to look at all of them before it counts.
     pub wanted: Vec<String>,
 }
 

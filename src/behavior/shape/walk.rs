@@ -240,10 +240,8 @@ impl<'a> Walk<'a> {
         if base::is_relative(path) && !self.bases().leave(&pointer) {
             return self.new_value(at, value);
         }
-        let Some(stand) = self.known.stands.get(path) else {
-            self.shape.wanted.push(path.to_owned());
-            return self.new_value(at, value);
-        };
+        self.shape.wanted.push(path.to_owned());
+        let Some(stand) = self.known.stands.get(path) else { return self.new_value(at, value) };
         let must_exist = self.keys.trusted == Trusted::No;
         match place::judge(stand, must_exist, self.known.places, self.known.roots, self.known.agreed) {
             Verdict::In => self.explained("a path in a place"),

@@ -204,8 +204,10 @@ pub(super) fn judge(
         rule(described.as_deref(), &question, input, seen);
     // What a read would ask for is known once its paths were looked at.
     let reads = behavior.identity.mutability == Mutability::Pure;
-    let looks = reads && ruling.decision == Decision::Ask && !behavior.shape.wanted.is_empty();
-    if looks {
+    let stands = found.map_or(&NO_STANDS, |found| &found.stands);
+    let is_open = behavior.shape.wanted.iter().any(|path| !stands.contains_key(path));
+    let looks = reads && ruling.decision == Decision::Ask && is_open;
+    if reads && ruling.decision == Decision::Ask {
         wanted.places.extend(behavior.shape.wanted.iter().cloned());
     }
     wanted.counted.extend(counted);
