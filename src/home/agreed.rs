@@ -1,7 +1,6 @@
 //! What is agreed to, as people read it: with its server and whether it counts. Takes it back and agrees outside of a wrapper:
 //! recorded first, then kept. For the console and the command line alike.
 
-use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use super::config;
@@ -71,19 +70,17 @@ pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, Ag
     }
     let log = config::audit_db(places).map_err(RecordError::from)?;
     let servers = store.servers()?;
-    let proofs = Proofs::open_as_is(&log);
+    let mut standings = Proofs::open_as_is(&log).standings(&kept, day_of(now));
     // What dead wrappers left is folded only where a record is missing: that takes a lock.
-    let whole = OnceCell::new();
-    let known = |kept: Kept| {
+    if standings.contains(&Standing::Unproven) {
+        standings = Proofs::open(&log).standings(&kept, day_of(now));
+    }
+    let known = |(kept, standing): (Kept, Standing)| {
         let named = servers.iter().find(|server| server.fingerprint == kept.fingerprint);
         let server = named.map(|server| server.name.clone()).unwrap_or_default();
-        let standing = match proofs.standing(&kept, day_of(now)) {
-            Standing::Unproven => whole.get_or_init(|| Proofs::open(&log)).standing(&kept, day_of(now)),
-            standing => standing,
-        };
         Known { kept, server, standing }
     };
-    Ok(kept.into_iter().map(known).collect())
+    Ok(kept.into_iter().zip(standings).map(known).collect())
 }
 
 /// Those without a right to be there, once no record can be on its way any more.

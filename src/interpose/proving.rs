@@ -54,8 +54,9 @@ impl Proving {
         let (now, today) = (Instant::now(), day_of(clock::wall_ms()));
         let proofs = Proofs::open_as_is(&self.log);
         let (mut lapsed, mut unproven) = (Vec::new(), Vec::new());
-        for one in kept {
-            match proofs.standing(&one, today) {
+        let standings = proofs.standings(&kept, today);
+        for (one, standing) in kept.into_iter().zip(standings) {
+            match standing {
                 Standing::Proven => pins.agreed.add(one.agreement),
                 Standing::Unproven if proofs.trouble().is_none() && self.ours.contains(&one.digest()) => {
                     pins.agreed.add(one.agreement);

@@ -40,17 +40,19 @@ impl Proofs {
         self.0.as_ref().err()
     }
 
-    /// Whether one counts on this day (days since 1970, UTC).
-    pub fn standing(&self, kept: &Kept, today: i64) -> Standing {
+    /// Whether each counts on this day (days since 1970, UTC).
+    pub fn standings(&self, kept: &[Kept], today: i64) -> Vec<Standing> {
+        let digests: Vec<_> = kept.iter().map(Kept::digest).collect();
         let says = match &self.0 {
-            Ok(Some(reader)) => reader.agreed(&kept.digest()).ok().flatten(),
-            Ok(None) | Err(_) => None,
+            Ok(Some(reader)) => reader.agreed(&digests).unwrap_or_default(),
+            Ok(None) | Err(_) => Vec::new(),
         };
-        match says {
+        let standing = |(at, kept): (usize, &Kept)| match says.get(at).copied().flatten() {
             Some(Says::Agreed) if has_lapsed(kept.used, today) => Standing::Lapsed,
             Some(Says::Agreed) => Standing::Proven,
             Some(Says::TakenBack) => Standing::TakenBack,
             None => Standing::Unproven,
-        }
+        };
+        kept.iter().enumerate().map(standing).collect()
     }
 }

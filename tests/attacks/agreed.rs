@@ -79,7 +79,9 @@ fn f27_a_row_written_into_the_pins_counts_for_nothing_and_raises_an_alarm() {
     let (_, exported, _) = tools(home, &["review", "--export"]);
     assert!(exported.contains("\"agreed\": []"), "{exported}");
 
-    let (code, _, err) = tools(home, &["forget", "--server", "s"]);
+    let (code, _, err) = tools(home, &["forget", "read", "--line", "2"]);
+    assert!(code == 2 && err.contains("no line is 2"), "{err}");
+    let (code, _, err) = tools(home, &["forget", "read", "--line", "1"]);
     assert_eq!(code, 0, "{err}");
     operator.stands("the banner is gone", |status| status.banner.is_none());
     assert!(!doctor(home).contains("agreement"));

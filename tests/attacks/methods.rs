@@ -134,7 +134,7 @@ fn a12_no_address_counts_as_a_path_that_it_may_not_lead_to() {
     let mut world = World::with(config(), policy).ready();
     world.disk_answers = true;
     let read = |params: &str| READ.replace(r#"{"uri":"note:///a"}"#, params);
-    let fine = read(r#"{"uri":"file:///srv/public/x%3f"}"#);
+    let fine = read(r#"{"uri":"file:///srv/public/x%20y"}"#);
     assert!(world.host(&fine).contains(&Did::Forward(fine.clone())));
     world.server(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
     for odd in [

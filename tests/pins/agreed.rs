@@ -78,8 +78,9 @@ impl Home {
     }
 
     fn standings(&self) -> Vec<Standing> {
-        let proofs = Proofs::open(&self.log);
-        self.store().agreed(None).unwrap().iter().map(|kept| proofs.standing(kept, kept.used)).collect()
+        let kept = self.store().agreed(None).unwrap();
+        let day = kept.first().map_or(0, |kept| kept.used);
+        Proofs::open(&self.log).standings(&kept, day)
     }
 
     fn wrapper(&self) -> (PinWriter, Pinned) {
@@ -180,8 +181,8 @@ fn only_a_record_of_this_very_agreement_that_is_as_it_was_written_proves_it() {
     let home = home();
     home.append(&[(1, Entry::new(1, Kind::Tools, &"weather".into(), &"session".into()))]);
     home.agrees(&city("Oslo"), 1);
-    let says = || Reader::open(&home.log).unwrap().unwrap().agreed(&city("Oslo").digest(&fingerprint())).unwrap();
-    assert_eq!(says(), Some(Says::Agreed));
+    let says = || Reader::open(&home.log).unwrap().unwrap().agreed(&[city("Oslo").digest(&fingerprint())]).unwrap();
+    assert_eq!(says(), [Some(Says::Agreed)]);
     assert_eq!(home.standings(), [Standing::Proven]);
     // Another value under the digest of the row that was recorded.
     damage(&home.pins, "UPDATE agreed SET value = '\"Rome\"'");

@@ -120,28 +120,23 @@ impl Reader {
         Ok(checked.unwrap_or(Err(Break::Malformed { seq })).map(|_| ()))
     }
 
-    /// What the log says of the agreement of this digest: its latest record, if that follows from the one before it and
-    /// from its own bytes. `None`: there is no record of it.
-    pub fn agreed(&self, digest: &Digest) -> Result<Option<Says>, StoreError> {
+    /// What the log says of each of these agreements, by their digests: the latest record, if that follows from the one
+    /// before it and from its own bytes. `None`: there is no record of it.
+    pub fn agreed(&self, digests: &[Digest]) -> Result<Vec<Option<Says>>, StoreError> {
         const SQL: &str = "SELECT record.seq, record.writer, record.body, record.link, before.link
             FROM agreed JOIN record ON record.seq = agreed.seq LEFT JOIN record AS before ON before.seq = record.seq - 1
             WHERE agreed.digest = ?1";
-        let read = || -> rusqlite::Result<Option<Says>> {
-            let mut statement = self.db.prepare_cached(SQL)?;
-            let mut rows = statement.query([digest.as_bytes()])?;
-            let Some(found) = rows.next()? else { return Ok(None) };
-            let row = row_of(found)?;
-            let before = match u64::try_from(row.seq - 1) {
-                Ok(0) => Some(Head::EMPTY),
-                Ok(seq) => {
-                    let link = found.get::<_, Option<[u8; 32]>>(4)?;
-                    link.map(|link| Head { seq, link: Digest::from_bytes(link) })
-                }
-                Err(_) => None,
-            };
-            let is_sound = before.is_some_and(|before| Verifier::after(before).take(&row).is_ok());
-            let said = std::str::from_utf8(row.body).ok().filter(|_| is_sound).and_then(agreed::read);
-            Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
+        let read = || -> rusqlite::Result<Vec<Option<Says>>> {
+            // One transaction: beginning one takes longer than finding a record.
+            let all = self.db.unchecked_transaction()?;
+            let mut statement = all.prepare_cached(SQL)?;
+            digests
+                .iter()
+                .map(|digest| {
+                    let mut rows = statement.query([digest.as_bytes()])?;
+                    rows.next()?.map_or(Ok(None), |found| latest(found, digest))
+                })
+                .collect()
         };
         read().map_err(|error| Fault::from(error).of(&self.path))
     }
@@ -158,6 +153,22 @@ impl Reader {
             .optional()
             .map_err(|error| Fault::from(error).of(&self.path))
     }
+}
+
+/// What the record says that was found for an agreement; `None` if it is not a sound record of it.
+fn latest(found: &rusqlite::Row<'_>, digest: &Digest) -> rusqlite::Result<Option<Says>> {
+    let row = row_of(found)?;
+    let before = match u64::try_from(row.seq - 1) {
+        Ok(0) => Some(Head::EMPTY),
+        Ok(seq) => {
+            let link = found.get::<_, Option<[u8; 32]>>(4)?;
+            link.map(|link| Head { seq, link: Digest::from_bytes(link) })
+        }
+        Err(_) => None,
+    };
+    let is_sound = before.is_some_and(|before| Verifier::after(before).take(&row).is_ok());
+    let said = std::str::from_utf8(row.body).ok().filter(|_| is_sound).and_then(agreed::read);
+    Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
 }
 
 /// Opens a log that no one can be writing, in a folder where SQLite cannot put its shared memory (a copy on a

@@ -60,10 +60,15 @@ pub(super) fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a
 
 pub(super) fn of_answers(answers: &Value) -> Shape {
     let mut shape = Shape::default();
-    let mut left = vec![(String::new(), answers)];
+    let mut left = vec![(String::new(), "", answers)];
     let mut leaves = MOST_LEAVES;
-    while let Some((pointer, value)) = left.pop() {
+    while let Some((pointer, key, value)) = left.pop() {
         leaves = leaves.saturating_sub(1);
+        let says_yes = !matches!(value, Value::Null | Value::Bool(false) | Value::Object(_) | Value::Array(_));
+        if says_yes && words::of_name(key).iter().any(|word| choice::changes(word)) {
+            shape.asks(&pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(&value.to_string(), SHOWN)));
+            continue;
+        }
         match value {
             _ if leaves == 0 => {
                 return {
@@ -80,10 +85,12 @@ pub(super) fn of_answers(answers: &Value) -> Shape {
                 }
             }
             Value::Array(items) => {
-                left.extend(items.iter().enumerate().map(|(at, item)| (format!("{pointer}/{at}"), item)));
+                left.extend(items.iter().enumerate().map(|(at, item)| (format!("{pointer}/{at}"), key, item)));
             }
             Value::Object(fields) => {
-                left.extend(fields.iter().map(|(key, field)| (format!("{pointer}/{}", in_pointer(key)), field)));
+                left.extend(
+                    fields.iter().map(|(key, field)| (format!("{pointer}/{}", in_pointer(key)), key.as_str(), field)),
+                );
             }
         }
     }
