@@ -235,7 +235,7 @@ fn unproven(places: &Places) -> Option<Check> {
     let named = named.collect::<Vec<_>>().join(", ");
     let more = if found.len() > NAMED { ", …" } else { "" };
     let what = format!("an agreement without its record in the log does not count ({}): {named}{more}", found.len());
-    let hint = "somebody wrote it into pins.db, or restored an older one: find out who; \
+    let hint = "another program wrote it into pins.db, or an older pins.db was restored: find out why; \
                 then remove it with `mcp-approve tools forget --server NAME`";
     Some(broken("agreed", what, Some(hint.to_owned())))
 }

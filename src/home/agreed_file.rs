@@ -114,7 +114,7 @@ pub fn read(text: &str) -> Result<Vec<Offer>, NoAgreements> {
             problem(why);
         }
         if offer.since.parse::<jiff::civil::Date>().is_err() {
-            problem("`since` is no day like 2026-11-23");
+            problem("`since` is not a day like 2026-11-23");
         }
         let is_named = !offer.server.is_empty() && offer.package.is_empty() != offer.command.is_empty();
         if !is_named && what != What::Meta {
@@ -210,27 +210,27 @@ mod tests {
         for (line, why) in [
             (with("colour", json!("red")), "unknown field `colour`"),
             (with("what", json!("everything")), "unknown variant `everything`"),
-            (with("value", json!("Oslo")), "number 1: `value` is no JSON value"),
-            (with("key", json!("k")), "number 1: `key` is no JSON Pointer"),
+            (with("value", json!("Oslo")), "number 1: `value` is not JSON"),
+            (with("key", json!("k")), "number 1: `key` is not a JSON Pointer"),
             (with("tool", json!("")), "number 1: `tool` is missing"),
-            (with("schema", json!("00")), "number 1: `schema` is no digest"),
-            (with("since", json!("yesterday")), "`since` is no day"),
+            (with("schema", json!("00")), "number 1: `schema` is not a digest"),
+            (with("since", json!("yesterday")), "`since` is not a day"),
             (with("package", json!("")), "either `package` or `command`"),
             (with("command", json!("s")), "either `package` or `command`"),
             (
                 json!({ "what": "folder", "server": "s", "package": "p", "value": "/", "since": "2026-11-23" }),
-                "the root is no place",
+                "the root is never agreed to as a whole",
             ),
             (
                 json!({ "what": "folder", "server": "s", "package": "p", "value": "x/../..", "since": "2026-11-23" }),
-                "`value` is no whole path",
+                "`value` is not an absolute path",
             ),
         ] {
             assert!(refused(&[line]).contains(why), "{why}");
         }
         assert_eq!(
             refused(&[good(), with("value", json!("x")), good()]),
-            "number 2: `value` is no JSON value; number 3: it is the same as number 1"
+            "number 2: `value` is not JSON; number 3: it is the same as number 1"
         );
         assert!(read(r#"{"version":2,"agreed":[]}"#).unwrap_err().to_string().contains("version 2"));
         assert!(read(r#"{"version":1,"version":1,"agreed":[]}"#).unwrap_err().to_string().contains("duplicate field"));

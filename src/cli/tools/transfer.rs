@@ -60,7 +60,7 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     }
     let wrong = |why: String| {
         let hint = "nothing was taken from it; `mcp-approve tools review --export` writes such a file";
-        Error::wrong(format!("{} is no file of agreements: {}", shown(file), visible(&why)), hint)
+        Error::wrong(format!("{} is not a file of agreements: {}", shown(file), visible(&why)), hint)
     };
     let offers = agreed_file::read(&manifest::text(file)?).map_err(|error| wrong(error.to_string()))?;
     if let Some(offer) = offers.iter().find(|offer| is_too_wide(&offer.agreement, here)) {
