@@ -19,7 +19,7 @@ use crate::pins::told::{rows, tools};
 fn wrapped(home: &Path, server: &Server) -> Host {
     let mut host = Host::wrapping(home, &["--name", "s"], &server.command());
     host.handshake("2025-06-18");
-    host.call(1, "read", &json!({ "text": "x" }));
+    host.call(1, "read", &json!({ "title": "x" }));
     host.answer(1);
     host
 }

@@ -30,7 +30,7 @@ fn session(home: &Path, command: &[String], tools: &[&str]) -> Vec<String> {
     host.handshake("2025-06-18");
     let mut answers = Vec::new();
     for (id, tool) in tools.iter().enumerate() {
-        host.call(id, tool, &json!({ "text": "x" }));
+        host.call(id, tool, &json!({ "title": "x" }));
         answers.push(host.answer(id)["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned());
     }
     host.hang_up();

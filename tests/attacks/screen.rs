@@ -272,7 +272,7 @@ fn b9_wide_letters_push_nothing_off_the_screen() {
     for text in ["東京".repeat(200), "👨\u{200d}👩\u{200d}👧".repeat(60), "\u{644}\u{627}".repeat(300), "ｶﾞ".repeat(200)]
     {
         let mut desk = Desk::connected(60, 60);
-        desk.hold(with_arguments(write("filesystem-1"), &serde_json::json!({ "text": text }).to_string()));
+        desk.hold(with_arguments(write("filesystem-1"), &serde_json::json!({ "title": text }).to_string()));
         desk.look();
         desk.press(Key::Enter);
         let region: String = desk.screen().lines().filter_map(|line| line.strip_prefix(" │ ")).collect();

@@ -104,7 +104,7 @@ fn a8_hidden_text_is_found_in_definitions_and_arguments() {
         assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{hidden:?}");
         let named = concluded(json!({ "name": format!("get{hidden}note") }));
         assert!(kinds(&named).contains(&HazardKind::HiddenDescription), "name {hidden:?}");
-        let arguments = json!({ "text": format!("a{hidden}b") });
+        let arguments = json!({ "title": format!("a{hidden}b") });
         let behavior = of_call(Some(&tool), &described, &arguments);
         assert!(kinds(&behavior).contains(&HazardKind::HiddenCharacters), "{hidden:?} in arguments");
         assert!(behavior.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()));

@@ -18,8 +18,8 @@ fn a_path_that_climbs_asks_even_of_a_tool_that_reads() {
         (json!({ "path": "/srv/a.txt" }), false),
         (json!({ "note": "../../etc/passwd" }), true),
         (json!({ "ids": [{ "value": "%2e%2e/x" }] }), true),
-        (json!({ "text": "up by ../ one climbs" }), false),
-        (json!({ "text": "a\n../b" }), false),
+        (json!({ "title": "up by ../ one climbs" }), false),
+        (json!({ "title": "a\n../b" }), false),
         (json!({ "source": "HEAD~2..main" }), false),
     ];
     for (arguments, climbs) in rows {

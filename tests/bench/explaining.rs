@@ -31,7 +31,7 @@ pub fn calls() -> String {
         ("four million numbers", &plain, json!({ "n": vec![1; 4_000_000] }), 3),
         ("many objects", &plain, json!({ "rows": vec![json!({ "someKey": 1, "other_key": "x" }); 300_000] }), 3),
         ("many keys", &plain, Value::Object((0..300_000).map(|n| (format!("key{n}"), json!(n))).collect()), 3),
-        ("one text", &plain, json!({ "text": "x, (y) ".repeat(2_000_000) }), 3),
+        ("one text", &plain, json!({ "title": "x, (y) ".repeat(2_000_000) }), 3),
         ("brackets", &plain, json!({ "regex": "({".repeat(100_000), "filter": "(a = ".repeat(3_000) }), 3),
     ];
     let mut lines = String::from("Judging:");

@@ -23,12 +23,12 @@ pub(super) fn observed(policy: Option<&str>) -> Home {
     let mut host = Host::wrapping(home.0.path(), &options, &server.command());
     host.handshake("2025-11-25");
     let calls = [
-        ("create_entities", json!({ "text": "a" })),
-        ("create_entities", json!({ "text": "a" })),
-        ("create_entities", json!({ "text": "a" })),
+        ("create_entities", json!({ "title": "a" })),
+        ("create_entities", json!({ "title": "a" })),
+        ("create_entities", json!({ "title": "a" })),
         ("read_graph", json!({})),
-        ("store_key", json!({ "text": TOKEN })),
-        ("store_key", json!({ "text": TOKEN })),
+        ("store_key", json!({ "title": TOKEN })),
+        ("store_key", json!({ "title": TOKEN })),
     ];
     for (id, (tool, arguments)) in (1..).zip(calls) {
         host.call(id, tool, &arguments);

@@ -42,12 +42,12 @@ fn an_approver_denies_with_its_reason_and_allows_nothing_by_itself() {
     let script = r#"cat > "$0.$1"; case "$(cat "$0.$1")" in *forbidden*) d=deny;; *) d=allow;; esac
         echo "{\"decision\":\"$d\",\"reason\":\"ticket 7\"}""#;
     let (home, server, mut host, mut operator) = configured(script, "");
-    host.call(1, "read", &json!({ "text": "fine" }));
+    host.call(1, "read", &json!({ "title": "fine" }));
     assert_eq!(text(&host.answer(1)), "done");
-    host.call(2, "read", &json!({ "text": "forbidden" }));
+    host.call(2, "read", &json!({ "title": "forbidden" }));
     let answer = host.answer(2);
     assert!(text(&answer).contains("approver check denies it: ticket 7"), "{answer}");
-    host.call(3, "write", &json!({ "text": "fine" }));
+    host.call(3, "write", &json!({ "title": "fine" }));
     let asked = operator.asked("write");
     operator.deny(&asked, "no");
     host.answer(3);
@@ -65,7 +65,7 @@ fn an_approver_denies_with_its_reason_and_allows_nothing_by_itself() {
 #[test]
 fn one_that_may_allow_approves_what_a_default_would_ask() {
     let (home, server, mut host, _operator) = configured("echo '{\"decision\":\"allow\"}'", "may_allow = true\n");
-    host.call(1, "write", &json!({ "text": "x" }));
+    host.call(1, "write", &json!({ "title": "x" }));
     assert_eq!(text(&host.answer(1)), "done");
     assert_eq!((server.executed().len(), &log::decisions(home.path(), "write")[0]["by"]), (1, &json!("approver")));
 }

@@ -119,7 +119,7 @@ fn a_notice_calls_who_looks_elsewhere_and_only_then() {
     terminal.shows(&["· s"]);
     let notices = |terminal: &Terminal| terminal.wrote("\x1b]9;mcp-approve: s: creates something — t\x1b\\");
     let mut ask = |terminal: &mut Terminal, id: i64| {
-        host.call(id, "add_note", &json!({ "text": "t" }));
+        host.call(id, "add_note", &json!({ "title": "t" }));
         terminal.shows(&[&format!("s-{id}"), "· armed"]);
         terminal.types("d\r");
         host.answer(id);

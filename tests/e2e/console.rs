@@ -79,7 +79,7 @@ fn one_key_approves_what_was_read() {
     // Typed ahead of the call: it decides nothing.
     terminal.types("a");
     terminal.shows(&["Nothing is selected"]);
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    host.call(1, "add_note", &json!({ "title": "buy milk" }));
     terminal.shows(&["1 waiting", "MUTATES", "s-1", "buy milk", "· armed"]);
     assert!(server.executed().is_empty());
     terminal.types("a");
@@ -96,7 +96,7 @@ fn one_key_approves_what_was_read() {
 fn what_was_decided_is_reviewed_in_the_same_console() {
     let (home, _server, mut host) = wrapped();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    host.call(1, "add_note", &json!({ "title": "buy milk" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("dtoo late\r");
     host.answer(1);
@@ -152,7 +152,7 @@ fn a_mistake_in_the_console_s_configuration_is_told_and_keeps_nothing_shut() {
 fn a_denial_takes_the_typed_reason_to_the_agent() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "t" }));
+    host.call(1, "add_note", &json!({ "title": "t" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("d");
     terminal.shows(&["Deny, because"]);
@@ -171,7 +171,7 @@ fn what_was_not_read_is_not_approved() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     let long: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
-    host.call(1, "add_note", &json!({ "text": long.join("\n") }));
+    host.call(1, "add_note", &json!({ "title": long.join("\n") }));
     terminal.shows(&["s-1", "line 0", "read on to approve"]);
     terminal.types("a");
     terminal.shows(&["Not read yet", "Keys are ignored until you pause"]);
@@ -212,7 +212,7 @@ fn an_edit_shows_both_and_sends_the_new_one() {
     program(&editor, "#!/bin/sh\nprintf '{\"text\":\"after\"}' > \"$1\"\n");
     let editor = editor.to_str().unwrap();
     let mut terminal = Terminal::console(home.path(), (80, 24), &[("EDITOR", editor), ("VISUAL", "")]);
-    host.call(1, "add_note", &json!({ "text": "before" }));
+    host.call(1, "add_note", &json!({ "title": "before" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("e");
     terminal.shows(&["edited", "- text", "+ text", "\"before\"", "\"after\"", "· armed"]);
@@ -229,7 +229,7 @@ fn an_edit_shows_both_and_sends_the_new_one() {
 fn every_size_shows_the_call_and_its_keys() {
     let (home, _server, mut host) = wrapped();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "milk" }));
+    host.call(1, "add_note", &json!({ "title": "milk" }));
     terminal.shows(&["s-1", "· armed"]);
     for (size, words) in [((120, 40), ["s-1", "evidence", "a approve"]), ((40, 12), ["s-1", "add_note", "a approve"])] {
         terminal.resize(size);
@@ -247,7 +247,7 @@ fn every_size_shows_the_call_and_its_keys() {
 #[test]
 fn who_leaves_leaves_the_calls_held() {
     let (home, server, mut host) = wrapped();
-    host.call(1, "add_note", &json!({ "text": "t" }));
+    host.call(1, "add_note", &json!({ "title": "t" }));
     let mut terminal = console(home.path());
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("q");
@@ -283,7 +283,7 @@ fn inline_draws_on_the_terminal_and_keeps_the_pipe_clean() {
     let to = File::options().write(true).open(&into).unwrap();
     let mut host = Host::at(to, File::open(&out).unwrap());
     host.handshake("2025-06-18");
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    host.call(1, "add_note", &json!({ "title": "buy milk" }));
     terminal.shows(&["s-1", "buy milk", "· armed"]);
     terminal.types("a");
     assert_eq!(text(&host.answer(1)), "done");
@@ -301,7 +301,7 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     for id in 1..=3 {
-        host.call(id, "add_note", &json!({ "text": "t" }));
+        host.call(id, "add_note", &json!({ "title": "t" }));
     }
     terminal.shows(&["3 waiting", "×3", "and 2 identical", "· armed"]);
     terminal.types("a");
@@ -316,8 +316,8 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     assert_eq!(tickets.len(), 3, "{tickets:?}");
     assert!(decisions.iter().all(|decision| decision["by"] == "operator"));
     // Marked ones go the same way.
-    host.call(4, "add_note", &json!({ "text": "u" }));
-    host.call(5, "add_note", &json!({ "text": "v" }));
+    host.call(4, "add_note", &json!({ "title": "u" }));
+    host.call(5, "add_note", &json!({ "title": "v" }));
     terminal.shows(&["2 waiting", "s-4", "· armed"]);
     terminal.types("  ");
     terminal.shows(&["2 marked"]);

@@ -44,12 +44,12 @@ fn policy(text: &str) -> TempDir {
 fn a_read_passes_and_a_write_waits_for_its_approval() {
     let (home, server, mut host) = wrapped(&[]);
     let mut operator = Operator::attach(home.path(), "ada");
-    host.call(1, "read", &json!({ "text": "t" }));
+    host.call(1, "read", &json!({ "title": "t" }));
     assert_eq!(text(&host.answer(1)), "done");
-    let line = r#" {"params": {"arguments":{"text":"\u0061 b"  },"name":"write"},"method":"tools/call","id":"w","jsonrpc":"2.0"}"#;
+    let line = r#" {"params": {"arguments":{"title":"\u0061 b"  },"name":"write"},"method":"tools/call","id":"w","jsonrpc":"2.0"}"#;
     host.send(line);
     let asked = operator.asked("write");
-    assert_eq!(asked.call.arguments, r#"{"text":"\u0061 b"  }"#);
+    assert_eq!(asked.call.arguments, r#"{"title":"\u0061 b"  }"#);
     assert_eq!(asked.call.digest, Digest::of(line.as_bytes()));
     assert_eq!(server.executed().len(), 1, "it ran before it was decided");
     operator.approve(&asked);
@@ -69,7 +69,7 @@ fn a_read_passes_and_a_write_waits_for_its_approval() {
 fn a_denial_is_a_tool_error_with_its_reason_and_nothing_runs() {
     let (home, server, mut host) = wrapped(&[]);
     let mut operator = Operator::attach(home.path(), "ada");
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     let asked = operator.asked("write");
     operator.deny(&asked, "use the archive");
     let answer = host.answer(1);
@@ -88,15 +88,15 @@ fn a_denial_is_a_tool_error_with_its_reason_and_nothing_runs() {
 fn an_edit_comes_back_as_a_changed_card_and_its_bytes_are_what_runs() {
     let (home, server, mut host) = wrapped(&[]);
     let mut operator = Operator::attach(home.path(), "ada");
-    host.call(1, "write", &json!({ "text": "before" }));
+    host.call(1, "write", &json!({ "title": "before" }));
     let asked = operator.asked("write");
-    operator.edit(&asked, r#"{"text": 7}"#);
+    operator.edit(&asked, r#"{"title": 7}"#);
     assert!(operator.refused(&asked.call.ticket).contains("schema"));
-    operator.edit(&asked, r#"{"text": "after"}"#);
+    operator.edit(&asked, r#"{"title": "after"}"#);
     let edited = operator.asked("write");
     assert_eq!(edited.call.edited_from, Some(asked.call.digest));
     assert_eq!(edited.call.original_arguments.as_deref(), Some(asked.call.arguments.as_str()));
-    assert_eq!(edited.call.arguments, r#"{"text": "after"}"#);
+    assert_eq!(edited.call.arguments, r#"{"title": "after"}"#);
     operator.approve(&asked);
     assert!(operator.refused(&asked.call.ticket).contains("changed"), "a verdict on the old bytes counts");
     assert!(server.executed().is_empty());
@@ -104,7 +104,7 @@ fn an_edit_comes_back_as_a_changed_card_and_its_bytes_are_what_runs() {
     assert_eq!(text(&host.answer(1)), "done");
     let executed = server.executed();
     assert_eq!(executed.len(), 1);
-    assert!(executed[0].contains(r#""arguments":{"text": "after"}"#), "{executed:?}");
+    assert!(executed[0].contains(r#""arguments":{"title": "after"}"#), "{executed:?}");
     assert_eq!(Digest::of(executed[0].trim_end().as_bytes()), edited.call.digest);
     assert_eq!(log::decisions(home.path(), "write")[0]["digest"], json!(edited.call.digest));
     log::verifies(home.path());
@@ -114,7 +114,7 @@ fn an_edit_comes_back_as_a_changed_card_and_its_bytes_are_what_runs() {
 fn of_two_operators_the_first_decides_and_the_other_is_told() {
     let (home, server, mut host) = wrapped(&[]);
     let (mut ada, mut bob) = (Operator::attach(home.path(), "ada"), Operator::attach(home.path(), "bob"));
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     let (seen_by_ada, seen_by_bob) = (ada.asked("write"), bob.asked("write"));
     assert_eq!(seen_by_ada.call, seen_by_bob.call);
     ada.approve(&seen_by_ada);
@@ -132,7 +132,7 @@ fn of_two_operators_the_first_decides_and_the_other_is_told() {
 fn a_console_that_dies_leaves_the_call_to_another() {
     let (home, server, mut host) = wrapped(&[]);
     let mut ada = Operator::attach(home.path(), "ada");
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     let seen_by_ada = ada.asked("write");
     drop(ada);
     log::awaits(home.path(), "the console is gone", |record| record["kind"] == "detach");
@@ -148,7 +148,7 @@ fn a_console_that_dies_leaves_the_call_to_another() {
 #[test]
 fn a_console_of_another_version_is_told_why_it_has_no_say() {
     let (home, server, mut host) = wrapped(&[]);
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     let mut ada = Operator::attach(home.path(), "ada");
     let asked = ada.asked("write");
     let stream = UnixStream::connect(home.path().join("state/run/s.sock")).unwrap();
@@ -173,7 +173,7 @@ fn a_console_of_another_version_is_told_why_it_has_no_say() {
 #[test]
 fn an_observer_lets_all_pass_and_records_what_it_would_have_asked() {
     let (home, server, mut host) = wrapped(&["--observe"]);
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     assert_eq!(text(&host.answer(1)), "done");
     host.hang_up();
     assert!(host.wait().success());
@@ -257,7 +257,7 @@ fn waits(home: &Path) -> usize {
 #[test]
 fn a_pure_call_passes_while_nobody_is_there_and_the_other_is_denied_in_time() {
     let (home, server, mut host) = wrapped(&["--host-timeout", "2s"]);
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     host.call(2, "read", &json!({}));
     assert_eq!(host.line()["id"], 2);
     let denied = host.answer(1);
@@ -277,12 +277,12 @@ fn a_pure_call_passes_while_nobody_is_there_and_the_other_is_denied_in_time() {
 #[test]
 fn unattended_deny_does_not_wait_but_asks_whoever_is_there() {
     let (home, server, mut host) = wrapped(&["--unattended", "deny"]);
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     assert!(text(&host.answer(1)).contains("--unattended deny"));
     assert!(server.executed().is_empty());
     let mut operator = Operator::attach(home.path(), "ada");
     log::awaits(home.path(), "the console attaches", |record| record["kind"] == "attach");
-    host.call(2, "write", &json!({ "text": "t" }));
+    host.call(2, "write", &json!({ "title": "t" }));
     let asked = operator.asked("write");
     operator.approve(&asked);
     assert_eq!(text(&host.answer(2)), "done");
@@ -299,7 +299,7 @@ fn a_host_that_comes_back_gets_the_whole_answer_of_the_call_it_came_back_for() {
     let mut operator = Operator::attach(home.path(), "ada");
     let call = |id: &str, state: &str| {
         format!(
-            r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"write","arguments":{{"text":"t"}}{state},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"write","arguments":{{"title":"t"}}{state},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
         )
     };
     let first = call("a", "");
@@ -327,10 +327,10 @@ fn a_host_that_shows_forms_asks_its_user_while_no_console_is_open() {
     host.answer("i");
     host.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let mut ask = |id: u64, result: &str| {
-        host.call(id, "create_label", &json!({ "text": "t" }));
+        host.call(id, "create_label", &json!({ "title": "t" }));
         let question = host.line();
         assert_eq!(question["method"], "elicitation/create", "{question}");
-        assert!(question["params"]["message"].as_str().unwrap().contains(r#"arguments: {"text":"t"}"#), "{question}");
+        assert!(question["params"]["message"].as_str().unwrap().contains(r#"arguments: {"title":"t"}"#), "{question}");
         host.send(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, question["id"]));
         host.answer(id)
     };

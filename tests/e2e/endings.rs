@@ -267,7 +267,7 @@ fn calls_that_were_not_read_when_the_server_died_are_answered() {
     let wrapper = rustix::process::Pid::from_raw(i32::try_from(host.pid()).unwrap()).unwrap();
     rustix::process::kill_process(wrapper, rustix::process::Signal::STOP).unwrap();
     for id in 1..=5 {
-        host.call(id, "read", &json!({ "text": "t" }));
+        host.call(id, "read", &json!({ "title": "t" }));
     }
     processes::kill(processes::awaits(&list, 1)[0]);
     rustix::process::kill_process(wrapper, rustix::process::Signal::CONT).unwrap();

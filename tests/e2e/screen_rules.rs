@@ -11,7 +11,7 @@ use super::console::*;
 fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_the_call() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    host.call(1, "add_note", &json!({ "title": "buy milk" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("r");
     terminal.shows(&["allow this exact call", "[[rule]]", "no past call of this tool", "Enter adds this text"]);
@@ -30,7 +30,7 @@ fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_t
 fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "one" }));
+    host.call(1, "add_note", &json!({ "title": "one" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("rk");
     terminal.shows(&["▸ s approve, and every add_note, for this session", "Then runs unasked", "Enter, twice"]);
@@ -41,14 +41,14 @@ fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     arms(&terminal);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done");
-    host.call(2, "add_note", &json!({ "text": "two" }));
+    host.call(2, "add_note", &json!({ "title": "two" }));
     assert_eq!(text(&host.answer(2)), "done");
     terminal.types("5");
     terminal.shows(&["grant:1", "this session", "s/add_note"]);
     terminal.types("x");
     terminal.shows(&["There are no rules yet"]);
     terminal.types("1");
-    host.call(3, "add_note", &json!({ "text": "three" }));
+    host.call(3, "add_note", &json!({ "title": "three" }));
     terminal.shows(&["s-3", "· armed"]);
     assert_eq!(server.executed().len(), 2);
     let decisions = log::decisions(home.path(), "add_note");
@@ -62,7 +62,7 @@ fn what_the_console_wrote_it_takes_back() {
     fs::create_dir_all(home.path().join("config")).unwrap();
     fs::write(&file, "version = 1\n").unwrap();
     let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    host.call(1, "add_note", &json!({ "title": "buy milk" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("r");
     terminal.shows(&["▸ c allow this exact call", "Enter adds this text"]);

@@ -124,7 +124,7 @@ fn nothing_waits_behind_a_held_call() {
     let home = tempfile::tempdir().unwrap();
     let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
     host.handshake("2025-06-18");
-    host.call(1, "write", &json!({ "text": "t" }));
+    host.call(1, "write", &json!({ "title": "t" }));
     for n in 2..200 {
         host.request(n, "ping", &json!({}));
     }

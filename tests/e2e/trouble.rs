@@ -143,7 +143,7 @@ fn a_full_disk_refuses_calls_and_runs_none_without_its_record() {
     host.handshake("2025-06-18");
     let mut executed = 0;
     let refused = (0..2_000).find_map(|id| {
-        host.call(id, "read", &json!({ "text": "x".repeat(500) }));
+        host.call(id, "read", &json!({ "title": "x".repeat(500) }));
         let answer = host.answer(id);
         if answer["result"]["isError"] == true {
             return Some(answer);
@@ -194,8 +194,8 @@ fn calls_run_again_once_the_disk_has_room() {
     drop(file);
     // What is left of the last page may hold some more records.
     let refused = (0..200).find_map(|id| {
-        host.call(id, "write", &json!({ "text": "x".repeat(2_000) }));
-        host.call(format!("r{id}"), "read", &json!({ "text": "x".repeat(2_000) }));
+        host.call(id, "write", &json!({ "title": "x".repeat(2_000) }));
+        host.call(format!("r{id}"), "read", &json!({ "title": "x".repeat(2_000) }));
         Some(host.answer(format!("r{id}"))).filter(|answer| answer["result"]["isError"] == true)
     });
     let refused = refused.expect("the disk was never full");

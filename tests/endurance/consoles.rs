@@ -34,7 +34,7 @@ pub fn race(run: &Run) -> Measured {
         for _ in 0..rounds {
             for _ in 0..TOGETHER {
                 id += 1;
-                host.call(id, "ask", &serde_json::json!({ "text": format!("{worker} {id}") }));
+                host.call(id, "ask", &serde_json::json!({ "title": format!("{worker} {id}") }));
             }
             let all = comes(Duration::from_secs(60), || {
                 for line in host.so_far() {

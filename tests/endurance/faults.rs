@@ -62,7 +62,7 @@ fn session(
     let mut came = Came::default();
     for id in 0..most {
         let tool = *chance.of(&["read", "write"]);
-        host.call(id, tool, &json!({ "text": format!("{id}{}", "x".repeat(size)) }));
+        host.call(id, tool, &json!({ "title": format!("{id}{}", "x".repeat(size)) }));
         let answer = host.answer(id);
         if answer["result"]["isError"] == true {
             came.refused += 1;
@@ -232,7 +232,7 @@ pub fn descriptors(run: &Run) -> Measured {
             host.handshake("2025-11-25");
             let mut came = Came::default();
             for id in 0..20 {
-                host.call(id, ["read", "write"][id % 2], &json!({ "text": "x" }));
+                host.call(id, ["read", "write"][id % 2], &json!({ "title": "x" }));
                 let answer: Value = host.answer(id);
                 if answer["result"]["isError"] == true {
                     came.refused += 1;

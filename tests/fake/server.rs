@@ -27,7 +27,7 @@ fn tool(name: &str, description: &str, read_only: bool) -> Value {
     json!({
         "name": name,
         "description": description,
-        "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
+        "inputSchema": { "type": "object", "properties": { "title": { "type": "string" } } },
         "annotations": { "readOnlyHint": read_only, "openWorldHint": false },
     })
 }

@@ -30,7 +30,7 @@ fn start(home: &Path, server: &Server) -> Host {
 }
 
 fn call(host: &mut Host, id: u64, tool: &str) -> String {
-    host.call(id, tool, &json!({ "text": "x" }));
+    host.call(id, tool, &json!({ "title": "x" }));
     host.answer(id)["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 

@@ -62,7 +62,7 @@ fn scopes_go_from_this_call_to_this_tool() {
             &["this exact call", "this tool with url at https://example.org:8080/", "this tool"],
         ),
         (json!({ "url": "https://me@example.org/" }), &["this exact call", "this tool with the same url", "this tool"]),
-        (json!({ "text": null }), &["this tool"]),
+        (json!({ "title": null }), &["this tool"]),
         (json!({}), &["this exact call", "this tool"]),
     ] {
         assert_eq!(says("MUTATES UPDATE", &arguments), expected, "{arguments}");

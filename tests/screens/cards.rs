@@ -77,7 +77,7 @@ fn a_long_text_is_all_there() {
         ("spaces", " ".repeat(9_000)),
         ("quotes", "\"a\": \"b\", ".repeat(1_500)),
     ] {
-        let arguments = serde_json::json!({ "text": text }).to_string();
+        let arguments = serde_json::json!({ "title": text }).to_string();
         let card = card(&arguments, 60);
         let rows: Vec<String> = all(&card)[..card.arguments_end].iter().map(Row::text).collect();
         let region: String = rows.iter().filter_map(|row| row.strip_prefix(" │ ")).collect();

@@ -217,7 +217,7 @@ fn ctrl_c_leaves_from_every_question_and_decides_nothing() {
 fn words_are_found_in_the_card() {
     let text = "nothing here\n".repeat(300) + "the Needle is here\n" + &"more\n".repeat(100) + "a second needle\n";
     let mut desk = Desk::connected(80, 24);
-    desk.hold(with_arguments(write("filesystem-1"), &serde_json::json!({ "text": text }).to_string()));
+    desk.hold(with_arguments(write("filesystem-1"), &serde_json::json!({ "title": text }).to_string()));
     desk.look();
     desk.press(Key::Enter);
     desk.keys("/needle");
