@@ -11,8 +11,8 @@ use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice::{self, Choices};
-use crate::behavior::arguments::explain::place::{Declared, Place, Schema};
-use crate::behavior::arguments::explain::shape as statements;
+use crate::behavior::arguments::likeness::{self, Reads};
+use crate::behavior::arguments::schema::{Declared, Place, Schema};
 use crate::behavior::secrets;
 use crate::behavior::words;
 use crate::capability::names::shortened;
@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
         }
         let spoken = self.keys.languages(at.key);
         let is_statement =
-            || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
+            || likeness::is_statement(text, Reads::Statements);
         let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
