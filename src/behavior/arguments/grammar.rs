@@ -17,6 +17,11 @@ const LANGUAGES: [(Language, &str, &str); 5] = [
 
 /// What the gravest word of change in a text of this language does; `None` where there is none, or the language has no table.
 pub fn change(language: Language, text: &str) -> Option<Meaning> {
+    // What the schema has is listed by procedures.
+    let called = text.trim().strip_prefix("CALL ").and_then(|call| call.strip_suffix("()"));
+    if called.is_some_and(|procedure| among(procedure, section(WORDS, "cypher-lists"))) {
+        return None;
+    }
     let (_, name, table) = LANGUAGES.iter().find(|(known, ..)| *known == language)?;
     let found = words(text)
         .filter_map(|word| {
@@ -52,9 +57,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
             if skips && "'\"`".contains(sign) {
                 rest = rest.split_once(sign).map_or(rest, |(_, after)| after);
             }
-            // The dot of a number, and the one that a command begins with, mark no name.
-            let marks = sign != '.' || before == 'x';
-            before = if sign.is_whitespace() { before } else if marks { sign } else { ' ' };
+            // The dot that ends a clause, or begins a command, marks no name.
+            before = if sign == '.' && before != 'x' { ' ' } else { sign };
         }
     })
 }
@@ -73,6 +77,9 @@ mod tests {
             (Cypher, "MATCH (n) WHERE n.a = 'x\\'' DELETE n //'", "Cypher, DELETE"),
             (Cypher, "MATCH (n) RETURN n // ' \n DELETE n //'", "Cypher, DELETE"),
             (Cypher, "MATCH (n) RETURN 'delete' + \"set\", n.create", ""),
+            (Cypher, "CALL db.labels()", ""),
+            (Cypher, "CALL dbms.shutdown()", "Cypher, CALL"),
+            (Sparql, "SELECT * WHERE { ?s ?p ?o . DROP ALL }", "SPARQL, DROP"),
             (Sparql, "DELETE WHERE { ?s ?p ?o }", "SPARQL, DELETE"),
             (Sparql, "SELECT ?delete WHERE { ?s ?p ?delete }", ""),
             (Kql, ".drop table T", "KQL, DROP"),

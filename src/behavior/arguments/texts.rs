@@ -110,12 +110,12 @@ impl<'a> Walk<'a> {
         }
         match statement::read(at.possible, text, at.dialect) {
             Joined::Reads(language, found) | Joined::Changes(language, found) => self.note(language, at, text, found),
-            // A text in the one language it may be in, which its reader does not read: what it does is unknown. Plain words
-            // are no statement of a language that only a description names.
+            // A text in the one language it may be in, which its reader does not read: what it does is unknown. Words to look
+            // for and conditions are no statement of a language that only a description names.
             Joined::Unread(Some((language, found)))
                 if matches!(language, Language::Sql | Language::GraphQl | Language::Redis)
                     && at.key.role != Role::Condition
-                    && !(at.sure.is_empty() && is_plain(text)) =>
+                    && !(at.sure.is_empty() && (self.said.searches || text.contains([':', '=', '<', '>'])) && is_plain(text)) =>
             {
                 self.note(language, at, text, found);
             }
@@ -161,7 +161,9 @@ impl<'a> Walk<'a> {
 /// Whether a text is one line of words, names and comparisons, and has the shape of no statement.
 fn is_plain(text: &str) -> bool {
     let calls = text.as_bytes().windows(2).any(|pair| matches!(pair, [before, b'('] if *before != b' '));
-    text.chars().all(|c| c.is_alphanumeric() || " _-.,:'\"@#/=<>!?&+%()[]*".contains(c))
+    text.contains(char::is_alphanumeric)
+        && !text.starts_with('{')
+        && text.chars().all(|c| c.is_alphanumeric() || " _-.,:'\"@#/=<>!?&+%()[]{}*".contains(c))
         && !["--", "/*", "*/"].iter().any(|comment| text.contains(comment))
         && !calls
         && !likeness::is_statement(text, Reads::Statements)
