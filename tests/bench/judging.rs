@@ -49,8 +49,7 @@ impl Session {
     pub fn judge(&self, tool: &Tool, described: &Behavior, arguments: &Value, agreed: &Agreements) -> Outcome {
         let keys = Keys::of(tool, described);
         let said = Said::of(tool);
-        let mut behavior =
-            of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
+        let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
         let mut stands = Stands::new();
         for _ in 0..2 {
             let known = Known { agreed, places: &self.places, roots: &[], stands: &stands };
@@ -76,7 +75,8 @@ impl Session {
     }
 }
 
-/// A disk on which everything is that a path names: files with an ending, folders else.
+/// A disk on which everything is that a path names, without links: files with an ending, folders else. No name has `&`, brackets or an option
+/// in it.
 fn stand(path: &str) -> Stand {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
@@ -94,6 +94,7 @@ fn stand(path: &str) -> Stand {
     let real = format!("/{}", words.join("/"));
     let kind = match words.as_slice() {
         ["dev", ..] | ["proc", ..] | ["sys", ..] => StandKind::Other,
+        _ if path.contains(['&', '(']) || path.contains(" -") => StandKind::Missing,
         [.., last] if last.contains('.') => StandKind::File,
         _ => StandKind::Folder,
     };

@@ -39,8 +39,7 @@ fn each_degree_has_its_default_and_the_stricter_counts() {
         ("pure = 'deny'\nlikely = 'allow'", "deny", "deny", "deny"),
     ] {
         let policy = policy(&format!("[defaults]\n{defaults}\n"));
-        for (behavior, decision) in
-            [(behavior("PURE READ"), proven), (likely(), of_likely), (new("a = true"), of_new)]
+        for (behavior, decision) in [(behavior("PURE READ"), proven), (likely(), of_likely), (new("a = true"), of_new)]
         {
             assert_eq!(ruled(&policy, &behavior).decision.word(), decision, "{defaults}: {behavior:?}");
         }
@@ -55,10 +54,7 @@ fn the_reason_says_who_has_not_confirmed_or_which_argument_it_is() {
         ruled(&built_in(), &likely()).reason,
         "the tool seems to read, but not for sure, and no operator has confirmed that it only reads: it asks"
     );
-    assert_eq!(
-        ruled(&built_in(), &new("a = true")).reason,
-        "new here: a = true: it asks"
-    );
+    assert_eq!(ruled(&built_in(), &new("a = true")).reason, "new here: a = true: it asks");
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub fn change(language: Language, text: &str) -> Option<Meaning> {
     let found = words(text)
         .filter_map(|word| {
             let lower = word.to_ascii_lowercase();
-            let line = table.lines().find(|line| line.split_once(' ').is_some_and(|(_, words)| among(&lower, words)))?;
+            let line =
+                table.lines().find(|line| line.split_once(' ').is_some_and(|(_, words)| among(&lower, words)))?;
             Some((Action::from_word(&line.split_once(' ')?.0.to_ascii_uppercase())?, word))
         })
         // Only a text that begins with a dot is a command to a cluster of KQL.

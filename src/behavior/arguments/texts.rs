@@ -115,7 +115,10 @@ impl<'a> Walk<'a> {
             Joined::Unread(Some((language, found)))
                 if matches!(language, Language::Sql | Language::GraphQl | Language::Redis)
                     && at.key.role != Role::Condition
-                    && !(at.sure.is_empty() && (self.said.searches || text.contains([':', '=', '<', '>'])) && is_plain(text)) =>
+                    && !(at.sure.is_empty()
+                        && (language != Language::GraphQl || !text.contains('{'))
+                        && (self.said.searches || text.contains([':', '=', '<', '>']))
+                        && is_plain(text)) =>
             {
                 self.note(language, at, text, found);
             }
@@ -162,7 +165,6 @@ impl<'a> Walk<'a> {
 fn is_plain(text: &str) -> bool {
     let calls = text.as_bytes().windows(2).any(|pair| matches!(pair, [before, b'('] if *before != b' '));
     text.contains(char::is_alphanumeric)
-        && !text.starts_with('{')
         && text.chars().all(|c| c.is_alphanumeric() || " _-.,:'\"@#/=<>!?&+%()[]{}*".contains(c))
         && !["--", "/*", "*/"].iter().any(|comment| text.contains(comment))
         && !calls

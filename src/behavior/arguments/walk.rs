@@ -150,8 +150,7 @@ impl<'a> Walk<'a> {
         let mut key = self.said.key(name);
         let (below, declared) = self.schema.field(place, name);
         // Code stays code below its name, and undeclared options stay options.
-        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free)
-        {
+        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
             key.role = above.key.role;
         }
         let mut at = At { name, key, url, ..At::default() };
