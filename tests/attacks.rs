@@ -71,23 +71,27 @@
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //! | E14 | answers in the place of the wrapper above it, so that a wrapper underneath gets a wider scope | a wrapper is told by the process itself, which the kernel names; anything else leaves it nothing |
 //! | F1 | a name or description that reads like a read (`monitor_delete` "Monitor Delete", "Express interest in …", "Loads a configuration, replacing …") | independent voters; a changing verb in the name is outweighed by nothing; unknown words are silent; likely asks once |
-//! | F2 | option injection: `--output=…`, `-o`, `ext::`, `args`, `flags`, `options` (CVE-2025-68144) | a leaf that begins with `-`, or carries options, is not explained: asks |
-//! | F3 | a statement in a language that mcp-approve does not parse, under an unlisted key, or in two possible
-//! languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages
-//! must agree |
+//! | F2 | option injection: `--output=…`, `-o`, `ext::`, `args`, `flags`, `options` (CVE-2025-68144) | a leaf that begins with `-`, or carries options, is new here |
+//! | F3 | a statement in a language without a reader, under an unlisted key, or in two possible languages | SQL of a known dialect and GraphQL prove reads; any other statement or command text is new here, once per text |
 //! | F4 | a description that switches a reader off | descriptions never loosen the reading of arguments |
 //! | F5 | text past a budget, the 65th statement, JSON in JSON, a union type | `Unread` asks; nothing is dropped in silence |
 //! | F6 | method overrides in headers, query, body; other URL schemes; control characters in addresses | http(s) only, every spelling of an override, every header line and pair |
-//! | F7 | shell or template shapes in plain fields (`; rm`, `$(…)`, `{{…}}`) | not plain words: asks |
+//! | F7 | shell or template shapes in plain fields (`; rm`, `$(…)`, `{{…}}`) | fits no role's form: new here |
 //! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses, `$HOME` and paths whose base another argument chooses, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
 //! | F9 | a continuation with another definition, other params, or poisoned responses | bound to the definition and all params; responses are judged and recorded |
 //! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
 //! | F13 | a member beside the arguments that no revision of the protocol has (`params.arguments2`), which a laxer server reads; `_meta` that carries a call or arguments | a hazard: the call asks, the card shows the member whole, the record has it; a call in `_meta` is held, and a new key there is told from one that is known |
-//! | F14 | a read carries data out: in the path, query or host of an address, in a header, or in an argument that goes with an address | each address, and what goes with it, holds words, numbers and short ids, in bounded length, on a host in plain letters, and nothing that looks like a secret; all else asks |
-//! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
+//! | F14 | an address carries data out | a host nobody agreed to asks, whatever key the address is under |
+//! | F15 | a relation or a column that acts (`exec_command`, `net_http_request`, a quoted address as a table, Oracle's and PostgreSQL's calls without brackets) | a dialect that is not known proves nothing; relations and projections are plain names of a known dialect, else the outline is new here |
+//! | F16 | a switch or parameter on a read (`shell`, `charge`, `in_place`, `peek=false`, `run_as`, `to_file`, `set_status`, `mail_to`) | keys without a reading role, and switches away from their default, are new here |
+//! | F17 | GET that acts; `localhost`, `*.local`, single labels, private numbers | local hosts are agreed to as host and port only; a changing word in path or query asks on any host |
+//! | F18 | command texts in lookup fields (sed, vi, zsh, gdb, Modbus) | a lookup role takes names, numbers and short words; other texts are new here |
+//! | F21 | secrets' files nobody listed | places: roots, working folder, folders of the command; elsewhere is new here |
 //! | F22 | a scope or role is passed by another method, a vendor method, a task or `_meta` | only the revision's reading methods pass under a scope, and the contents that it names; what else there is asks; a call inside a request is a call |
+//! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
+//! | F26 | a harmless value is agreed to, then the act follows under the same key | `p` remembers values; kinds only after three of them, any text only by the operator's own `w` |
 //! | F27 | an agreement is written into the pins, or the pins are put back to before it was taken back | it counts only with its record in the chain, the latest of its digest; one without is ignored, named in an alarm, and found by `doctor` |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.

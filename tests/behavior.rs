@@ -3,7 +3,6 @@
 mod analysers;
 mod choices;
 mod deceptions;
-mod explained;
 mod generated;
 mod hazards;
 mod languages;
@@ -13,7 +12,7 @@ mod readers;
 mod readings;
 mod recognised;
 mod remembered;
-mod signs;
+mod shaped;
 mod statements;
 
 use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};

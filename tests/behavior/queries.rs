@@ -1,25 +1,11 @@
 //! Queries in SQL: a function that is on no list is asked about wherever an expression may be, and what a query says beside its
-//! columns, tables and conditions is known or asked about. The tool reads by its owner's word, so that the text alone decides.
+//! columns, tables and conditions is known or asked about. No dialect is named.
 
-use mcp_approve::behavior::conclude::{Overrides, Trust, of_call, of_tool_with};
-use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use mcp_approve::mcp::tool::Tool;
-use serde_json::json;
+use mcp_approve::behavior::arguments::sql::read;
 
-use super::named;
-
-fn runs(tool: &Tool, sql: &str) -> bool {
-    let pinned =
-        Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
-    let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
-    of_call(Some(tool), &described, &json!({ "sql": sql })).runs_unasked()
-}
-
-/// Those of the queries that run where they must be asked about, or the reverse.
+/// Those of the queries that are called reads where they must not be, or the reverse.
 fn wrong<'q>(queries: impl Iterator<Item = String> + 'q, wanted: bool) -> Vec<String> {
-    let tool = named("query_db", "Runs a SQL query.");
-    queries.filter(|query| runs(&tool, query) != wanted).collect()
+    queries.filter(|query| read(query, None).meaning.effect.reads() != wanted).collect()
 }
 
 #[test]

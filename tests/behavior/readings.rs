@@ -1,4 +1,4 @@
-//! Everything that is said of some arguments, whole: whether the call runs, each leaf, each statement, each hazard, each part.
+//! Everything that is found in some arguments, whole: each statement, each hazard, each part.
 //! Half of the arguments were chosen so that a change of one expression of the readers shows in one of them (`SEEDED.md`).
 
 use std::fmt::Write as _;
@@ -17,11 +17,9 @@ fn said(tool: &Tool, arguments: &Value) -> String {
         Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
     let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
     let behavior = of_call(Some(tool), &described, arguments);
-    let runs = behavior.runs_unasked() && behavior.hazards.len() == described.hazards.len();
     let mut lines = format!("{} {arguments}\n", tool.name);
     let mut add = |line: std::fmt::Arguments<'_>| writeln!(lines, "    {line}").unwrap();
-    let word = if runs { "runs" } else { "asks" };
-    add(format_args!("{word} {}: {}", behavior.identity, behavior.explanation.line()));
+    add(format_args!("{}", behavior.identity));
     for one in &behavior.analyses {
         let (language, effect) = (one.language.word(), one.effect.word());
         let (action, also, print) = (one.action, &one.also, one.fingerprint.as_deref().unwrap_or_default());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use mcp_approve::behavior::arguments::judge;
+use mcp_approve::behavior::arguments::found;
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub fn calls() -> String {
     for (name, tool, arguments, rounds) in rows {
         let start = Instant::now();
         for _ in 0..rounds {
-            std::hint::black_box(judge(Some(tool), &arguments, &[]));
+            std::hint::black_box(found(Some(tool), &arguments));
         }
         let _ = write!(lines, "\n  {name:<22} {:?}", start.elapsed() / rounds);
     }

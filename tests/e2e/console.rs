@@ -220,7 +220,7 @@ fn an_edit_shows_both_and_sends_the_new_one() {
     terminal.types("a");
     assert_eq!(text(&host.answer(1)), "done");
     let executed = server.executed();
-    assert!(executed.len() == 1 && executed[0].contains(r#""arguments":{"text":"after"}"#), "{executed:?}");
+    assert!(executed.len() == 1 && executed[0].contains(r#""arguments":{"title":"after"}"#), "{executed:?}");
     let left: Vec<_> = fs::read_dir(home.path().join("state")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.iter().all(|path| path.extension().is_none_or(|ext| ext != "json")), "a draft was left: {left:?}");
 }

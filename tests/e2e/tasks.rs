@@ -25,7 +25,7 @@ fn ask(host: &mut Host, id: u64, method: &str, task: &Value) -> Value {
 
 fn call(id: u64) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"write","arguments":{{"text":"t"}},"_meta":{META}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"write","arguments":{{"title":"t"}},"_meta":{META}}}}}"#
     )
 }
 
@@ -83,7 +83,7 @@ fn a_task_of_2025_11_25_becomes_the_servers_own_under_the_id_that_the_host_has()
         .answering("tasks/result", &result);
     let (home, mut host, mut operator) = wrapped(&server);
     host.handshake("2025-11-25");
-    let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"task":{"ttl":60000},"name":"write","arguments":{"text":"t"}}}"#;
+    let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"task":{"ttl":60000},"name":"write","arguments":{"title":"t"}}}"#;
     host.send(line);
     let task = host.answer(1)["result"]["task"]["taskId"].clone();
     assert!(task.as_str().unwrap().starts_with("mcp-approve-task-"));

@@ -22,7 +22,7 @@ const REST: &str = concat!(
     "\n"
 );
 const CALL: &str = concat!(
-    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"text":"x"}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"title":"x"}}}"#,
     "\n"
 );
 const NO_PEAK: &str = "this system does not tell a process's peak memory (/proc/PID/status)";

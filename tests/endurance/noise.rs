@@ -13,7 +13,7 @@ use crate::kills::{decisions, digest, home};
 use crate::players;
 
 const GOOD: &[&str] = &[
-    r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"text":"a"}}}"#,
+    r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"title":"a"}}}"#,
     r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"write","arguments":{"text":"b","n":[1,2.5,-0.0]}}}"#,
     r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"read","arguments":{}}}"#,
     r#"{"jsonrpc":"2.0","id":11,"method":"ping"}"#,

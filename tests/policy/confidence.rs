@@ -1,8 +1,8 @@
-//! What runs unasked: only what is proven to read, every argument explained. Likely asks; what the definition says is no proof.
+//! What runs unasked: only what is proven to read, with nothing new in the call. Likely asks; what the definition says is no proof.
 
-use mcp_approve::behavior::arguments::explain::{Explanation, Unexplained};
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::confidence::Confidence;
+use mcp_approve::behavior::shape::Shape;
 use mcp_approve::policy::decide::{Question, Ruling, decide};
 use mcp_approve::policy::layers::loosened;
 use mcp_approve::policy::parse::built_in;
@@ -15,9 +15,10 @@ fn likely() -> Behavior {
     Behavior { confidence: Confidence::Likely, ..behavior("PURE READ") }
 }
 
-fn unexplained(pointer: &str) -> Behavior {
-    let leaf = Unexplained { pointer: pointer.into(), why: "may be an option".into() };
-    Behavior { explanation: Explanation { unexplained: vec![leaf], ..Explanation::default() }, ..behavior("PURE READ") }
+fn new(says: &str) -> Behavior {
+    let mut shape = Shape::default();
+    shape.asks("/a", says);
+    Behavior { shape, ..behavior("PURE READ") }
 }
 
 fn ruled(policy: &Policy, behavior: &Behavior) -> Ruling {
@@ -30,7 +31,7 @@ fn ruled(policy: &Policy, behavior: &Behavior) -> Ruling {
 
 #[test]
 fn each_degree_has_its_default_and_the_stricter_counts() {
-    for (defaults, proven, of_likely, of_unexplained) in [
+    for (defaults, proven, of_likely, of_new) in [
         ("", "allow", "ask", "ask"),
         ("likely = 'allow'", "allow", "allow", "ask"),
         ("likely = 'ask'", "allow", "ask", "ask"),
@@ -38,8 +39,7 @@ fn each_degree_has_its_default_and_the_stricter_counts() {
         ("pure = 'deny'\nlikely = 'allow'", "deny", "deny", "deny"),
     ] {
         let policy = policy(&format!("[defaults]\n{defaults}\n"));
-        for (behavior, decision) in
-            [(behavior("PURE READ"), proven), (likely(), of_likely), (unexplained("/x"), of_unexplained)]
+        for (behavior, decision) in [(behavior("PURE READ"), proven), (likely(), of_likely), (new("a = true"), of_new)]
         {
             assert_eq!(ruled(&policy, &behavior).decision.word(), decision, "{defaults}: {behavior:?}");
         }
@@ -54,10 +54,7 @@ fn the_reason_says_who_has_not_confirmed_or_which_argument_it_is() {
         ruled(&built_in(), &likely()).reason,
         "the tool seems to read, but not for sure, and no operator has confirmed that it only reads: it asks"
     );
-    assert_eq!(
-        ruled(&built_in(), &unexplained("/a\u{1b}")).reason,
-        "the argument \"/a\\u{1b}\" may be an option, so it is not known to be harmless: it asks"
-    );
+    assert_eq!(ruled(&built_in(), &new("a = true")).reason, "new here: a = true: it asks");
 }
 
 #[test]
@@ -76,7 +73,7 @@ fn an_allow_for_what_a_call_is_covers_only_what_is_proven_and_one_that_names_the
     ] {
         let allow = policy(&format!("[[rule]]\nid = \"a\"\ndecision = \"allow\"\n{selects}\n"));
         assert_eq!(ruled(&allow, &behavior("PURE READ")).decision, Decision::Allow, "{selects}");
-        for unproven in [likely(), unexplained("/x")] {
+        for unproven in [likely(), new("a = true")] {
             let ruling = ruled(&allow, &unproven);
             let wanted = if covers == "allows" { Decision::Allow } else { Decision::Ask };
             assert_eq!(ruling.decision, wanted, "{selects}: {}", ruling.reason);
@@ -85,7 +82,7 @@ fn an_allow_for_what_a_call_is_covers_only_what_is_proven_and_one_that_names_the
         }
         // What asks or denies holds of both.
         let deny = policy(&format!("[[rule]]\nid = \"d\"\ndecision = \"deny\"\n{selects}\n"));
-        for any in [behavior("PURE READ"), likely(), unexplained("/x")] {
+        for any in [behavior("PURE READ"), likely(), new("a = true")] {
             assert_eq!(ruled(&deny, &any).decision, Decision::Deny, "{selects}");
         }
     }

@@ -1,9 +1,10 @@
 //! Conditions on what a call does, on its statements, on how often it runs, and on its tags.
 
+use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::arguments::effect::{Analysis, Effect, Language};
-use mcp_approve::behavior::arguments::explain::{Explanation, Unexplained};
 use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::behavior::shape::{New, Shape};
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::holds::Holds;
@@ -112,12 +113,17 @@ fn statements_by_their_fingerprint() {
     }
 }
 
-/// What no reader explained may be a statement too, and so may a request or an act that changes something.
+/// What is new may be a statement too, and so may a request or an act that changes something.
 #[test]
 fn what_may_be_one_more_statement_leaves_them_undecided() {
     use Holds::{Undecided, Yes};
-    let leaf = |pointer: &str| Unexplained { pointer: pointer.to_owned(), why: String::new() };
-    for (effects, unexplained, more, holds) in [
+    let leaf = |pointer: &str| New {
+        pointer: pointer.to_owned(),
+        says: String::new(),
+        agree: None,
+        any: Some(Agreement::of_server(What::Text, "")),
+    };
+    for (effects, new, more, holds) in [
         (&[][..], &[][..], 0, Yes),
         (&[], &["/sql"], 0, Yes),
         (&[], &["/note"], 0, Undecided),
@@ -130,12 +136,11 @@ fn what_may_be_one_more_statement_leaves_them_undecided() {
         let arguments = json!({ "sql": "SELECT name FROM users WHERE id = 1", "note": "?" });
         let mut behavior = behavior("MUTATES UPDATE");
         behavior.analyses = arguments::found(None, &arguments);
-        let unexplained = unexplained.iter().map(|pointer| leaf(pointer)).collect();
-        behavior.explanation = Explanation { unexplained, more_unexplained: more, ..Explanation::default() };
+        behavior.shape = Shape { new: new.iter().map(|pointer| leaf(pointer)).collect(), more, ..Shape::default() };
         let behavior = shown(effects, behavior);
         let condition = "when = [{ sql = \"SELECT name FROM users WHERE id = ?\" }]";
         let found = stands(condition, &behavior, &arguments, None);
-        assert_eq!(found, holds, "{effects:?} {:?}", behavior.explanation);
+        assert_eq!(found, holds, "{effects:?} {:?}", behavior.shape);
     }
 }
 

@@ -17,12 +17,8 @@ pub enum Choice {
     Method,
     /// An act, or a filter by one: a known change counts, an unknown word tells nothing.
     Act,
-    /// An act under a less certain name: `bulk_action`, `do`. Only a known read is explained.
+    /// An act or a command under a less certain name: `bulk_action`, `do`.
     Named,
-    /// The name of something that may be run: `function`, `task`. A change asks.
-    Runs,
-    /// A sort of thing, or an act: `type`, `mode`. Known sorts and known reads are explained.
-    Sort,
 }
 
 /// What an argument chooses whose name has these words, in lower case.
@@ -45,17 +41,6 @@ pub fn of_words(words: &[&str]) -> Choice {
     ) || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
     {
         Choice::Named
-    } else if matches!(
-        last,
-        "function" | "fn" | "func" | "task" | "job" | "tool" | "macro" | "workflow" | "call" | "strategy" | "handler"
-    ) || matches!(
-        words,
-        [.., "function" | "tool" | "task" | "job" | "api" | "workflow", "name"] | ["request" | "command", "type"]
-    ) || matches!(words, ["on" | "when" | "after" | "then", _, ..] | ["scope" | "model"])
-    {
-        Choice::Runs
-    } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
-        Choice::Sort
     } else {
         Choice::Nothing
     }
@@ -76,38 +61,9 @@ pub fn is_known_read(value: &str) -> bool {
     folded.len() <= 64 && parts.peek().is_some() && parts.all(reads)
 }
 
-/// Whether a value names a sort of thing that is known to be no act.
-pub fn is_known_sort(value: &str) -> bool {
-    const SORTS: &str = section(WORDS, "sorts");
-    let words = words::of_name(value);
-    value.len() <= 64
-        && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ','))
-        && !words.is_empty()
-        && words.iter().all(|word| words::among(word, SORTS) || word.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
 /// Whether a word is a verb that changes something.
 pub fn changes(word: &str) -> bool {
     is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
-}
-
-/// Whether a value is an act that changes something: one verb, or several words of which the first or last is a verb
-/// that is hardly ever a noun.
-pub fn is_change(value: &str) -> bool {
-    let words = words::of_name(value);
-    match words.as_slice() {
-        [one] => is_firm_change(one) || name::change(one) == Some(Firmness::Verb) || one == "prune",
-        [first, .., last] => is_firm_change(first) || is_firm_change(last) || first == "ack",
-        [] => false,
-    }
-}
-
-/// Whether a value names something that changes: `wipe_cache`, `DeleteBucket`, `users.setRole`. `image-resize` is a slug, and
-/// what has spaces is a title.
-pub fn names_a_change(value: &str) -> bool {
-    value.len() > 256
-        || (!value.contains(['-', ' '])
-            && (matches!(name::effect(value), Some(Effect::Changes(_))) || is_change(value)))
 }
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.

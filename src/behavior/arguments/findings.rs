@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::MOST;
 use super::effect::{Analysis, Language, Meaning};
 use super::reading::{Part, Reading};
-use super::walk::{TOO_MUCH, Walk, Wants};
+use super::walk::{Walk, Wants};
 
 impl Walk<'_> {
     /// Notes what was found in a text; its parts only where the walk wants them.
@@ -39,7 +39,6 @@ impl Walk<'_> {
             Ordering::Less => self.found.push(analysis),
             Ordering::Equal => {
                 let found = unread("more statements than can be listed one by one");
-                self.unexplained(TOO_MUCH);
                 self.found.push(Analysis::new(Language::Unread, key, found));
                 self.crowd(analysis);
             }

@@ -1,15 +1,8 @@
 //! HTTP in arguments: methods, overriding headers, addresses. Judges the request; what the server makes of it is its own.
 
-use super::choice;
 use super::effect::{Effect, Meaning};
-use super::explain::address;
-use crate::behavior::signs::signs;
+use crate::behavior::shape::decoded;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
-
-/// What may be between a name and its value, in a header, a query, a form or an address: without one of these no text replaces a
-/// method, chooses an act or is code.
-pub const ASSIGNS: u128 = signs(b":=");
 
 /// A request with this method, that does `change` or, where that is `None`, reads.
 pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meaning {
@@ -57,25 +50,8 @@ pub fn method_of_query(url: &str) -> Option<&str> {
     let (_, query) = url.split_once('?')?;
     query.split(['&', ';', '#', '?']).find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
-        let name = address::decoded(name)?;
+        let name = decoded(name)?;
         is_override(&name).then_some(value)
-    })
-}
-
-/// The act that a form chooses, where it is not known to read: `action=restore_defaults&id=7`.
-pub fn act_of_form(text: &str) -> Option<&str> {
-    let is_part = |part: &str| {
-        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'%' | b'+'))
-    };
-    let pairs = text.trim_start_matches('?').split('&').map(|pair| pair.split_once('='));
-    let pairs: Option<Vec<_>> =
-        pairs.map(|pair| pair.filter(|(name, value)| is_part(name) && is_part(value))).collect();
-    pairs?.into_iter().find_map(|(name, value)| {
-        let chooses = matches!(
-            name.to_ascii_lowercase().as_str(),
-            "action" | "act" | "do" | "op" | "operation" | "cmd" | "command" | "method"
-        );
-        (chooses && !choice::is_known_read(value)).then_some(value)
     })
 }
 
@@ -90,25 +66,6 @@ pub fn is_override(name: &str) -> bool {
         || ["methodoverride", "httpmethod", "overridemethod", "xmethod", "httpverb", "verboverride"]
             .iter()
             .any(|known| plain.contains(known))
-}
-
-/// Whether a header is known to change nothing at the other end.
-pub fn is_plain_header(name: &str) -> bool {
-    let lower = name.trim().to_ascii_lowercase();
-    among(
-        &lower,
-        "accept accept-language accept-encoding accept-charset user-agent referer authorization content-type content-length \
-         cache-control pragma range if-modified-since if-none-match if-match if-range origin host connection dnt cookie x-api-key api-key \
-         x-request-id x-correlation-id traceparent x-requested-with date from te x-csrf-token private-token x-auth-token",
-    )
-}
-
-/// Whether every line of a text is a header that is known, or none of them has a name.
-pub fn is_plain_line(text: &str) -> bool {
-    text.split(['\r', '\n'])
-        .filter_map(|line| line.split_once(':'))
-        .all(|(name, _)| is_plain_header(name) || !is_header_name(name))
-        && (!text.contains(['\r', '\n']) || text.contains(':'))
 }
 
 fn is_header_name(name: &str) -> bool {

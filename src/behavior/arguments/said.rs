@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::explain::key::Key;
+use super::key::Key;
 use super::language::Spoken;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
@@ -13,10 +13,8 @@ use crate::mcp::tool::Tool;
 const MOST_KEYS: usize = 64;
 /// How many other names are kept once a call had them: calls of one tool repeat the same few names.
 const MOST_LEARNT: usize = 16;
-/// Words of a tool's name that say that its queries are words.
+/// Words of a tool's name that say that its queries are words to look for.
 const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
-/// Words of a tool's name that say that it runs what it is given.
-const RUNS: &str = "run runs execute exec eval evaluate perform";
 
 /// What the words of one definition say.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +23,6 @@ pub struct Said {
     pub(super) spoken: Spoken,
     /// Whether its name says that its queries are words to look for.
     pub(super) searches: bool,
-    /// Whether its name says that it runs what it is given: that is never words.
-    pub(super) runs: bool,
     keys: Vec<(String, Key)>,
     learnt: [OnceLock<(Box<str>, Key)>; MOST_LEARNT],
 }
@@ -34,13 +30,10 @@ pub struct Said {
 impl Said {
     /// Reads a definition.
     pub fn of(tool: &Tool) -> Self {
-        let name = words::of_name(&tool.name);
-        let has = |list: &str| name.iter().any(|word| words::among(word, list));
         let declared = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
         Self {
             spoken: Spoken::of(tool),
-            searches: has(SEARCHES),
-            runs: has(RUNS),
+            searches: words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)),
             learnt: Default::default(),
             keys: declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect(),
         }

@@ -1,8 +1,6 @@
 //! Reads one text in every language that it may hold, and joins what the readers say. Knows no schema and no other argument.
 
-use super::choice::Choice;
 use super::effect::{Effect, Language, Meaning};
-use super::explain::shape::{self, Reads};
 use super::language::Languages;
 use super::sql::Dialect;
 use super::{grammar, graphql, mongo, redis, shell, sql};
@@ -84,37 +82,28 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
             let is_sql = words.first().is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) && words.len() > 2;
             if is_sql { Outcome::Foreign(found) } else { judged(found) }
         }
-        Language::MongoDb => of_its_own(mongo::shell(text), text, "not a call of MongoDB's shell"),
         Language::Shell => Outcome::Changes(shell::read(text)),
-        Language::Cypher => judged(grammar::cypher::read(text)),
-        Language::Sparql => judged(grammar::sparql::read(text)),
-        Language::Kql => judged(grammar::kql::read(text)),
-        Language::Elasticsearch => of_its_own(grammar::elastic::read(text), text, "not an Elasticsearch request"),
-        Language::PromQl => judged(grammar::PROMQL.read(text)),
-        Language::InfluxQl => judged(grammar::INFLUX.read(text)),
-        Language::Jq => judged(grammar::JQ.read(text)),
-        // Conditions change nothing, and a text that is not one may be words.
-        Language::Filter => match judged(grammar::filter::read(text)) {
-            Outcome::Unread(found) => Outcome::Foreign(found),
-            other => other,
+        Language::MongoDb => match mongo::shell(text) {
+            Some(found) => judged(found),
+            None => Outcome::Foreign(none(text, "not a call of MongoDB's shell")),
         },
-        Language::Http | Language::Act | Language::Unread | Language::Other => {
-            Outcome::Unread(none(text, "a statement in a language that mcp-approve does not parse"))
-        }
+        // Conditions change nothing, and a text that is not one may be words.
+        Language::Filter => Outcome::Foreign(none(text, "a condition")),
+        Language::Cypher
+        | Language::Sparql
+        | Language::Kql
+        | Language::Elasticsearch
+        | Language::PromQl
+        | Language::InfluxQl
+        | Language::Jq
+        | Language::Http
+        | Language::Act
+        | Language::Unread
+        | Language::Other => match grammar::change(language, text) {
+            Some(found) => Outcome::Changes(found),
+            None => Outcome::Unread(none(text, "a statement in a language that mcp-approve does not parse")),
+        },
     }
-}
-
-/// Whether a text that was read is one word of a language in which any word is a series or a function, and may be a command,
-/// or the first word of a statement, to others.
-pub fn may_be_a_command(language: Language, text: &str, choice: Choice) -> bool {
-    matches!(language, Language::PromQl | Language::Jq)
-        && text.trim().chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && (choice == Choice::Named || !by_shape(text).is_empty() || shape::is_statement(text, Reads::Statements))
-}
-
-/// The outcome of a reader that knows its language by how a text begins.
-fn of_its_own(found: Option<Meaning>, text: &str, says: &str) -> Outcome {
-    found.map_or_else(|| Outcome::Foreign(none(text, says)), judged)
 }
 
 fn judged(found: Meaning) -> Outcome {
@@ -130,35 +119,18 @@ fn none(text: &str, says: &str) -> Meaning {
 }
 
 /// The words that [`by_shape`] knows.
-const BEGINNING: &str =
-    "select describe explain show desc pragma table values with match optional unwind return call prefix ask construct";
+const BEGINNING: &str = "select describe explain show desc pragma table values with";
 static BEGINNINGS: Words<{ count(BEGINNING) }> = Words::of(BEGINNING);
 
-/// The languages whose shape a text has, where nothing names one.
-pub fn by_shape(text: &str) -> Languages {
+/// The language whose shape a text has, where nothing names one.
+pub fn by_shape(text: &str) -> Option<Language> {
     let text = text.trim_start();
-    if graphql::begins(text) {
-        return Languages::of(Language::GraphQl);
-    }
-    if text.starts_with("db.") {
-        return Languages::of(Language::MongoDb);
-    }
     let end = text.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
-    let (head, rest) = text.split_at(end);
-    // Most texts begin with none of these.
-    if !BEGINNINGS.has(folded(head.as_bytes())) {
-        return Languages::default();
-    }
-    let head = head.to_ascii_lowercase();
-    let sparql = rest.trim_start().starts_with(['?', '{', '<']) || text.contains('?');
-    match head.as_str() {
-        "select" | "describe" if sparql => Languages::of(Language::Sparql),
-        "select" | "explain" | "show" | "describe" | "desc" | "pragma" | "table" | "values" => {
-            Languages::of(Language::Sql)
-        }
-        "with" => Languages::of(Language::Sql).with(Languages::of(Language::Cypher)),
-        "match" | "optional" | "unwind" | "return" | "call" => Languages::of(Language::Cypher),
-        "prefix" | "ask" | "construct" => Languages::of(Language::Sparql),
-        _ => Languages::default(),
+    if graphql::begins(text) {
+        Some(Language::GraphQl)
+    } else if text.starts_with("db.") {
+        Some(Language::MongoDb)
+    } else {
+        BEGINNINGS.has(folded(text.get(..end)?.as_bytes())).then_some(Language::Sql)
     }
 }

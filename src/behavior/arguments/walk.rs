@@ -1,23 +1,19 @@
-//! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` judges a text.
-
-use std::fmt::Write as _;
+//! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` reads a text.
 
 use serde_json::{Map, Value};
 
+use super::choice::{Choice, Choices};
 use super::effect::{Analysis, Language};
-use super::explain::carried::{self, Carried};
-use super::explain::key::{Acts, Key, Role};
-use super::explain::place::{Declared, Place, Schema};
-use super::explain::{Explanation, Kind, Leaves, name};
 use super::findings::unread;
+use super::key::{Key, Role};
 use super::language::Languages;
-use super::memory::{Memory, Remembered};
 use super::reading::Reading;
 use super::said::Said;
+use super::schema::{Declared, Place, Schema};
 use super::sql::Dialect;
-use super::{choice, grammar, http, language, mongo};
+use super::{choice, http, language, mongo};
 use crate::mcp::tool::Tool;
-use crate::wire::fields::{Fields, in_pointer, member};
+use crate::wire::fields::Fields;
 
 /// How much text of one call is read, in bytes, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -25,16 +21,11 @@ const MAX_TEXT: usize = 256 * 1024;
 const MAX_LEAVES: usize = 100_000;
 /// How deep a call is read. The wire refuses deeper calls.
 const MAX_DEPTH: usize = 64;
-/// A pointer grows no longer than this, in bytes.
-const LONGEST_POINTER: usize = 1024;
-
-pub(super) const TOO_MUCH: &str = "is too long to be read";
 
 /// What a walk is made for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Wants<'a> {
-    /// A judgement, with the help of what is remembered of the tool's calls.
-    Judgement(&'a Memory),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    Findings,
     /// The texts part by part too, for display.
     Parts,
 }
@@ -44,18 +35,12 @@ pub(super) struct Walk<'a> {
     pub(super) said: &'a Said,
     pub(super) found: Vec<Analysis>,
     pub(super) readings: Vec<Reading>,
-    pub(super) explanation: Explanation,
     pub(super) schema: Schema<'a>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    pub(super) wants: Wants<'a>,
-    /// What was not in the memory and may be added to it.
-    pub(super) learnt: Vec<Remembered>,
-    /// What its addresses could carry out.
-    pub(super) carried: Carried,
-    pub(super) pointer: String,
-    pub(super) left: usize,
-    pub(super) leaves: usize,
+    pub(super) wants: Wants,
+    left: usize,
+    leaves: usize,
 }
 
 /// What is known of a value by the names above it.
@@ -69,36 +54,25 @@ pub(super) struct At<'n> {
     /// Those and the ones that descriptions say.
     pub(super) possible: Languages,
     pub(super) dialect: Option<Dialect>,
-    /// Whether the tool's schema names it.
-    pub(super) declared: Declared,
     /// The address beside it, for the eye.
     pub(super) url: Option<&'n str>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants<'a>) -> Self {
+    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
         let mut walk = Self {
             tool,
             said,
             found: Vec::new(),
             readings: Vec::new(),
-            explanation: Explanation { leaves: Leaves::with_room(), ..Explanation::default() },
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
             wants,
-            learnt: Vec::new(),
-            carried: Carried::default(),
-            pointer: String::with_capacity(64),
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
         };
         let top = walk.schema.top();
         walk.value(&At::default(), &top, arguments, 0);
-        if walk.carried.leaves && walk.explanation.holds() {
-            for (pointer, why) in walk.carried.beside(arguments, |_| false) {
-                walk.explanation.unexplained(&pointer, why);
-            }
-        }
         walk
     }
 
@@ -108,32 +82,16 @@ impl<'a> Walk<'a> {
             return;
         }
         match value {
-            Value::Null => self.explained("null"),
-            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("turns a change on"),
-            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("permits a change"),
-            Value::Bool(_) => self.explained("true or false"),
-            Value::Number(number) => match (at.key.acts, number.as_u64()) {
-                (Acts::Changes, Some(1)) => self.unexplained("turns a change on"),
-                (Acts::Holds, Some(0)) => self.unexplained("permits a change"),
-                _ => self.explained("a number"),
-            },
-            Value::String(text) => match self.text(at, place, text, depth) {
-                Ok(kind) => self.explained(kind),
-                Err(why) => self.unexplained(why),
-            },
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => self.text(at, place, text, depth),
+            Value::Array(items) if self.list(at, items) => {}
             Value::Array(items) => {
-                if !self.list(at, items) {
-                    let place = self.schema.items(place);
-                    for (index, item) in items.iter().enumerate() {
-                        if self.leaves == 0 {
-                            return;
-                        }
-                        let end = self.below(|pointer| {
-                            let _ = write!(pointer, "{index}");
-                        });
-                        self.value(at, &place, item, depth + 1);
-                        self.pointer.truncate(end);
+                let place = self.schema.items(place);
+                for item in items {
+                    if self.leaves == 0 {
+                        return;
                     }
+                    self.value(at, &place, item, depth + 1);
                 }
             }
             Value::Object(fields) => self.object(at, place, fields, depth),
@@ -146,63 +104,32 @@ impl<'a> Walk<'a> {
             && !at.name.eq_ignore_ascii_case("filter")
             && !at.name.eq_ignore_ascii_case("query")
         {
-            let found = mongo::command(fields);
-            if !found.effect.reads() {
-                self.unexplained("is a database command that is not known to only read");
-            }
-            self.push(Language::MongoDb, at.name, found);
+            self.push(Language::MongoDb, at.name, mongo::command(fields));
             return;
-        }
-        // An object where a command is expected names it by its first key.
-        let is_free = !place.schemas.iter().any(|schema| member(schema, "properties").is_some());
-        if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
-            self.unexplained("may be a command");
         }
         let text = |keys: &[&str]| {
             let named = fields.iter().find(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
             named.and_then(|(_, value)| value.as_str())
         };
-        let known = Fields::of(fields);
         // Headers as pairs: `{ name: "X-HTTP-Method-Override", value: "DELETE" }`.
-        if let Some(name) = text(&["name", "key", "header"]) {
-            if let Some(method) = text(&["value"]).and_then(|value| http::overriding(name, value)) {
-                self.method(name, method);
-                self.unexplained("replaces the request's own method");
-            } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
-                self.unexplained("is a header that is not known to be harmless");
-            } else if at.key.role == Role::Headers
-                && let Err(why) = text(&["value"]).map_or(Ok(()), |value| carried::header(name, value))
-            {
-                self.unexplained(why);
-            }
+        if let (Some(name), Some(value)) = (text(&["name", "key", "header"]), text(&["value"]))
+            && let Some(method) = http::overriding(name, value)
+        {
+            self.method(name, method);
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let has_body = ["body", "data", "payload", "json"].iter().any(|key| known.get(key).is_some_and(is_filled));
-        if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
-            self.unexplained("is a request with a body, and a read has none");
-        }
-        let paired = self.command_with_words(known);
-        let act = Self::act_of_language(fields);
+        let paired = self.command_with_words(Fields::of(fields));
         for (name, field) in fields {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| pointer.push_str(&in_pointer(name)));
-            if act == Some(name.as_str()) {
-                self.explained("the language of the statement beside it");
-            } else if !paired.is_some_and(|paired| paired.contains(&name.as_str())) {
-                match (field, self.wants) {
-                    (Value::String(text), Wants::Judgement(memory)) if depth == 0 && self.inner == 0 => {
-                        self.remembered(memory, at, place, (name, text, field), url);
-                    }
-                    _ => self.field(at, place, (name, field), url, depth),
-                }
+            if !paired.is_some_and(|paired| paired.contains(&name.as_str())) {
+                self.field(at, place, (name, field), url, depth);
             }
-            self.pointer.truncate(end);
         }
     }
 
-    pub(super) fn field(
+    fn field(
         &mut self,
         above: &At<'_>,
         place: &Place<'a>,
@@ -213,44 +140,21 @@ impl<'a> Walk<'a> {
         if !self.spend(name.len()) {
             return;
         }
-        let operator = mongo::operator(name, field);
-        let changes = operator.is_some();
-        if let Some(found) = operator {
+        if let Some(found) = mongo::operator(name, field) {
             self.push(Language::MongoDb, name, found);
         }
-        let mut key = self.said.key(name);
-        // A number, a truth value or null explains itself: the schema adds nothing.
-        let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
-            && !matches!(above.key.role, Role::Options | Role::Headers)
-            && is_free_key(name, key);
-        let (below, declared) =
-            if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
-        let values = field.as_array().map_or(std::slice::from_ref(field), Vec::as_slice);
-        if changes || (declared == Declared::Free && !is_free_key(name, key)) {
-            self.unexplained("is under a key that is not a plain name");
-        } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
-            self.unexplained("may be an option of a program");
-        } else if above.key.role == Role::Headers
-            && !http::is_plain_header(name)
-            && !matches!(name, "name" | "key" | "value" | "header")
-        {
-            self.unexplained("is a header that is not known to be harmless");
-        } else if above.key.role == Role::Headers
-            && let Some(why) =
-                values.iter().filter_map(Value::as_str).find_map(|value| carried::header(name, value).err())
-        {
-            self.unexplained(why);
+        if matches!(field, Value::Null | Value::Bool(_) | Value::Number(_)) {
+            self.step(depth + 1);
+            return;
         }
+        let mut key = self.said.key(name);
+        let (below, declared) = self.schema.field(place, name);
         // Code stays code below its name, and undeclared options stay options.
-        if matches!(above.key.role, Role::Code | Role::Script)
-            || (above.key.role == Role::Options && declared == Declared::Free)
-        {
+        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
             key.role = above.key.role;
         }
-        let mut at = At { name, key, url, declared, ..At::default() };
-        if matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_)) {
-            self.languages(&mut at, &below);
-        }
+        let mut at = At { name, key, url, ..At::default() };
+        self.languages(&mut at, &below);
         self.value(&at, &below, field, depth + 1);
     }
 
@@ -268,7 +172,7 @@ impl<'a> Walk<'a> {
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => role.may_run(),
-                    Language::Redis => !matches!(role, Role::Condition | Role::Selector),
+                    Language::Redis => role != Role::Condition,
                     _ => role != Role::Options,
                 });
                 kept.map(Languages::of).fold(Languages::default(), Languages::with)
@@ -283,18 +187,10 @@ impl<'a> Walk<'a> {
 
     /// A method that a header or an address puts in the place of the request's own.
     pub(super) fn method(&mut self, name: &str, method: &str) {
-        let change = choice::changing(choice::Choice::Method, method, choice::Choices::Acts);
+        let change = choice::changing(Choice::Method, method, Choices::Acts);
         if change.is_some() {
             self.push(Language::Http, name, http::request(method, None, change));
         }
-    }
-
-    pub(super) fn explained(&mut self, kind: impl Into<Kind>) {
-        self.explanation.explained(&self.pointer, kind.into());
-    }
-
-    pub(super) fn unexplained(&mut self, why: &'static str) {
-        self.explanation.unexplained(&self.pointer, why);
     }
 
     /// Takes so many bytes of text from what is left; false, and said once, where that is not enough.
@@ -320,41 +216,7 @@ impl<'a> Walk<'a> {
     fn beyond(&mut self) {
         if self.leaves > 0 {
             self.leaves = 0;
-            self.unexplained(TOO_MUCH);
             self.push(Language::Unread, "", unread("more than mcp-approve reads"));
         }
     }
-
-    /// Adds a word to the pointer; gives back where it ended before.
-    fn below(&mut self, add: impl FnOnce(&mut String)) -> usize {
-        let end = self.pointer.len();
-        if end < LONGEST_POINTER {
-            self.pointer.push('/');
-            add(&mut self.pointer);
-            let cut = self.pointer.floor_char_boundary(LONGEST_POINTER);
-            self.pointer.truncate(cut);
-        }
-        end
-    }
-}
-
-fn is_filled(body: &Value) -> bool {
-    let is_text = body.as_str().is_some_and(|text| !text.trim().is_empty());
-    is_text
-        || body.as_array().is_some_and(|items| !items.is_empty())
-        || body.as_object().is_some_and(|all| !all.is_empty())
-}
-
-/// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
-fn is_free_key(name: &str, key: Key) -> bool {
-    if name.starts_with('$') {
-        return mongo::is_read_operator(name);
-    }
-    let plain =
-        |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '[' | ']' | '(' | ')' | '*' | '#');
-    name.len() <= 128
-        && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
-        && name.chars().all(plain)
-        && !matches!(name, "constructor" | "prototype")
-        && key.within == Acts::No
 }

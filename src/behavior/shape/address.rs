@@ -114,7 +114,7 @@ fn host(authority: &str) -> Option<String> {
     let is_port = port.is_empty() || port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
     let lower = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let six = lower.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let is_six = six.is_some_and(|six| six.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_six = six.is_some_and(|six| six.parse::<core::net::Ipv6Addr>().is_ok());
     let is_label = |label: &str| {
         !label.is_empty()
             && label.len() <= 63

@@ -28,6 +28,10 @@ pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let has = |role| roles.has(role);
     let is_token = |text: &str| is_token(text) && (takes.slash || !text.contains('/'));
     let is_id = |text: &str| is_token(text) || is_zoned(text);
+    // One act by itself: some program may follow it.
+    if choice::is_firm_change(&text.to_lowercase()) && !(has(Role::Search) && takes.search) {
+        return false;
+    }
     text.is_empty()
         || has(Role::Id) && all(text, is_id)
         || has(Role::Name) && (!has(Role::Fields) && are_words(text) || all(text, is_token))
@@ -39,6 +43,17 @@ pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
         || has(Role::Filter) && takes.words && is_filter(text) && !acts(text)
         || has(Role::Switch) && matches!(text, "true" | "false" | "0" | "1" | "yes" | "no")
         || has(Role::Search) && takes.words && takes.search && is_search(text)
+}
+
+/// Whether a number says what is read, and no more, under a key of these roles.
+pub(super) fn takes_number(roles: Roles, number: &str) -> bool {
+    const MOST: f64 = 100_000.0;
+    let has = |all: &[Role]| all.iter().any(|role| roles.has(*role));
+    let is_point = number.contains('.');
+    // Below zero are only places on the globe, and temperatures.
+    let is_usual = number.parse::<f64>().is_ok_and(|n| n <= MOST && (n >= 0.0 || is_point && n >= -360.0));
+    number.len() <= 32
+        && (has(&[Role::Id, Role::Name, Role::Time, Role::Filter, Role::Fields]) || has(&[Role::Number]) && is_usual)
 }
 
 /// The kind of a text that is new, if it has one that may be agreed to.

@@ -169,6 +169,10 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
             None => return Roles::NONE,
         }
     }
+    // Where a file is rewritten, and no place.
+    if all == ["in", "place"] {
+        return Roles::NONE;
+    }
     // `run_id`, but neither `run` nor `run_name`.
     let is_id = all.last().is_some_and(|last| words::among(last, section(ROLES, "id-head")));
     if !is_id && found.iter().any(|(known, _)| known.of_id && known.roles.is_none() && !known.qualifies) {

@@ -11,8 +11,8 @@ use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice::{self, Choices};
-use crate::behavior::arguments::explain::place::{Declared, Place, Schema};
-use crate::behavior::arguments::explain::shape as statements;
+use crate::behavior::arguments::likeness::{self, Reads};
+use crate::behavior::arguments::schema::{Declared, Place, Schema};
 use crate::behavior::secrets;
 use crate::behavior::words;
 use crate::capability::names::shortened;
@@ -53,7 +53,7 @@ pub(super) fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a
             walk.fields(&top, fields, None, 0);
         }
         Value::Null => {}
-        _ => walk.shape.asks("", "arguments that are no object"),
+        _ => walk.shape.asks("", "arguments that are not an object"),
     }
     walk.shape
 }
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
             Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
             Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
-            Value::Number(number) if takes_number(at.roles, number.as_str()) => self.explained("a number"),
+            Value::Number(number) if form::takes_number(at.roles, number.as_str()) => self.explained("a number"),
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
             Value::String(text) => self.string(at, place, text, value),
@@ -196,8 +196,7 @@ impl<'a> Walk<'a> {
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
         let spoken = self.keys.languages(at.key);
-        let is_statement =
-            || statements::is_statement(text, crate::behavior::arguments::explain::shape::Reads::Statements);
+        let is_statement = || likeness::is_statement(text, Reads::Statements);
         let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
@@ -379,17 +378,6 @@ impl<'a> Walk<'a> {
 /// Whether the schema declares this value as its default.
 fn is_default(place: &Place<'_>, value: &Value) -> bool {
     place.schemas.iter().any(|schema| member(schema, "default") == Some(value))
-}
-
-/// Whether a number says what is read, and no more, under a key of these roles.
-fn takes_number(roles: Roles, number: &str) -> bool {
-    const MOST: f64 = 100_000.0;
-    let has = |all: &[Role]| all.iter().any(|role| roles.has(*role));
-    let is_point = number.contains('.');
-    // Below zero are only places on the globe, and temperatures.
-    let is_usual = number.parse::<f64>().is_ok_and(|n| n <= MOST && (n >= 0.0 || is_point && n >= -360.0));
-    number.len() <= 32
-        && (has(&[Role::Id, Role::Name, Role::Time, Role::Filter, Role::Fields]) || has(&[Role::Number]) && is_usual)
 }
 
 fn kind_of(roles: Roles) -> &'static str {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::wire::fields::member;
 
-/// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which explains nothing.
+/// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which proves nothing.
 const MAX_WORK: usize = 50_000;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 16;
@@ -122,13 +122,8 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// What is left of the budget.
-    pub fn left(&self) -> usize {
-        self.work
-    }
-
     /// Takes this much from the budget; false where not enough is left.
-    pub fn spend(&mut self, work: usize) -> bool {
+    fn spend(&mut self, work: usize) -> bool {
         let left = self.work.checked_sub(work);
         self.work = left.unwrap_or_default();
         left.is_some()

@@ -1,10 +1,9 @@
 //! Texts that have the shape of a statement of some query language. Reads none of them.
 
 use crate::behavior::arguments::choice;
-use crate::behavior::signs;
 use crate::behavior::words::{Words, are_pair, count, folded, section};
 
-const WORDS: &str = include_str!("../../../../assets/words/shape.txt");
+const WORDS: &str = include_str!("../../../assets/words/shape.txt");
 
 /// How likely a text is to be taken for a statement where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +89,7 @@ static PARTS: [bool; 256] = {
     let mut parts = [false; 256];
     let mut byte = 0;
     while byte < 128 {
-        parts[byte] = ((signs::WORDS | signs::signs(b"_")) >> byte) & 1 != 0;
+        parts[byte] = (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
         byte += 1;
     }
     parts
