@@ -193,7 +193,7 @@ pub struct CallBehavior {
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
     let said = tool.map(|tool| Said::of(tool)).unwrap_or_default();
     let mut behavior = of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior;
-    let keys = tool.map(|tool| Keys::of(tool, described)).unwrap_or_default();
+    let keys = tool.map(|tool| Keys::of(tool, described, None)).unwrap_or_default();
     let (agreed, places, stands) = (Agreements::default(), Places::default(), Stands::new());
     let known = Known { agreed: &agreed, places: &places, roots: &[], stands: &stands };
     behavior.shape = shape::of_call(tool, &keys, arguments, known);

@@ -21,7 +21,7 @@ fn manifest() -> Vec<Value> {
 
 #[test]
 fn every_list_parses_and_contradicts_nothing() {
-    assert!(LISTS.len() >= 25, "{} packages", LISTS.len());
+    assert!(LISTS.len() >= 80, "{} packages", LISTS.len());
     let mut packages = BTreeSet::new();
     for (package, text) in LISTS {
         let list: List = toml::from_str(text).unwrap_or_else(|error| panic!("{package}: {error}"));
@@ -70,13 +70,17 @@ fn a_tool_is_on_the_list_for_exactly_its_definition() {
 fn where_the_corpus_is_at_hand_every_entry_is_in_it() {
     let Ok(folder) = fs::read_dir("../shared/corpus/dev") else { return };
     let mut seen = BTreeSet::new();
+    let mut packages = BTreeSet::new();
     for entry in folder {
         let server: Value = serde_json::from_str(&fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
+        let text = |key: &str| server[key].as_str().unwrap().to_owned();
+        packages.insert(format!("{}:{}", text("registry"), text("package")));
         for definition in server["tools"].as_array().into_iter().flatten() {
             seen.extend(Tool::read(definition.clone()).map(|tool| tool.digest().to_string()));
         }
     }
-    for (package, text) in LISTS {
+    // The others were asked where they were installed.
+    for (package, text) in LISTS.iter().filter(|(package, _)| packages.contains(*package)) {
         let list: List = toml::from_str(text).unwrap();
         assert!(list.tools.iter().all(|row| seen.contains(&row.digest)), "{package}");
     }

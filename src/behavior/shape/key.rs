@@ -2,10 +2,13 @@
 //! (`assets/words/roles.txt`) or a noun of the tool's own name. Reads no value.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
 
 use super::address;
 use crate::behavior::arguments::choice;
+use crate::behavior::arguments::sql::Dialect;
 use crate::behavior::secrets;
 use crate::behavior::voters::name;
 use crate::behavior::words::{self, section};
@@ -52,6 +55,12 @@ impl Roles {
         self.0 == 0
     }
 
+    /// Those that a list names: `id`, `id|name`. `None` where a word names no role.
+    pub fn from_words(words: &str) -> Option<Self> {
+        let role = |word: &str| SECTIONS.iter().find(|(name, _)| *name == word).map(|(_, role)| *role);
+        words.split('|').try_fold(Self::NONE, |all, word| Some(all.with(role(word)?)))
+    }
+
     /// Those of what a user answers: a name, a number, a time, a short text.
     pub(super) const fn answer() -> Self {
         Self::of(Role::Name).with(Role::Number).with(Role::Time).with(Role::Search)
@@ -60,6 +69,19 @@ impl Roles {
     const fn with(self, role: Role) -> Self {
         Self(self.0 | role as u16)
     }
+}
+
+/// What a reviewer found of the parameters of one definition that reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Reading roles of keys, instead of those that their words have.
+    pub roles: HashMap<String, Roles>,
+    /// Values of keys that are known to read.
+    pub reads: HashMap<String, Vec<Value>>,
+    /// What a statement among the arguments is written in.
+    pub dialect: Option<Dialect>,
+    /// Hosts that the server may read from unasked.
+    pub hosts: Arc<[String]>,
 }
 
 /// What one word of the vocabulary is: its roles at the head of a key, and where it may stand.

@@ -8,17 +8,16 @@ mod place;
 mod statement;
 mod walk;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 pub use address::decoded;
-pub use key::{Role, Roles};
+pub use key::{Given, Role, Roles};
 pub use place::{Places, Stand, StandKind, Stands};
 
 use super::agreed::{Agreement, Agreements, What};
 use super::arguments::language::{self, Languages, Spoken};
-use super::arguments::sql::Dialect;
 use super::conclude::Behavior;
 use super::evidence::Source;
 use super::taxonomy::Action;
@@ -133,7 +132,8 @@ pub struct Keys {
     /// Our list of well-known servers, or the operator, says what it is.
     trusted: Trusted,
     spoken: Spoken,
-    dialect: Option<Dialect>,
+    /// What our list of well-known servers says of the keys.
+    given: Arc<Given>,
     parameters: Vec<Parameter>,
 }
 
@@ -155,8 +155,8 @@ struct Parameter {
 }
 
 impl Keys {
-    /// Reads a definition, of which this was concluded.
-    pub fn of(tool: &Tool, behavior: &Behavior) -> Self {
+    /// Reads a definition, of which this was concluded, and `given` by our list of well-known servers.
+    pub fn of(tool: &Tool, behavior: &Behavior, given: Option<&Arc<Given>>) -> Self {
         let nouns = key::nouns(&tool.name);
         let is_curated = behavior.evidence.iter().any(|one| one.source == Source::Curated);
         let properties = tool.input_schema.get("properties").and_then(Value::as_object);
@@ -168,7 +168,7 @@ impl Keys {
             searches: behavior.identity.action == Action::Search || is_curated,
             trusted: if is_curated { Trusted::Curated } else { Trusted::No },
             spoken: Spoken::of(tool),
-            dialect: if is_curated { language::dialect(tool, &[]) } else { None },
+            given: given.filter(|_| is_curated).cloned().unwrap_or_default(),
             parameters,
             nouns,
         }
@@ -179,7 +179,13 @@ impl Keys {
     }
 
     fn roles(&self, key: &str) -> Roles {
-        self.parameter(key).map_or_else(|| key::roles(key, &self.nouns), |one| one.roles)
+        let by_words = || self.parameter(key).map_or_else(|| key::roles(key, &self.nouns), |one| one.roles);
+        self.given.roles.get(key).copied().unwrap_or_else(by_words)
+    }
+
+    /// Whether this value of a key is known to read.
+    fn is_known_read(&self, key: &str, value: &Value) -> bool {
+        self.given.reads.get(key).is_some_and(|reads| reads.contains(value))
     }
 
     /// The digest of the schema of the parameter at the top that this pointer is in; of nothing where it is not declared.

@@ -142,6 +142,7 @@ impl<'a> Walk<'a> {
         }
         match value {
             Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
+            _ if self.keys.is_known_read(at.key, value) => self.explained("known to read"),
             Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
             Value::Number(number) if form::takes_number(at.roles, number.as_str()) => self.explained("a number"),
@@ -205,7 +206,7 @@ impl<'a> Walk<'a> {
                 return self.explained(kind_of(at.roles));
             }
         }
-        match statement::read(text, spoken, self.keys.dialect) {
+        match statement::read(text, spoken, self.keys.given.dialect) {
             Statement::None => {}
             Statement::Reads => return self.explained("a statement that reads"),
             Statement::Outline { value, says } => {
@@ -267,7 +268,9 @@ impl<'a> Walk<'a> {
 
     fn host(&mut self, at: At<'_>, host: String, value: &Value) {
         let one = Agreement::of_server(What::Host, host);
-        if self.known.agreed.has(&one) {
+        if self.keys.given.hosts.contains(&one.value) {
+            self.explained("an address on a host of our list");
+        } else if self.known.agreed.has(&one) {
             self.used(one, "an address on a host that was agreed to");
         } else {
             let says = one.says();

@@ -394,6 +394,7 @@ impl Catalog {
         let package = self.pins.package.as_deref();
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
         let overrides = self.pins.said_of(curated, &tool.name, &digest);
+        let given = curated.given(&digest);
         let mut behavior = conclude::of_tool_with(&tool, self.trust, overrides);
         behavior.hazards.extend(pin_state.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
@@ -402,6 +403,6 @@ impl Catalog {
         let (server, scope) = &self.scope;
         let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
         let visibility = if scope.holds(asked).is_ok() { Visibility::Listed } else { Visibility::Hidden };
-        Described::of(tool, digest, pin_state, (behavior, visibility))
+        Described::of(tool, digest, pin_state, (behavior, visibility, given))
     }
 }

@@ -1,12 +1,12 @@
 //! One tool as its server describes it, with everything that follows from its definition.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
-use crate::behavior::shape::Keys;
+use crate::behavior::shape::{Given, Keys};
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
@@ -26,6 +26,8 @@ pub struct Described {
     output: OnceLock<Option<Schema>>,
     said: OnceLock<Said>,
     keys: OnceLock<Keys>,
+    /// What our list of well-known servers says of its keys.
+    given: Option<Arc<Given>>,
     evidence_json: OnceLock<String>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
@@ -48,7 +50,12 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition. Its schemas are compiled, and its words read, when a call first needs them: most tools of a session are never called.
-    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, (behavior, visibility): (Behavior, Visibility)) -> Self {
+    pub fn of(
+        tool: Tool,
+        digest: Digest,
+        pin_state: PinState,
+        (behavior, visibility, given): (Behavior, Visibility, Option<Arc<Given>>),
+    ) -> Self {
         Self {
             behavior,
             visibility,
@@ -57,6 +64,7 @@ impl Described {
             output: OnceLock::new(),
             said: OnceLock::new(),
             keys: OnceLock::new(),
+            given,
             evidence_json: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
@@ -83,7 +91,7 @@ impl Described {
 
     /// What its definition says of its keys.
     pub fn keys(&self) -> &Keys {
-        self.keys.get_or_init(|| Keys::of(&self.tool, &self.behavior))
+        self.keys.get_or_init(|| Keys::of(&self.tool, &self.behavior, self.given.as_ref()))
     }
 
     /// The evidence of its behavior as records have it.

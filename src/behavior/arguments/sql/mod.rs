@@ -32,6 +32,17 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// The dialect that a list names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "sqlite" => Some(Self::Sqlite),
+            "postgresql" => Some(Self::PostgreSql),
+            "mysql" => Some(Self::MySql),
+            "mssql" => Some(Self::MsSql),
+            _ => None,
+        }
+    }
+
     /// The dialect that a text names, where it names exactly one product that we know and none that we do not.
     pub fn named_in(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
