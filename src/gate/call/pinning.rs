@@ -11,16 +11,9 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{ConsoleId, OperatorWord};
-use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::data::event::OperatorWord;
+use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, Said, ToolOffer, ToolWord};
 use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
-
-/// What waits for its record in the log before it counts.
-#[derive(Clone, Debug)]
-pub enum Said {
-    Pinned(Pinning, ConsoleId),
-    Agreed(Agreement, ConsoleId),
-}
 
 impl Gate {
     /// An operator says what the tool of exactly this call is, or agrees to what is new about it.

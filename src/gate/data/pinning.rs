@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::behavior::agreed::Agreement;
 use crate::behavior::identity::Identity;
+use crate::gate::data::event::ConsoleId;
 use crate::wire::digest::Digest;
 
 /// What one key of the operator would settle, on the card of a call that asks for nothing else.
@@ -69,4 +71,11 @@ pub struct Pinning {
     pub is: Identity,
     /// What it is said to be.
     pub says: Identity,
+}
+
+/// What an operator said with a held call; it counts once the log has it.
+#[derive(Clone, Debug)]
+pub enum Said {
+    Pinned(Pinning, ConsoleId),
+    Agreed(Agreement, ConsoleId),
 }

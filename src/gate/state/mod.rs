@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::Agreement;
-use crate::gate::call::pinning::Said;
+use crate::gate::data::pinning::Said;
 use crate::gate::data::report::Status;
 use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
