@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
             let is_free = at.roles.has(Role::Search) && text.contains(' ');
-            if !(is_free && is_statement()) && !self.chooses_an_act(place, text) {
+            if !(is_free && is_statement() || self.chooses_an_act(place, text)) {
                 return self.explained(kind_of(at.roles));
             }
         }
