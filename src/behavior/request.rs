@@ -1,5 +1,5 @@
 //! What a request other than `tools/call` is: fixed by the protocol for the methods that it defines, unknown for others.
-//! Its params are not explained leaf by leaf; the hazards of an address are found as in a call.
+//! Its params are not judged leaf by leaf; the hazards of an address are found as in a call.
 
 use serde_json::Value;
 

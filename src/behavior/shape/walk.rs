@@ -217,8 +217,9 @@ impl<'a> Walk<'a> {
 
     fn path(&mut self, at: At<'_>, text: &str, value: &Value) {
         let is_plain = text.len() <= LONGEST
-            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';'])
-            && !text.starts_with('-')
+            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';', '&'])
+            && !text.split(char::is_whitespace).any(|word| word.starts_with('-') && word != "-")
+            && text != "-"
             && !text.contains("://")
             // `....//` and `..;/` are ways up to some programs.
             && !text.split('/').any(|word| word.len() > 2 && word.bytes().all(|byte| byte == b'.'));
