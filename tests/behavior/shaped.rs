@@ -67,11 +67,12 @@ fn calls_that_act_ask_also_after_harmless_ones_were_agreed_to() {
 #[test]
 fn changing_arguments_of_the_older_table_ask() {
     let rows = table(include_str!("../fixtures/arguments/attacks.jsonl"), Tools::Pinned);
-    let wrong = wrong(rows.iter().filter(|row| row.severity == "clear"), KNOWN_OF_OLDER);
+    let wrong = wrong(rows.iter().filter(|row| row.severity != "arguable"), KNOWN_OF_OLDER);
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-    // Only who knows the device, the service or the tool's other arguments can tell these.
-    let known: Vec<String> = rows.iter().filter(|row| row.ran && row.severity == "known").map(Row::shown).collect();
-    assert!(known.len() <= 18, "{} ran\n{}", known.len(), known.join("\n"));
+    // Those of which two people may say that they only read.
+    let arguable: Vec<String> =
+        rows.iter().filter(|row| row.ran && row.severity == "arguable").map(Row::shown).collect();
+    assert!(arguable.len() <= 10, "{} ran\n{}", arguable.len(), arguable.join("\n"));
 }
 
 #[test]
