@@ -191,7 +191,7 @@ pub struct CallBehavior {
 ///
 /// `tool` is `None` for one that the server did not describe. Nothing is agreed to, and no path was looked at.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
-    let said = tool.map(|tool| Said::of(tool)).unwrap_or_default();
+    let said = tool.map(Said::of).unwrap_or_default();
     let mut behavior = of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior;
     let keys = tool.map(|tool| Keys::of(tool, described, None)).unwrap_or_default();
     let (agreed, places, stands) = (Agreements::default(), Places::default(), Stands::new());

@@ -1,5 +1,5 @@
 //! What a request other than `tools/call` is: fixed by the protocol for the methods that it defines, unknown for others. Its
-//! params are not explained; only the address of a file has the hazards that it has in a call.
+//! params are not judged leaf by leaf; only the address of a file has the hazards that it has in a call.
 
 use serde_json::{Value, json};
 

@@ -21,7 +21,7 @@ words! {
     Badge {
         /// It only reads, and that is proven: the tool by its definition, the call by its arguments.
         Pure = "PURE",
-        /// It reads by what its definition says, but that is not proven; or an argument of this call is not explained.
+        /// It reads by what its definition says, but that is not proven; or something is new about this call.
         Likely = "PURE?",
         /// It changes something, or its effect is unknown.
         Mutates = "MUTATES",

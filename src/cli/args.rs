@@ -190,17 +190,16 @@ its server, until you accept it here. Calls of a refused definition are denied."
     #[command(after_help = "Examples:
   mcp-approve tools pin filesystem write_file --as 'MUTATES|OVERWRITE|CONTENT'
   mcp-approve tools pin filesystem read_file list_directory --as PURE
-  mcp-approve tools pin notes search --text query
   mcp-approve tools pin filesystem write_file --remove")]
     Pin(ToolsPinOptions),
     /// Takes back what you agreed to for a tool or a server: its calls are asked about again
     #[command(after_help = "`tools show` numbers what was agreed to for a tool and its server.
 
 Examples:
-  mcp-approve tools forget weather forecast                 all that was agreed to for this tool
-  mcp-approve tools forget weather forecast --line 2        what `tools show weather forecast` lists as 2
-  mcp-approve tools forget forecast --line 'city = Oslo'    this line
-  mcp-approve tools forget --server weather                 all of this server, its places and hosts too")]
+  mcp-approve tools forget weather forecast           all of this tool
+  mcp-approve tools forget weather forecast --line 2  line 2 of `tools show`
+  mcp-approve tools forget forecast --line 'city = Oslo'
+  mcp-approve tools forget --server weather           its places and hosts too")]
     Forget(ToolsForgetOptions),
     /// Says for each tool in a list whether it is PURE or MUTATES, and why
     #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.

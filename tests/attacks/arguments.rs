@@ -88,7 +88,7 @@ fn f2_options_of_a_program_are_new() {
         json!({ "path": "-rf" }),
         json!({ "paths": ["a", "--", "--ext-diff"] }),
         json!({ "args": ["status"] }),
-        json!({ "flags": "verbose" }),
+        json!({ "flags": "-v" }),
         json!({ "options": { "output": "x" } }),
         json!({ "remote": "ext::sh -c id" }),
         json!({ "name": "core.editor=id" }),

@@ -75,8 +75,7 @@ impl Session {
     }
 }
 
-/// A disk on which everything is that a path names, without links: files with an ending, folders else. No name has `&`, brackets or an option
-/// in it.
+/// A disk on which everything is that a path names, without links: files with an ending, folders else. No name has brackets in it.
 fn stand(path: &str) -> Stand {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
@@ -94,7 +93,7 @@ fn stand(path: &str) -> Stand {
     let real = format!("/{}", words.join("/"));
     let kind = match words.as_slice() {
         ["dev", ..] | ["proc", ..] | ["sys", ..] => StandKind::Other,
-        _ if path.contains(['&', '(']) || path.contains(" -") => StandKind::Missing,
+        _ if path.contains('(') => StandKind::Missing,
         [.., last] if last.contains('.') => StandKind::File,
         _ => StandKind::Folder,
     };

@@ -15,7 +15,7 @@ use crate::fake::{BINARY, log, until};
 /// It says that it reads, and gives no hint.
 fn glance(name: &str, description: &str) -> Value {
     json!({ "name": name, "description": description,
-        "inputSchema": { "type": "object", "properties": { "id": { "type": "integer" } } } })
+        "inputSchema": { "type": "object", "properties": { "id": { "type": "integer" }, "to": { "type": "string" } } } })
 }
 
 fn session(home: &Path, server: &Server) -> Host {

@@ -75,25 +75,19 @@ const IN: u128 = folded(b"in");
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let start = rest.iter().position(|byte| PARTS[usize::from(*byte)])?;
+        let start = rest.iter().position(|byte| is_part(*byte))?;
         rest = rest.get(start..)?;
-        let end = rest.iter().position(|byte| !PARTS[usize::from(*byte)]).unwrap_or(rest.len());
+        let end = rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         rest = after;
         Some(word)
     })
 }
 
-/// What words are made of.
-static PARTS: [bool; 256] = {
-    let mut parts = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        parts[byte] = (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
-        byte += 1;
-    }
-    parts
-};
+/// Whether words are made of it.
+fn is_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
 
 /// Whether a word may be the second of a statement's two words: `select … from`.
 fn is_of_two(word: &[u8]) -> bool {

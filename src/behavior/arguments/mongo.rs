@@ -152,8 +152,3 @@ fn inside(value: &Value, depth: usize) -> Option<Meaning> {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
-
-/// Whether an operator only compares, computes or shapes what is read.
-pub fn is_read_operator(name: &str) -> bool {
-    among(name, const { section(WORDS, "operators") })
-}

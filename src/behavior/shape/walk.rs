@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
             let is_free = at.roles.has(Role::Search) && text.contains(' ');
-            if !(is_free && is_statement()) && !self.chooses_an_act(place, text) {
+            if !(is_free && is_statement() || self.chooses_an_act(place, text)) {
                 return self.explained(kind_of(at.roles));
             }
         }
@@ -225,8 +225,9 @@ impl<'a> Walk<'a> {
 
     fn path(&mut self, at: At<'_>, text: &str, value: &Value) {
         let is_plain = text.len() <= LONGEST
-            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';'])
-            && !text.starts_with('-')
+            && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';', '&'])
+            && !text.split(char::is_whitespace).any(|word| word.starts_with('-') && word != "-")
+            && text != "-"
             && !text.contains("://")
             // `....//` and `..;/` are ways up to some programs.
             && !text.split('/').any(|word| word.len() > 2 && word.bytes().all(|byte| byte == b'.'));
