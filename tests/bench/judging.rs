@@ -47,7 +47,7 @@ impl Session {
     }
 
     pub fn judge(&self, tool: &Tool, described: &Behavior, arguments: &Value, agreed: &Agreements) -> Outcome {
-        let keys = Keys::of(tool, described);
+        let keys = Keys::of(tool, described, None);
         let said = Said::of(tool);
         let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
         let mut stands = Stands::new();

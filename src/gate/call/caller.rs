@@ -33,9 +33,7 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     };
     let mut found: Vec<(usize, &'static str, String)> = Vec::new();
     let mut take = |key: &str, value: &Value| {
-        let last = key.rsplit(['/', '.']).next().unwrap_or(key);
-        let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
-        let Some((at, (_, word))) = KEYS.iter().enumerate().find(|(_, (known, _))| *known == plain) else { return };
+        let Some((at, word)) = known(key) else { return };
         let text = match value {
             Value::String(text) if !text.is_empty() => text.chars().take(SHOWN).collect(),
             Value::Number(number) => number.to_string(),
@@ -54,6 +52,18 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     }
     found.sort_by_key(|(at, ..)| *at);
     found.into_iter().map(|(_, word, text)| (word.to_owned(), text)).collect()
+}
+
+/// Whether a key of `_meta` says who asks: a host that names itself so adds nothing to the call.
+pub fn says_who(key: &str) -> bool {
+    known(key).is_some()
+}
+
+/// Where a key is in the list, and our word for it.
+fn known(key: &str) -> Option<(usize, &'static str)> {
+    let last = key.rsplit(['/', '.']).next().unwrap_or(key);
+    let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
+    KEYS.iter().enumerate().find(|(_, (known, _))| *known == plain).map(|(at, (_, word))| (at, *word))
 }
 
 /// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` if it has another form.

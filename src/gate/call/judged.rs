@@ -16,6 +16,7 @@ use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::shape::{self, Keys, Known, New, Places, Stands};
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::{Fits, Mismatch, Violation};
+use crate::gate::call::caller;
 use crate::gate::call::danger::{care, danger};
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
@@ -302,6 +303,7 @@ fn meta(call: &Call, input: JudgeInput<'_>, behavior: &mut Behavior) {
     let members: Value = serde_json::from_str(text).unwrap_or_default();
     let host = call.meta().client.as_ref().map(|(name, _)| name.as_str()).or(input.host).unwrap_or_default();
     let unknown = unknown_meta(&members, input.revision.filter(|_| !call.is_modern()));
+    let unknown = unknown.into_iter().filter(|(key, carries)| *carries != Carries::Plain || !caller::says_who(key));
     for (key, carries) in unknown {
         let one = match carries {
             Carries::Plain => Agreement { key: key.clone(), ..Agreement::of_server(What::Meta, host) },
