@@ -293,6 +293,27 @@ fn d8_a_prompt_stays_open_when_its_call_changes_or_ends() {
     assert!(matches!(&verdicts(&sent)[..], [(.., OperatorVerdict::Deny { reason })] if reason == "ask me"), "{sent:?}");
 }
 
+/// Enter alone denies only what the last frame showed: a card that changed under `D`, or under a mark, is looked at first.
+#[test]
+fn d8_a_card_that_changes_under_a_denial_of_several_is_looked_at_first() {
+    let changing = || {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(own("filesystem-1"));
+        desk.look();
+        desk.hold(with_arguments(own("filesystem-1"), "{}"));
+        desk
+    };
+    let mut desk = changing();
+    assert_eq!(desk.types("Dask me first\n", 90), []);
+    assert_eq!(desk.model.place(), Place::Queue);
+    assert!(desk.screen().contains("look at it first"), "{}", desk.screen());
+    let mut desk = changing();
+    let sent: Vec<Command> =
+        [' ', 'd'].map(Key::Char).into_iter().chain([Key::Enter]).flat_map(|key| desk.send(Msg::Key(key))).collect();
+    assert_eq!(verdicts(&sent), []);
+    assert!(desk.screen().contains("Deny this call"), "{}", desk.screen());
+}
+
 #[test]
 fn d8_after_a_refused_key_keys_are_ignored_until_a_pause() {
     // Too soon; unread; without a meaning; nothing that could be confirmed; a paste.
