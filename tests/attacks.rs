@@ -24,7 +24,7 @@
 //! | B8 | line separators that fake other fields | one value, one bordered region; breaks are marked; U+2028 is escaped |
 //! | B9 | width desync by wide and combining characters | widths come from the table that prints |
 //! | B10 | links, clipboard, title sequences | blocked by B1; of its own the product emits a title and a notice, and only a number is in them |
-//! | B13 | another call is run than the one approved (parallel calls) | a verdict carries ticket and digest; 10,000 races, no mismatch |
+//! | B13 | another call is run than the one approved (parallel calls) | a verdict carries ticket and digest; thousands of races, no mismatch |
 //! | B14 | a comment or a quote that one reader takes for a condition and another does not (`DELETE FROM users # WHERE id = 1` on MySQL, `DELETE FROM [users WHERE id = 1]`) | statements are read once, as the server's dialect reads them; card, queue, confirmation and log show that reading; what dialects read differently is not described |
 //! | B15 | a second statement behind a harmless first, in a bracket, or without a semicolon (`UPDATE … ; DELETE …`) | the call is what its gravest statement is; the line names that one; every statement stands on the card by itself |
 //! | B16 | a command line that hides a command (quotes, backslashes, substitutions, words of the shell, so many commands that none is looked at) | cut as a shell cuts it, each command marked by what it runs; too many to be read counts as a change |

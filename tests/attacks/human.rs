@@ -191,8 +191,8 @@ fn shown(screen: &str) -> Vec<String> {
 }
 
 #[test]
-fn b13_ten_thousand_moves_and_every_verdict_is_on_what_was_shown_and_still_stood() {
-    let mut runner = TestRunner::new(Config { cases: 256, failure_persistence: None, ..Config::default() });
+fn b13_thousands_of_moves_and_every_verdict_is_on_what_was_shown_and_still_stood() {
+    let mut runner = TestRunner::new(Config { cases: 80, failure_persistence: None, ..Config::default() });
     let decided = std::cell::Cell::new(0);
     let several = std::cell::Cell::new(0);
     let result = runner.run(&moves(), |moves| {
@@ -255,7 +255,7 @@ fn b13_ten_thousand_moves_and_every_verdict_is_on_what_was_shown_and_still_stood
         Ok(())
     });
     result.unwrap();
-    assert!(decided.get() > 200 && several.get() > 10, "{} decided, {} at once", decided.get(), several.get());
+    assert!(decided.get() > 100 && several.get() > 5, "{} decided, {} at once", decided.get(), several.get());
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Race {
 }
 
 #[test]
-fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
+fn b13_thousands_of_races_and_no_verdict_on_another_call() {
     #[rustfmt::skip]
     const KEYS: &[Key] = &[
         Key::Char('a'), Key::Char('a'), Key::Char('A'), Key::Char('A'), Key::Char('d'), Key::Char('y'), Key::Char('y'),
@@ -167,31 +167,32 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
         Key::Char('r'),
     ];
     let mut race = Race::new(0x00C0_FFEE);
-    for _ in 0..10_000 {
+    for _ in 0..3_500 {
         // Something happens, perhaps before the screen shows it, perhaps after, perhaps with time in between …
         race.happens();
         if race.dice.below(2) == 0 {
             race.look();
         }
         race.desk.now += [0, 30, 250, 299, 301, 450, 600, 900][race.dice.below(8)];
-        if race.dice.below(3) == 0 {
+        if race.dice.below(2) == 0 {
             race.look();
+            race.desk.now += [0, 30, 299, 301][race.dice.below(4)];
         }
         // … and a key comes down.
         let key = KEYS[race.dice.below(KEYS.len())];
         race.press(key);
     }
-    assert!(race.decided > 150, "only {} decisions: the race was not run", race.decided);
+    assert!(race.decided > 100, "only {} decisions: the race was not run", race.decided);
 }
 
 /// `d`, a reason and Enter, typed without looking up, while calls come, change and go: the whole reason denies the call that was
 /// on screen at `d`, or nothing is decided at all, and no letter acts.
 #[test]
 fn d8_a_typed_reason_denies_the_call_it_was_typed_for_or_nothing() {
-    const REASON: &str = "ask me first: a y A p, a really bad idea y";
+    const REASON: &str = "ask me: a y A p D e r y";
     let mut race = Race::new(0x0BAD_F00D);
     let (mut whole, mut nothing) = (0, 0);
-    for round in 0..600 {
+    for round in 0..150 {
         race.happens();
         race.happens();
         race.rests();
@@ -226,7 +227,7 @@ fn d8_a_typed_reason_denies_the_call_it_was_typed_for_or_nothing() {
             race.desk.now += [0, 1, 30, 80, 120, 250, 390][race.dice.below(7)];
         }
     }
-    assert!(whole > 100 && nothing > 50, "{whole} denied, {nothing} not: the race was not run");
+    assert!(whole > 60 && nothing > 40, "{whole} denied, {nothing} not: the race was not run");
 }
 
 /// What was seen: `a`, `d` and the reason in one go. The first is approved; then exactly the second is denied, or nothing is.
@@ -291,6 +292,27 @@ fn d8_a_prompt_stays_open_when_its_call_changes_or_ends() {
     desk.hold(Snapshot { deadline: Some(NINE + 90_000), ..own("filesystem-1") });
     let sent = desk.types("me\n", 50);
     assert!(matches!(&verdicts(&sent)[..], [(.., OperatorVerdict::Deny { reason })] if reason == "ask me"), "{sent:?}");
+}
+
+/// Enter alone denies only what the last frame showed: a card that changed under `D`, or under a mark, is looked at first.
+#[test]
+fn d8_a_card_that_changes_under_a_denial_of_several_is_looked_at_first() {
+    let changing = || {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(own("filesystem-1"));
+        desk.look();
+        desk.hold(with_arguments(own("filesystem-1"), "{}"));
+        desk
+    };
+    let mut desk = changing();
+    assert_eq!(desk.types("Dask me first\n", 90), []);
+    assert_eq!(desk.model.place(), Place::Queue);
+    assert!(desk.screen().contains("look at it first"), "{}", desk.screen());
+    let mut desk = changing();
+    let sent: Vec<Command> =
+        [' ', 'd'].map(Key::Char).into_iter().chain([Key::Enter]).flat_map(|key| desk.send(Msg::Key(key))).collect();
+    assert_eq!(verdicts(&sent), []);
+    assert!(desk.screen().contains("Deny this call"), "{}", desk.screen());
 }
 
 #[test]

@@ -12,7 +12,6 @@ use mcp_approve::cli::args::{Cli, Command as Told};
 use mcp_approve::cli::log::run;
 use mcp_approve::cli::look::Look;
 use mcp_approve::console::found::{Finding, LogRequest};
-use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use serde_json::json;
 
@@ -75,8 +74,8 @@ fn listed(db: &Path, find: &str) -> Result<Vec<u64>, String> {
 /// The rows of the Log screen once this is typed there, or the mistake that it names. It reads by what the console asks.
 fn typed(log: &Desk, find: &str) -> Result<Vec<u64>, String> {
     let mut desk = crate::desk::Desk::connected(100, 40);
-    let mut asked = desk.keys(&format!("3/{find}"));
-    asked.extend(desk.press(Key::Enter));
+    // No time passes: both count from now.
+    let asked = desk.types(&format!("3/{find}\n"), 0);
     if let Some(problem) = &desk.model.browse.log.problem {
         return Err(problem.clone());
     }

@@ -7,7 +7,7 @@ use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{
-    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Seen,
+    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Seen, Unarmed,
 };
 use crate::console::record_row::verdict;
 use crate::link::message::OperatorVerdict;
@@ -88,6 +88,9 @@ pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
         return model.refuse("Nothing is selected.");
     };
+    if model.in_view() == Err(Unarmed::NotDrawn) {
+        return decide::tell_unarmed(model, Unarmed::NotDrawn);
+    }
     // A search hides calls: what it hides is not decided with what it shows.
     let shown: BTreeSet<&CallKey> = model.queue().into_iter().map(|held| &held.key).collect();
     let waiting = model.waiting_of(&session).into_iter().map(|held| &held.key);

@@ -134,8 +134,11 @@ pub(super) fn send_denial(model: &mut Model) {
             reason.to_owned()
         }
     };
-    // Several calls, or one whose card is not in view, are listed before anything is sent.
-    let is_shown = |armed: &Armed| model.drawn.as_ref().is_some_and(|drawn| drawn.armed.key() == armed.key());
+    // Several calls, or one that the last frame did not show with these bytes, are listed before anything is sent.
+    let is_shown = |armed: &Armed| {
+        let drawn = model.drawn.as_ref().map(|drawn| &drawn.armed);
+        drawn.is_some_and(|drawn| drawn.key() == armed.key() && drawn.digest() == armed.digest())
+    };
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{CallState, Held, Model, Seen, Unarmed};
+use crate::console::model::{CallState, Held, Model, Overlay, Seen, Unarmed};
 use crate::console::record_row::verdict;
 use crate::console::row::{Row, Run, Tone, border, quiet, warn};
 use crate::console::screen::content_rows;
@@ -103,6 +103,8 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     };
     let narrow = width < NARROW;
     let right = match (model.armed(), held.seen) {
+        // Enter denies with what is typed, however long the card has stood.
+        _ if matches!(model.overlay, Some(Overlay::Reason { .. })) => Row::default(),
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), _) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => quiet("arming "),
         (Ok(_), Seen::Whole) => quiet("all shown · armed "),
