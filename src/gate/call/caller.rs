@@ -39,7 +39,7 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
             Value::Number(number) => number.to_string(),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => return,
         };
-        if found.iter().all(|(_, known, _)| known != word) {
+        if found.iter().all(|(_, known, _)| *known != word) {
             found.push((at, word, text));
         }
     };
