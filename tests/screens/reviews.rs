@@ -278,7 +278,7 @@ fn what_is_agreed_to_is_listed_on_the_sheet_and_one_key_takes_the_selected_line_
     let folder = known(Agreement::of_server(What::Folder, "/srv/\u{1b}[2Jdata"), Standing::Proven);
     let forged = known(Agreement::of_server(What::Host, "evil.example"), Standing::Unproven);
     let other = Agreement { tool: "write_file".into(), ..path.clone() };
-    let agreed = vec![forged, folder.clone(), known(path.clone(), Standing::Proven), known(other, Standing::Proven)];
+    let agreed = vec![forged, folder.clone(), known(path, Standing::Proven), known(other, Standing::Proven)];
     tools(&mut desk, PinBook { tools: vec![tool.clone()], agreed, ..PinBook::default() });
     assert_eq!(desk.keys("x"), []);
     desk.line("Tab selects one on the open sheet");
