@@ -118,7 +118,7 @@ impl Settlement<'_> {
             }
             ToolReview::Is(mutability) => {
                 let word = known.behavior.identity.with_mutability(*mutability);
-                record(&word.to_string())?;
+                record(&format!("pinned as {word}"))?;
                 (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }
             ToolReview::TakenBack(former) => {

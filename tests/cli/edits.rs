@@ -50,7 +50,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     insta::assert_snapshot!(run.out, @r"
     A rule from memory-1 could cover:
       1  this exact call (3 past calls)
-      2  this tool with the same text (3 past calls)
+      2  this tool with the same title (3 past calls)
       3  this tool (3 past calls)
     Choose one: mcp-approve --home HOME rules add --record memory-1 --scope N
     ");
@@ -65,41 +65,41 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     insta::assert_snapshot!(written[RULES.len()..], @r#"
 
     [[rule]]
-    id = "allow-create-entities-same-text"
+    id = "allow-create-entities-same-title"
     decision = "allow"
     server = "memory"
     tool = "create_entities"
     identity = "MUTATES|CREATE|ACK"
     when = [
-      { arg = "text", eq = "a" },
+      { arg = "title", eq = "a" },
     ]
     note = "from memory-1"
     "#);
     for says in [
-        "Rule allow-create-entities-same-text would have matched 3 of 6 past calls; 3 asked, 0 denied.",
+        "Rule allow-create-entities-same-title would have matched 3 of 6 past calls; 3 asked, 0 denied.",
         "warning: rule ask-all asks for 3 of them, and an allow does not override that.",
-        "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
+        "mcp-approve --home HOME rules except ask-all '{ arg = \"title\", eq = \"a\" }'",
         "Take it back with: mcp-approve --home HOME rules undo",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     let before = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(before.starts_with("ask: rule ask-all asks"), "{before}");
-    let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
-    assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
+    let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "title", eq = "a" }"#]);
+    assert!(run.out.contains("unless = [{ arg = \"title\", eq = \"a\" }]"), "{}", run.out);
     assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
     assert!(run.out.contains("takes effect once you accept it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
     assert!(after.contains("Not accepted yet (mcp-approve --home HOME rules accept): "), "{after}");
     assert!(
-        after.contains("Once all of it is accepted: allow: rule allow-create-entities-same-text allows it"),
+        after.contains("Once all of it is accepted: allow: rule allow-create-entities-same-title allows it"),
         "{after}"
     );
     let file = home.path("config/policy.toml");
     Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
-    assert!(after.starts_with("allow: rule allow-create-entities-same-text allows it"), "{after}");
+    assert!(after.starts_with("allow: rule allow-create-entities-same-title allows it"), "{after}");
     assert!(after.contains("At that time, in record ") && after.contains(": ask, approved by observe"), "{after}");
     let run = home.run(&["rules", "undo"]);
     assert!(run.out.starts_with("Taken back in HOME/config/policy.toml: changed rule ask-all\n"), "{}", run.out);
@@ -113,7 +113,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
 #[test]
 fn a_call_in_a_file_is_judged_as_its_server_described_the_tool() {
     let home = Home::new();
-    let call = r#"{"server": "memory", "tool": "create_entities", "arguments": {"text": "a"}}"#;
+    let call = r#"{"server": "memory", "tool": "create_entities", "arguments": {"title": "a"}}"#;
     let before = home.run_with(call, &["rules", "explain", "-"]).out;
     assert!(before.contains("The call is MUTATES|UNKNOWN|UNKNOWN"), "{before}");
     assert!(before.contains("No server has described create_entities here, so it counts as unknown"), "{before}");
@@ -229,7 +229,7 @@ fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be decided differently.\n"));
     let new = home.write(
         "new.toml",
-        "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"text\", glob = \"ghp_*\" }]\n",
+        "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"title\", glob = \"ghp_*\" }]\n",
     );
     let new = new.display().to_string();
     let run = home.run(&["rules", "replay", "--policy", &new, "--fail-on-change", "--limit", "1"]);

@@ -22,7 +22,7 @@ pub fn text(answer: &Value) -> &str {
 /// A tool that changes something, but nothing that was there.
 pub fn note() -> Value {
     json!({ "name": "add_note", "description": "Adds a note.",
-        "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
+        "inputSchema": { "type": "object", "properties": { "title": { "type": "string" } } },
         "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false } })
 }
 
@@ -209,13 +209,13 @@ fn a_dangerous_call_takes_two_keys() {
 fn an_edit_shows_both_and_sends_the_new_one() {
     let (home, server, mut host) = wrapped();
     let editor = home.path().join("editor");
-    program(&editor, "#!/bin/sh\nprintf '{\"text\":\"after\"}' > \"$1\"\n");
+    program(&editor, "#!/bin/sh\nprintf '{\"title\":\"after\"}' > \"$1\"\n");
     let editor = editor.to_str().unwrap();
     let mut terminal = Terminal::console(home.path(), (80, 24), &[("EDITOR", editor), ("VISUAL", "")]);
     host.call(1, "add_note", &json!({ "title": "before" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("e");
-    terminal.shows(&["edited", "- text", "+ text", "\"before\"", "\"after\"", "· armed"]);
+    terminal.shows(&["edited", "- title", "+ title", "\"before\"", "\"after\"", "· armed"]);
     assert!(server.executed().is_empty());
     terminal.types("a");
     assert_eq!(text(&host.answer(1)), "done");

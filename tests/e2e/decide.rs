@@ -232,7 +232,7 @@ fn a_stateless_call_needs_no_handshake() {
     let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
     let mut operator = Operator::attach(home.path(), "ada");
     let call = |tool: &str| {
-        json!({ "name": tool, "arguments": { "text": "t" }, "_meta": {
+        json!({ "name": tool, "arguments": { "title": "t" }, "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
             "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
@@ -319,7 +319,7 @@ fn a_host_that_comes_back_gets_the_whole_answer_of_the_call_it_came_back_for() {
 fn a_host_that_shows_forms_asks_its_user_while_no_console_is_open() {
     let home = tempfile::tempdir().unwrap();
     let add = json!({ "name": "create_label", "description": "Creates a label.",
-        "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } } });
+        "inputSchema": { "type": "object", "properties": { "title": { "type": "string" } } } });
     let server = Server::with(&[add]);
     let mut host = Host::wrapping(home.path(), &["--name", "s", "--unattended", "elicit"], &server.command());
     host.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {

@@ -24,7 +24,7 @@ fn a_job_is_run_by_whoever_may_and_its_events_are_heard() {
     );
     write(
         &home.path().join("config/policy.toml"),
-        "version = 1\n[[rule]]\nid = \"jobs\"\ndecision = \"allow\"\ntool = \"run_job\"\n",
+        "version = 1\n[[rule]]\nid = \"jobs\"\ndecision = \"allow\"\ntool = [\"run_job\", \"fetch_artifact\"]\n",
     );
     let server = [BINARY, "demo-server", work.path().to_str().unwrap()];
     let host = |role: &str| {

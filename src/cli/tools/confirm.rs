@@ -75,7 +75,7 @@ pub(super) fn ask(
                 continue;
             }
             let word = known.behavior.identity.with_mutability(mutability);
-            record(here, &known.server, Some(known), &word.to_string())?;
+            record(here, &known.server, Some(known), &format!("pinned as {word}"))?;
             let name = visible(&known.tool.name);
             match store.pin(known, word)? {
                 Applied::Done => writeln!(out, "    {name}: {}", mutability.word())?,

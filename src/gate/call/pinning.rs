@@ -12,7 +12,8 @@ use crate::gate::call::held::{Asking, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
-use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, Said, ToolOffer, ToolWord};
+use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::data::said::Said;
 use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 
 impl Gate {

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::agreed::Agreement;
 use crate::behavior::identity::Identity;
-use crate::gate::data::event::ConsoleId;
 use crate::wire::digest::Digest;
 
 /// What one key of the operator would settle, on the card of a call that asks for nothing else.
@@ -71,11 +69,4 @@ pub struct Pinning {
     pub is: Identity,
     /// What it is said to be.
     pub says: Identity,
-}
-
-/// What an operator said with a held call; it counts once the log has it.
-#[derive(Clone, Debug)]
-pub enum Said {
-    Pinned(Pinning, ConsoleId),
-    Agreed(Agreement, ConsoleId),
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::Agreement;
-use crate::gate::data::pinning::Said;
 use crate::gate::data::report::Status;
+use crate::gate::data::said::Said;
 use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
 use crate::gate::state::roots::DeclaredRoots;
