@@ -51,12 +51,12 @@ bindings! {
     Send Deciding Fixed [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
     Reads Deciding [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
-        "Approves a call that waits only because its tool is not confirmed, and remembers the tool as PURE; on Tools, \
-         remembers the marked tools as PURE.";
+        "Approves a read that waits only because something in it is new or its tool unconfirmed, and remembers that; \
+         on Tools, remembers the marked tools as PURE.";
     Changes Deciding [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
         "Remembers the tool of such a call, or the marked tools, as MUTATES; the call still waits.";
     PlainText Deciding [Char('w')] "w" "plain text" CARD =>
-        "Treats the parameters that are not explained as plain text in every call of the tool, and has the call judged again.";
+        "Takes any text under the keys whose text is new, in this and every later call of the tool, and has the call judged again.";
     Edit Deciding [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
         "Opens the arguments, or the selected rule, in $EDITOR; a changed call comes back and waits; what a changed \
          rule newly allows takes effect once you accept it.";

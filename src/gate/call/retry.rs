@@ -20,7 +20,7 @@ const NAME: usize = 60;
 pub enum Retry {
     /// Nothing, or answers without a reason to ask: a retry continues under the approval of its call.
     Plain,
-    /// Answers with a hazard, or that are not explained: the operator is asked, whatever was approved before.
+    /// Answers with a hazard, or with something new: the operator is asked, whatever was approved before.
     Asks,
 }
 
