@@ -134,7 +134,7 @@ fn reading_places(command: &[OsString], places: &Places) -> shape::Places {
     shape::Places {
         folders: here.into_iter().chain(command.iter().skip(1).filter_map(folder)).collect(),
         home,
-        own: [places.state_dir(), places.config_dir()].into_iter().filter_map(|path| real(path)).collect(),
+        own: [places.state_dir(), places.config_dir()].into_iter().filter_map(real).collect(),
     }
 }
 

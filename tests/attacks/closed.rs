@@ -313,8 +313,7 @@ fn f13_a_member_beside_the_arguments_that_no_revision_has_is_shown_recorded_and_
         let params = format!(r#"{{"name":"read_file","arguments":{read}{beside}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call"{above},"params":{params}}}"#)
     };
-    for known in ["", r#","_meta":{"progressToken":1}"#, r#","task":{"ttl":1000}"#, r#","task":{"ttl":null}"#]
-    {
+    for known in ["", r#","_meta":{"progressToken":1}"#, r#","task":{"ttl":1000}"#, r#","task":{"ttl":null}"#] {
         let mut world = World::new().ready();
         assert_eq!(world.host(&call("", known)), [Did::Forward(call("", known))], "{known}");
         world.finish();

@@ -245,7 +245,7 @@ fn f13_meta_that_carries_a_call_or_arguments_is_seen() {
     for (at, params) in [
         format!(r#"{{"uri":"note:///a","_meta":{{"acme/then":{call}}}}}"#),
         format!(r#"{{"uri":"note:///a","_meta":{{"acme/then":[{{"method":"tools/call","params":{call}}}]}}}}"#),
-        format!(r#"{{"uri":"note:///a","_meta":{{"acme/then":{:?}}}}}"#, call),
+        format!(r#"{{"uri":"note:///a","_meta":{{"acme/then":{call:?}}}}}"#),
     ]
     .iter()
     .enumerate()

@@ -223,7 +223,7 @@ fn a_wrapper_killed_at_any_moment_ran_nothing_unrecorded_and_left_nothing_behind
         for n in 0..40 {
             let tool = ["read", "write", "put"][usize::try_from(chance.below(3)).unwrap()];
             let call = json!({ "jsonrpc": "2.0", "id": n, "method": "tools/call",
-                "params": { "name": tool, "arguments": { "text": format!("{round}-{n}") } } });
+                "params": { "name": tool, "arguments": { "title": format!("{round}-{n}") } } });
             lines.push_str(&format!("{call}\n"));
         }
         host.send_bytes(lines.as_bytes());

@@ -46,7 +46,7 @@ fn what_is_not_held_equals_a_direct_run() {
         "  {\"jsonrpc\" :\t\"2.0\", \"id\": \"a b\",  \"method\":\"ping\" }  ",
         r#"{"id":9007199254740991,"params":{"z":1,"a":[1.0,1e2,0.10,9007199254740993]},"method":"x/unheard-of","jsonrpc":"2.0","extra":{"k":null}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/made/up","params":{"ü":"ß\u00e9\/"}}"#,
-        r#"{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"file:///a"}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"note:///a"}}"#,
         r#"{"jsonrpc":"2.0","id":"srv-1","result":{"roots":[]}}"#,
         r#"{"jsonrpc":"2.0","id":"srv-2","error":{"code":-1,"message":"no"}}"#,
     ]
@@ -80,7 +80,7 @@ fn a_call_and_its_long_answer_pass_unchanged() {
     let server = Server::with(&[reader("read")]).on("read", json!({ "answer": { "result": says(&text) } }));
     let home = tempfile::tempdir().unwrap();
     let lines = [
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{ \"name\":\"read\",\"arguments\":{\"text\" : \"\\u0061\"}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{ \"name\":\"read\",\"arguments\":{\"title\" : \"\\u0061\"}}}",
         "  {\"params\":{\"arguments\":{},\"name\":\"read\"},\"method\":\"tools/call\",\"id\":\"1\",\"jsonrpc\":\"2.0\"}",
     ];
     let mut answers = Vec::new();

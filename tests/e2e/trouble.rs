@@ -135,7 +135,7 @@ fn a_full_disk_refuses_calls_and_runs_none_without_its_record() {
     // A limit on file sizes stands for the disk: the log may hold a few records and then no more.
     let mut command = Command::new("sh");
     command
-        .args(["-c", "ulimit -f \"$0\"; exec \"$@\"", "128", BINARY, "--home"])
+        .args(["-c", "ulimit -f \"$0\"; exec \"$@\"", "256", BINARY, "--home"])
         .arg(home.path())
         .args(["--name", "s", "--"])
         .args(server.command());
@@ -143,7 +143,7 @@ fn a_full_disk_refuses_calls_and_runs_none_without_its_record() {
     host.handshake("2025-06-18");
     let mut executed = 0;
     let refused = (0..2_000).find_map(|id| {
-        host.call(id, "read", &json!({ "title": "x".repeat(500) }));
+        host.call(id, "read", &json!({ "title": "x".repeat(190) }));
         let answer = host.answer(id);
         if answer["result"]["isError"] == true {
             return Some(answer);
@@ -195,7 +195,7 @@ fn calls_run_again_once_the_disk_has_room() {
     // What is left of the last page may hold some more records.
     let refused = (0..200).find_map(|id| {
         host.call(id, "write", &json!({ "title": "x".repeat(2_000) }));
-        host.call(format!("r{id}"), "read", &json!({ "title": "x".repeat(2_000) }));
+        host.call(format!("r{id}"), "read", &json!({ "title": "x".repeat(190) }));
         Some(host.answer(format!("r{id}"))).filter(|answer| answer["result"]["isError"] == true)
     });
     let refused = refused.expect("the disk was never full");

@@ -66,7 +66,10 @@ pub(super) fn of_answers(answers: &Value) -> Shape {
         leaves = leaves.saturating_sub(1);
         let says_yes = !matches!(value, Value::Null | Value::Bool(false) | Value::Object(_) | Value::Array(_));
         if says_yes && words::of_name(key).iter().any(|word| choice::changes(word)) {
-            shape.asks(&pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(&value.to_string(), SHOWN)));
+            shape.asks(
+                &pointer,
+                format!("{} = {}", pointer.trim_start_matches('/'), shortened(&value.to_string(), SHOWN)),
+            );
             continue;
         }
         match value {

@@ -80,7 +80,8 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
         None => {
             behavior.hazards.extend(unread(call, method, input));
             let is_place = |path: &str| {
-                plain(path).is_some_and(|path| input.places.holds(&path, input.roots.folders().iter().map(String::as_str)))
+                plain(path)
+                    .is_some_and(|path| input.places.holds(&path, input.roots.folders().iter().map(String::as_str)))
             };
             behavior.hazards.extend(outside(&request::files(method, &params), is_place));
         }

@@ -112,10 +112,8 @@ pub struct Snapshot {
 impl Snapshot {
     /// The badge of the call.
     pub fn badge(&self) -> Badge {
-        match self.identity.mutability {
-            Mutability::Pure if !self.new.is_empty() => Badge::Likely,
-            mutability => Badge::of(mutability, self.confidence),
-        }
+        let reads = self.identity.mutability == Mutability::Pure;
+        if reads && !self.new.is_empty() { Badge::Likely } else { Badge::of(self.identity.mutability, self.confidence) }
     }
 }
 
