@@ -1,6 +1,7 @@
 //! One play: an official client over a recorded wrapper over a recorded server, and the same without the wrapper.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -73,6 +74,7 @@ pub fn slowly(
     look: impl Fn() -> String + Send + 'static,
 ) -> Played {
     let home = folder.join("home");
+    allow_reads(&home);
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
     let wrapper = [&[env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap()], options, &["--"]].concat();
     let wrapper: Vec<String> = wrapper.into_iter().map(String::from).collect();
@@ -222,4 +224,18 @@ impl Transcript {
             lines
         })
     }
+}
+
+/// What is new in these reads is allowed beforehand: what a call with something new does is tested elsewhere.
+fn allow_reads(home: &Path) {
+    let (config, file) = (home.join("config"), home.join("config/policy.toml"));
+    if file.exists() {
+        return;
+    }
+    fs::create_dir_all(&config).unwrap();
+    fs::set_permissions(home, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o700)).unwrap();
+    let tools = r#"["read_note", "get_sum", "get-sum", "get-structured-content", "read_query"]"#;
+    fs::write(&file, format!("version = 1\n[[rule]]\nid = \"reads\"\ndecision = \"allow\"\ntool = {tools}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 }

@@ -59,7 +59,7 @@ fn a_server_behind_a_url_is_held_like_any() {
     let url = format!("http://127.0.0.1:{}/mcp", port.trim());
 
     let read = || ("get_note", json!({}));
-    let write = || ("write_note", json!({ "title": "as it is" }));
+    let write = || ("write_note", json!({ "text": "as it is" }));
     let deny = || OperatorVerdict::Deny { reason: REASON.into() };
     let bridge = ["npx", "-y", "mcp-remote@0.15.1", &url, "--allow-http", "--header"].map(String::from);
     let bridge = [&bridge[..], &[format!("Authorization:Bearer {TOKEN}")]].concat();

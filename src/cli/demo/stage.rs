@@ -1,8 +1,8 @@
 //! The demo's place on disk: one temporary folder with the workspace, the wrapper's home and the agent's diary.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, getuid, test_kill_process};
@@ -38,6 +38,22 @@ pub(super) struct Stage {
     pub(super) home: PathBuf,
 }
 
+/// The demo's own policy: what its agent reads of the database, statement by statement.
+const POLICY: &str = r#"version = 1
+
+[[rule]]
+id = "reports"
+decision = "allow"
+tool = "read_query"
+when = [{ arg = "query", in = [
+  "SELECT status, count(*) AS orders FROM orders GROUP BY status",
+  "SELECT name, city FROM customers",
+  "SELECT count(*) AS sessions FROM sessions",
+  "SELECT max(idle_days) AS longest FROM sessions",
+] }]
+note = "the reports of the week"
+"#;
+
 impl Stage {
     /// Makes the folder in `around`, readable by this user only, and furnishes the workspace.
     pub(super) fn set(around: &Path) -> Result<Self, Error> {
@@ -59,6 +75,12 @@ impl Stage {
         for folder in [&stage.work, &stage.home] {
             private(folder).map_err(|cause| error::io("making", folder, cause))?;
         }
+        let config = stage.home.join("config");
+        private(&config).map_err(|cause| error::io("making", &config, cause))?;
+        let policy = config.join("policy.toml");
+        let written =
+            fs::write(&policy, POLICY).and_then(|()| fs::set_permissions(&policy, Permissions::from_mode(0o600)));
+        written.map_err(|cause| error::io("writing", &policy, cause))?;
         fill(&stage.work)?;
         Ok(stage)
     }
