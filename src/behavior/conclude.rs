@@ -13,7 +13,7 @@ use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, returned};
 use super::identity::Identity;
-use super::shape::{self, Keys, Known, Places, Shape, Stands};
+use super::shape::{self, Keys, Known, PathStates, Places, Shape};
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use super::voters::{self, Says, Vote};
 use super::{arguments, declared, infer};
@@ -194,8 +194,8 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> 
     let said = tool.map(Said::of).unwrap_or_default();
     let mut behavior = of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior;
     let keys = tool.map(|tool| Keys::of(tool, described, None)).unwrap_or_default();
-    let (agreed, places, stands) = (Agreements::default(), Places::default(), Stands::new());
-    let known = Known { agreed: &agreed, places: &places, roots: &[], stands: &stands };
+    let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
+    let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
     behavior.shape = shape::of_call(tool, &keys, arguments, known);
     behavior
 }

@@ -164,7 +164,7 @@ mod tests {
     use crate::behavior::arguments::choice;
     use crate::behavior::conclude::{Overrides, Trust, of_tool_with};
     use crate::behavior::identity::Identity;
-    use crate::behavior::shape::{self, Keys, Known, Places, Role, Roles, Stands};
+    use crate::behavior::shape::{self, Keys, Known, PathStates, Places, Role, Roles};
     use crate::behavior::taxonomy::Mutability;
     use crate::behavior::words;
     use crate::mcp::tool::Tool;
@@ -256,8 +256,8 @@ mod tests {
         let curated = Curated::read("npm:x", &list.replace("DIGEST", &tool.digest().to_string()));
         let told = Overrides { pinned: None, curated: curated.find(&tool.digest()) };
         let behavior = of_tool_with(&tool, Trust::Corroborate, told);
-        let (agreed, places, stands) = (Agreements::default(), Places::default(), Stands::new());
-        let known = Known { agreed: &agreed, places: &places, roots: &[], stands: &stands };
+        let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
+        let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
         for (arguments, passes) in [
             (json!({"zorb": "a-1"}), true),
             (json!({"zorb": "$(id)"}), false),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::clock;
 use super::counts::Counts;
 use super::threads::{FromThreads, ToLoop};
-use crate::behavior::shape::{Stand, StandKind};
+use crate::behavior::shape::{PathKind, PathState};
 use crate::gate::data::event::Event;
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::policy::rate::{Counted, Recent};
@@ -126,24 +126,24 @@ pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Findings {
         real: wanted.real.iter().map(real).collect(),
-        stands: wanted.places.iter().map(|path| (path.clone(), Arc::new(stand(base, path)))).collect(),
+        path_states: wanted.places.iter().map(|path| (path.clone(), Arc::new(path_state(base, path)))).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
         others: None,
     }
 }
 
 /// What is at the end of a path, and which project it is in.
-fn stand(base: &PathBase, path: &str) -> Stand {
-    let Ok(End { real, found, .. }) = follow(base, path) else { return Stand::default() };
+fn path_state(base: &PathBase, path: &str) -> PathState {
+    let Ok(End { real, found, .. }) = follow(base, path) else { return PathState::default() };
     let kind = match found {
-        None => StandKind::Missing,
-        Some(found) if found.is_file() => StandKind::File,
-        Some(found) if found.is_dir() => StandKind::Folder,
-        Some(_) => StandKind::Other,
+        None => PathKind::Missing,
+        Some(found) if found.is_file() => PathKind::File,
+        Some(found) if found.is_dir() => PathKind::Folder,
+        Some(_) => PathKind::Other,
     };
     let is_project = |folder: &&Path| MANIFESTS.iter().any(|name| folder.join(name).exists());
     let project = real.ancestors().take(DEEPEST).find(is_project).and_then(|folder| text(folder.to_path_buf()));
-    Stand { real: text(real), kind, project }
+    PathState { real: text(real), kind, project }
 }
 
 /// What makes a folder a project: a repository, or the manifest of one of the usual builders.

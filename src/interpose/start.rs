@@ -122,6 +122,8 @@ fn there_is_room() -> io::Result<()> {
 /// Where the server may read unasked: our working folder, which it inherits, and the folders that its own command names.
 fn reading_places(command: &[OsString], places: &Places) -> shape::Places {
     let real = |path: &Path| path.canonicalize().ok().and_then(|path| path.into_os_string().into_string().ok());
+    // What cannot be followed yet is excluded by its words: it may be made later.
+    let as_written = |path: &Path| real(path).or_else(|| path.to_str().map(str::to_owned));
     let folder = |word: &OsString| {
         // `--root=DIR` names a folder as `--root DIR` does.
         let text = word.to_string_lossy();
@@ -130,11 +132,11 @@ fn reading_places(command: &[OsString], places: &Places) -> shape::Places {
         path.is_dir().then(|| real(path)).flatten()
     };
     let here = std::env::current_dir().ok().and_then(|here| real(&here));
-    let home = user::current().ok().and_then(|user| real(&user.home));
+    let home = user::current().ok().and_then(|user| as_written(&user.home));
     shape::Places {
         folders: here.into_iter().chain(command.iter().skip(1).filter_map(folder)).collect(),
         home,
-        own: [places.state_dir(), places.config_dir()].into_iter().filter_map(real).collect(),
+        own: [places.state_dir(), places.config_dir()].into_iter().filter_map(as_written).collect(),
     }
 }
 

@@ -12,7 +12,7 @@ use mcp_approve::behavior::arguments::memory::Memory;
 use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::shape::{self, Keys, Known, Places, Stand, StandKind, Stands};
+use mcp_approve::behavior::shape::{self, Keys, Known, PathKind, PathState, PathStates, Places};
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::mcp::meta::unknown_meta;
 use mcp_approve::mcp::tool::Tool;
@@ -50,13 +50,13 @@ impl Session {
         let keys = Keys::of(tool, described, None);
         let said = Said::of(tool);
         let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
-        let mut stands = Stands::new();
+        let mut path_states = PathStates::new();
         for _ in 0..2 {
-            let known = Known { agreed, places: &self.places, roots: &[], stands: &stands };
+            let known = Known { agreed, places: &self.places, roots: &[], path_states: &path_states };
             behavior.shape = shape::of_call(Some(tool), &keys, arguments, known);
             for path in std::mem::take(&mut behavior.shape.wanted) {
-                let stand = Arc::new(stand(&path));
-                stands.insert(path, stand);
+                let path_state = Arc::new(path_state(&path));
+                path_states.insert(path, path_state);
             }
         }
         let known: Vec<_> = described.hazards.clone();
@@ -76,7 +76,7 @@ impl Session {
 }
 
 /// A disk on which everything is that a path names, without links: files with an ending, folders else. No name has brackets in it.
-fn stand(path: &str) -> Stand {
+fn path_state(path: &str) -> PathState {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
         None if path.starts_with('/') => path.to_owned(),
@@ -92,16 +92,16 @@ fn stand(path: &str) -> Stand {
     }
     let real = format!("/{}", words.join("/"));
     let kind = match words.as_slice() {
-        ["dev", ..] | ["proc", ..] | ["sys", ..] => StandKind::Other,
-        _ if path.contains('(') => StandKind::Missing,
-        [.., last] if last.contains('.') => StandKind::File,
-        _ => StandKind::Folder,
+        ["dev", ..] | ["proc", ..] | ["sys", ..] => PathKind::Other,
+        _ if path.contains('(') => PathKind::Missing,
+        [.., last] if last.contains('.') => PathKind::File,
+        _ => PathKind::Folder,
     };
     let project = match words.as_slice() {
         ["home", "ada", "projects" | "src" | "work", project, ..] => Some(format!("{HOME}/{}/{project}", words[2])),
         _ => None,
     };
-    Stand { real: Some(real), kind, project }
+    PathState { real: Some(real), kind, project }
 }
 
 /// The tool as if somebody trusted had said that it reads, so that only the call can ask.

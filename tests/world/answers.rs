@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::rehearsal;
-use mcp_approve::behavior::shape::{Stand, StandKind};
+use mcp_approve::behavior::shape::{PathKind, PathState};
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
 use mcp_approve::gate::data::opinion::Opinion;
@@ -70,13 +70,13 @@ impl World {
         });
         let others = (!wanted.counted.is_empty()).then(|| self.others.clone());
         // Whatever a read names is there.
-        let stand = |path: &String| {
+        let path_state = |path: &String| {
             let real = lead(path);
             let real = if real.starts_with('/') { real } else { format!("/w/{real}") };
-            Arc::new(Stand { real: Some(real), kind: StandKind::File, project: None })
+            Arc::new(PathState { real: Some(real), kind: PathKind::File, project: None })
         };
-        let stands = wanted.places.iter().map(|path| (path.clone(), stand(path))).collect();
-        let found = Findings { real, stands, files: files.collect(), others };
+        let path_states = wanted.places.iter().map(|path| (path.clone(), path_state(path))).collect();
+        let found = Findings { real, path_states, files: files.collect(), others };
         self.step(Event::Facts { ticket, look, found })
     }
 

@@ -84,7 +84,7 @@ pub struct Given {
     pub hosts: Arc<[String]>,
 }
 
-/// What one word of the vocabulary is: its roles at the head of a key, and where it may stand.
+/// What one word of the vocabulary is: its roles at the head of a key, and where it may be.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     roles: Roles,
@@ -94,9 +94,9 @@ struct Known {
     joined: bool,
     /// It begins a switch: `include_archived`.
     leads: bool,
-    /// It may stand in the key of a path: `source_file`.
+    /// It may be in the key of a path: `source_file`.
     of_path: bool,
-    /// It may stand before the word of an id alone: `run_id`.
+    /// It may be before the word of an id alone: `run_id`.
     of_id: bool,
 }
 

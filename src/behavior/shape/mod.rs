@@ -14,7 +14,8 @@ use serde_json::Value;
 
 pub use address::decoded;
 pub use key::{Given, Role, Roles};
-pub use place::{Places, Stand, StandKind, Stands};
+pub use place::{PathKind, PathState, PathStates, Places};
+pub use walk::{of_answers, of_call};
 
 use super::agreed::{Agreement, Agreements, What};
 use super::arguments::language::{self, Languages, Spoken};
@@ -119,7 +120,7 @@ pub struct Known<'a> {
     /// The folders that the host declared, absolute.
     pub roots: &'a [String],
     /// What the shell found of the paths; a path that is not among them is to be looked at.
-    pub stands: &'a Stands,
+    pub path_states: &'a PathStates,
 }
 
 /// What the definition of a tool says of its keys: read once.
@@ -129,7 +130,6 @@ pub struct Keys {
     nouns: Vec<String>,
     /// It may be given a text to search for.
     searches: bool,
-    /// Our list of well-known servers, or the operator, says what it is.
     trusted: Trusted,
     spoken: Spoken,
     /// What our list of well-known servers says of the keys.
@@ -137,7 +137,7 @@ pub struct Keys {
     parameters: Vec<Parameter>,
 }
 
-/// Whether somebody other than the server says what a tool is.
+/// Whether our list of well-known servers says what a tool is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Trusted {
     #[default]
@@ -210,14 +210,4 @@ impl Keys {
 /// That this tool may run unasked at all, where that has to be agreed to once.
 pub fn first_use(tool: &str, definition: Digest) -> Agreement {
     Agreement { tool: tool.to_owned(), schema: definition.to_string(), ..Agreement::of_server(What::Tool, "") }
-}
-
-/// What asks among a user's answers to a server's questions: whatever is no plain word, number, time or short text.
-pub fn of_answers(answers: &Value) -> Shape {
-    walk::of_answers(answers)
-}
-
-/// What is new about one call of a tool. `tool` and `keys` are of one definition.
-pub fn of_call(tool: Option<&Tool>, keys: &Keys, arguments: &Value, known: Known<'_>) -> Shape {
-    walk::of_call(tool, keys, arguments, known)
 }

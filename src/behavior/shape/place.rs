@@ -10,10 +10,10 @@ use crate::behavior::agreed::{Agreement, Agreements, What};
 
 /// What the shell found at a path, links followed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stand {
+pub struct PathState {
     /// Where it leads: absolute. `None` where that is not known.
     pub real: Option<String>,
-    pub kind: StandKind,
+    pub kind: PathKind,
     /// The nearest folder above it, or itself, that holds a repository or a manifest; `None` where none does.
     pub project: Option<String>,
 }
@@ -21,7 +21,7 @@ pub struct Stand {
 /// What is at the end of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StandKind {
+pub enum PathKind {
     File,
     Folder,
     /// Nothing is there.
@@ -43,7 +43,7 @@ pub struct Places {
 }
 
 /// What the shell found of the paths of one call.
-pub type Stands = BTreeMap<String, Arc<Stand>>;
+pub type PathStates = BTreeMap<String, Arc<PathState>>;
 
 /// What is said of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,17 +79,17 @@ impl Places {
 /// Judges a path by where it leads. `roots` are the folders that the host declared; `must_exist` is false for a tool whose
 /// paths our list of well-known servers has reviewed.
 pub(super) fn judge<'a>(
-    stand: &Stand,
+    path_state: &PathState,
     must_exist: bool,
     places: &'a Places,
     roots: &'a [String],
     agreed: &Agreements,
 ) -> Verdict {
-    let Some(real) = &stand.real else { return Verdict::Words };
-    match stand.kind {
-        StandKind::File | StandKind::Folder => {}
-        StandKind::Missing if !must_exist => {}
-        StandKind::Missing | StandKind::Other => return Verdict::Words,
+    let Some(real) = &path_state.real else { return Verdict::Words };
+    match path_state.kind {
+        PathKind::File | PathKind::Folder => {}
+        PathKind::Missing if !must_exist => {}
+        PathKind::Missing | PathKind::Other => return Verdict::Words,
     }
     if places.holds(real, roots.iter().map(String::as_str)) {
         return Verdict::In;
@@ -105,11 +105,11 @@ pub(super) fn judge<'a>(
     if let Some(folder) = folder {
         return Verdict::Agreed(folder.clone());
     }
-    let parent = match stand.kind {
-        StandKind::Folder => Some(real.as_str()),
-        StandKind::File | StandKind::Missing | StandKind::Other => real.rsplit_once('/').map(|(parent, _)| parent),
+    let parent = match path_state.kind {
+        PathKind::Folder => Some(real.as_str()),
+        PathKind::File | PathKind::Missing | PathKind::Other => real.rsplit_once('/').map(|(parent, _)| parent),
     };
-    let nearest = stand.project.as_deref().filter(|project| places.may_be_place(project)).or(parent);
+    let nearest = path_state.project.as_deref().filter(|project| places.may_be_place(project)).or(parent);
     match nearest.filter(|folder| places.may_be_place(folder)) {
         Some(folder) => Verdict::New(Agreement::of_server(What::Folder, folder)),
         None => Verdict::New(file),
@@ -124,7 +124,7 @@ fn is_in(path: &str, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, Agreements, Places, Stand, StandKind, Verdict, What, judge};
+    use super::{Agreement, Agreements, PathKind, PathState, Places, Verdict, What, judge};
 
     fn places() -> Places {
         Places {
@@ -134,13 +134,13 @@ mod tests {
         }
     }
 
-    fn stand(real: &str, kind: StandKind, project: Option<&str>) -> Stand {
-        Stand { real: Some(real.into()), kind, project: project.map(str::to_owned) }
+    fn path_state(real: &str, kind: PathKind, project: Option<&str>) -> PathState {
+        PathState { real: Some(real.into()), kind, project: project.map(str::to_owned) }
     }
 
     #[test]
     fn only_places_are_read_unasked() {
-        use StandKind::{File, Folder, Missing, Other};
+        use PathKind::{File, Folder, Missing, Other};
         let none = Agreements::default();
         let folder = |path: &str| Verdict::New(Agreement::of_server(What::Folder, path));
         let file = |path: &str| Verdict::New(Agreement::of_server(What::File, path));
@@ -162,18 +162,18 @@ mod tests {
             ("/home/ada/engine/new", Missing, None, Verdict::Words),
             ("/home/ada/engine/pipe", Other, None, Verdict::Words),
         ] {
-            assert_eq!(judge(&stand(real, kind, project), true, &places(), &[], &none), verdict, "{real}");
+            assert_eq!(judge(&path_state(real, kind, project), true, &places(), &[], &none), verdict, "{real}");
         }
-        let new = stand("/home/ada/engine/new", Missing, None);
+        let new = path_state("/home/ada/engine/new", Missing, None);
         assert_eq!(judge(&new, false, &places(), &[], &none), Verdict::In);
-        assert_eq!(judge(&Stand::default(), false, &places(), &[], &none), Verdict::Words);
+        assert_eq!(judge(&PathState::default(), false, &places(), &[], &none), Verdict::Words);
     }
 
     #[test]
     fn an_agreement_never_makes_a_place_of_the_home() {
         let home = Agreement::of_server(What::Folder, "/home/ada");
         let agreed: Agreements = [home].into_iter().collect();
-        let at = stand("/home/ada/.ssh/id", StandKind::File, None);
+        let at = path_state("/home/ada/.ssh/id", PathKind::File, None);
         assert!(matches!(judge(&at, true, &places(), &["/home".to_owned()], &agreed), Verdict::New(_)));
     }
 }

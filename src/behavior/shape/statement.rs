@@ -21,7 +21,7 @@ pub(super) enum Statement {
 }
 
 /// Reads a text as a statement. `spoken` are the languages that the tool or the key names; `dialect` is one that our list of
-/// well-known servers, or the operator, stands for.
+/// well-known servers names.
 pub(super) fn read(text: &str, spoken: Languages, dialect: Option<Dialect>) -> Statement {
     if graphql::begins(text) {
         let found = graphql::read(text);

@@ -34,7 +34,8 @@ const ANSWER: Takes = Takes { search: true, slash: true, words: true };
 /// How many leaves are listed as explained.
 const LISTED: usize = 32;
 
-pub(super) fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value, known: Known<'a>) -> Shape {
+/// What is new about one call of a tool. `tool` and `keys` are of one definition.
+pub fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value, known: Known<'a>) -> Shape {
     let mut walk = Walk {
         tool,
         keys,
@@ -58,12 +59,17 @@ pub(super) fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a
     walk.shape
 }
 
-pub(super) fn of_answers(answers: &Value) -> Shape {
+/// What asks among a user's answers to a server's questions: whatever is no plain word, number, time or short text.
+pub fn of_answers(answers: &Value) -> Shape {
     let mut shape = Shape::default();
     let mut left = vec![(String::new(), "", answers)];
     let mut leaves = MOST_LEAVES;
     while let Some((pointer, key, value)) = left.pop() {
-        leaves = leaves.saturating_sub(1);
+        leaves -= 1;
+        if leaves == 0 {
+            shape.asks("", "more than is read of one call");
+            break;
+        }
         let says_yes = !matches!(value, Value::Null | Value::Bool(false) | Value::Object(_) | Value::Array(_));
         if says_yes && words::of_name(key).iter().any(|word| choice::changes(word)) {
             shape.asks(
@@ -73,12 +79,6 @@ pub(super) fn of_answers(answers: &Value) -> Shape {
             continue;
         }
         match value {
-            _ if leaves == 0 => {
-                return {
-                    shape.asks("", "more than is read of one call");
-                    shape
-                };
-            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => {
                 let is_plain =
@@ -252,9 +252,9 @@ impl<'a> Walk<'a> {
             return self.new_value(at, value);
         }
         self.shape.wanted.push(path.to_owned());
-        let Some(stand) = self.known.stands.get(path) else { return self.new_value(at, value) };
+        let Some(path_state) = self.known.path_states.get(path) else { return self.new_value(at, value) };
         let must_exist = self.keys.trusted == Trusted::No;
-        match place::judge(stand, must_exist, self.known.places, self.known.roots, self.known.agreed) {
+        match place::judge(path_state, must_exist, self.known.places, self.known.roots, self.known.agreed) {
             Verdict::In => self.explained("a path in a place"),
             Verdict::Agreed(one) => self.used(one, "a path that was agreed to"),
             Verdict::New(one) => {

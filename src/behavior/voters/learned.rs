@@ -102,7 +102,7 @@ fn repeats_its_name(tool: &Tool) -> bool {
     sentences.next().is_none_or(|sentence| description::repeats(sentence, &name))
 }
 
-/// Whether the other voters know what its name or its description opens with. Where they do not, nobody has read the verb.
+/// Whether the other voters know what its name or its description opens with. Where they do not, no reader knows the verb.
 fn has_known_verb(tool: &Tool) -> bool {
     name::of_name(&words::of_name(&tool.name)).says != Says::Silent || !description::opened(tool).verb.is_empty()
 }

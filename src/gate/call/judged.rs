@@ -13,7 +13,7 @@ use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::evidence::Source;
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::shape::{self, Keys, Known, New, Places, Stands};
+use crate::behavior::shape::{self, Keys, Known, New, PathStates, Places};
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::{Fits, Mismatch, Violation};
 use crate::gate::call::caller;
@@ -54,7 +54,7 @@ const EXPLAINED: usize = 200;
 const NEAR: usize = 2;
 
 /// Where no path was looked at yet.
-static NO_STANDS: Stands = Stands::new();
+static NOTHING_SEEN: PathStates = PathStates::new();
 
 /// Everything found out about one call.
 #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ pub(super) fn judge(
             agreed: input.agreed,
             places: input.places,
             roots: input.roots.folders(),
-            stands: found.map_or(&NO_STANDS, |found| &found.stands),
+            path_states: found.map_or(&NOTHING_SEEN, |found| &found.path_states),
         };
         read.behavior.shape = shape::of_call(tool, keys, &arguments, known);
         first_use(described.as_deref(), input, &mut read.behavior);
@@ -205,8 +205,8 @@ pub(super) fn judge(
         rule(described.as_deref(), &question, input, seen);
     // What a read would ask for is known once its paths were looked at.
     let reads = behavior.identity.mutability == Mutability::Pure;
-    let stands = found.map_or(&NO_STANDS, |found| &found.stands);
-    let is_open = behavior.shape.wanted.iter().any(|path| !stands.contains_key(path));
+    let path_states = found.map_or(&NOTHING_SEEN, |found| &found.path_states);
+    let is_open = behavior.shape.wanted.iter().any(|path| !path_states.contains_key(path));
     let looks = reads && ruling.decision == Decision::Ask && is_open;
     if reads && ruling.decision == Decision::Ask {
         wanted.places.extend(behavior.shape.wanted.iter().cloned());

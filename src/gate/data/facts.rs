@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
-use crate::behavior::shape::Stands;
+use crate::behavior::shape::PathStates;
 use crate::policy::rate::{Counted, Recent};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
@@ -38,7 +38,7 @@ pub struct Findings {
     /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that was not known in time.
     pub real: BTreeMap<String, Option<String>>,
     /// What is at each path of [`Look::places`].
-    pub stands: Stands,
+    pub path_states: PathStates,
     /// One for each of [`Look::files`], in their order.
     pub files: Vec<Facts>,
     /// If the call is counted: what other wrappers ran lately. `None` where that is not known.
@@ -115,7 +115,7 @@ impl Look {
     pub fn unseen(&self, why: &str) -> Findings {
         Findings {
             real: self.real.iter().map(|path| (path.clone(), None)).collect(),
-            stands: self.places.iter().map(|path| (path.clone(), Arc::default())).collect(),
+            path_states: self.places.iter().map(|path| (path.clone(), Arc::default())).collect(),
             files: self.files.iter().map(|(argument, path)| Facts::unseen(argument, path, why)).collect(),
             others: None,
         }
@@ -156,7 +156,7 @@ impl Facts {
 impl Findings {
     /// What has changed between two looks, in our words; `None` if nothing has.
     pub fn difference(&self, again: &Self) -> Option<&'static str> {
-        if self.real != again.real || self.stands != again.stands {
+        if self.real != again.real || self.path_states != again.path_states {
             return Some("a path in it leads elsewhere");
         }
         if self.files.len() != again.files.len() {
