@@ -21,16 +21,16 @@ use judging::{Outcome, Session, Tools, answer, cut};
 use mcp_approve::behavior::agreed::{Agreements, What};
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_tool_with};
 use mcp_approve::behavior::curated::{Curated, LISTS};
-use mcp_approve::behavior::shape::Given;
+use mcp_approve::behavior::shape::{Given, New};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::capability::schema::{Fits, Schema};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
 use workload::{Call, Chance};
 
-/// The definitions, as each server published them. The first five are ours.
+/// The definitions, as each server published them: five of ours, five drawn, and those beside the ten.
 #[rustfmt::skip]
-const SERVERS: [(&str, &str); 10] = [
+const SERVERS: [(&str, &str); 12] = [
     ("filesystem", include_str!("../fixtures/session/filesystem.json")),
     ("git", include_str!("../fixtures/session/git.json")),
     ("github", include_str!("../fixtures/session/github.json")),
@@ -41,7 +41,11 @@ const SERVERS: [(&str, &str); 10] = [
     ("amap", include_str!("../fixtures/session/amap.json")),
     ("obsidian", include_str!("../fixtures/session/obsidian.json")),
     ("calculator", include_str!("../fixtures/session/calculator.json")),
+    ("ripgrep", include_str!("../fixtures/session/ripgrep.json")),
+    ("playwright", include_str!("../fixtures/session/playwright.json")),
 ];
+/// Played beside the ten and counted apart: searches by pattern, and looks at a browser.
+const BESIDE: [&str; 2] = ["ripgrep", "playwright"];
 
 /// The issue that asked for this bench: any other number would have done.
 const DRAWN_WITH: u64 = 24;
@@ -62,7 +66,7 @@ fn main() {
         }
     }
     for (name, day, wanted) in [("day one", &played[0], 5), ("day two", &played[1], 1)] {
-        let counts = Counts::of(day.iter().filter(|one| !one.changes));
+        let counts = Counts::of(day.iter().filter(|one| !one.changes && !one.is_beside()));
         println!("{name}: {} (wanted: at most {wanted} %)", counts.line());
     }
     if flags.iter().any(|flag| *flag == "--then") {
@@ -107,12 +111,12 @@ impl Server {
     }
 }
 
-/// The last five servers are those that are drawn.
+/// Says so if other servers would be drawn than are played.
 fn check_drawn(servers: &BTreeMap<&str, Server>) {
     let mut chance = Chance(DRAWN_WITH);
     let mut left: Vec<&str> = LISTS.iter().map(|(package, _)| *package).collect();
     let drawn: BTreeSet<&str> = (0..5).map(|_| left.remove(chance.below(left.len()))).collect();
-    let played: BTreeSet<&str> = SERVERS[5..].iter().map(|(name, _)| servers[name].package.as_str()).collect();
+    let played: BTreeSet<&str> = SERVERS[5..10].iter().map(|(name, _)| servers[name].package.as_str()).collect();
     if drawn != played {
         println!("the curated servers are others now: {drawn:?} would be drawn, and {played:?} are played");
     }
@@ -129,10 +133,17 @@ struct Played {
 
 struct Asked {
     /// Each thing that is new, as it is counted.
-    groups: Vec<String>,
-    /// Only hosts or folders are new.
-    only_hosts: bool,
-    only_folders: bool,
+    groups: BTreeSet<String>,
+    of: Of,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// Nothing is new but hosts, or hosts and folders.
+    Host,
+    Folder,
+    Value,
 }
 
 fn play(call: &Call, servers: &mut BTreeMap<&str, Server>) -> Played {
@@ -161,28 +172,44 @@ fn play(call: &Call, servers: &mut BTreeMap<&str, Server>) -> Played {
 fn asked(call: &Call, outcome: &Outcome) -> Asked {
     let behavior = &outcome.behavior;
     let tool = format!("{} {}", call.server, call.tool);
-    let what = |new: &mcp_approve::behavior::shape::New| new.agree.as_ref().map(|agree| agree.what);
-    let is_plain = behavior.hazards.is_empty() && behavior.identity.mutability == Mutability::Pure;
-    let all = |wanted: fn(What) -> bool| is_plain && behavior.shape.new.iter().all(|new| what(new).is_some_and(wanted));
-    let of_new = |new: &mcp_approve::behavior::shape::New| match what(new) {
-        Some(What::Host) => "a new host".to_owned(),
-        Some(What::Folder | What::File) => "a new folder".to_owned(),
-        Some(what) => format!("{tool} {} ({})", new.pointer, what.word()),
-        None => format!("{tool} {} (asks every time)", new.pointer),
+    let reads = behavior.identity.mutability == Mutability::Pure;
+    // A file's name that is taken for a host is no new host.
+    let is_address = |new: &New| {
+        call.arguments.pointer(&new.pointer).and_then(Value::as_str).is_some_and(|text| text.contains("://"))
     };
-    let mut groups: Vec<String> = behavior.shape.new.iter().map(of_new).collect();
-    if behavior.identity.mutability != Mutability::Pure {
-        groups = vec![format!("{tool} (said to change something)")];
-    }
+    let is_of = |new: &New| match new.agree.as_ref().map(|agree| agree.what) {
+        Some(What::Host) if is_address(new) => Of::Host,
+        Some(What::Folder | What::File) => Of::Folder,
+        _ => Of::Value,
+    };
+    let kinds: Vec<Of> = behavior.shape.new.iter().map(is_of).collect();
+    let is_plain = behavior.hazards.is_empty() && reads && !kinds.contains(&Of::Value);
+    let of = match kinds.contains(&Of::Host) {
+        _ if !is_plain => Of::Value,
+        true => Of::Host,
+        false => Of::Folder,
+    };
+    let group = |(new, of): (&New, &Of)| match (of, new.agree.as_ref()) {
+        (Of::Host, _) => "a new host".to_owned(),
+        (Of::Folder, _) => "a new folder".to_owned(),
+        (Of::Value, Some(agree)) => format!("{tool} {} ({})", without_index(&new.pointer), agree.what.word()),
+        (Of::Value, None) => format!("{tool} {} (asks every time)", without_index(&new.pointer)),
+    };
+    let mut groups: BTreeSet<String> = match reads {
+        true => behavior.shape.new.iter().zip(&kinds).map(group).collect(),
+        false => [format!("{tool} (said to change something)")].into(),
+    };
     groups.extend(behavior.hazards.iter().map(|hazard| format!("{tool} (hazard: {:?})", hazard.kind)));
-    groups.sort();
-    groups.dedup();
-    let only_hosts = all(|what| what == What::Host);
-    Asked {
-        groups,
-        only_hosts,
-        only_folders: !only_hosts && all(|what| matches!(what, What::Host | What::Folder | What::File)),
-    }
+    Asked { groups, of }
+}
+
+fn without_index(pointer: &str) -> String {
+    let is_index = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    pointer
+        .split('/')
+        .map(|part| if !part.is_empty() && is_index(&part) { "*" } else { part })
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 #[derive(Default)]
@@ -200,8 +227,8 @@ impl Counts {
             counts.calls += 1;
             let Some(asked) = &one.asked else { continue };
             counts.asked += 1;
-            counts.hosts += usize::from(asked.only_hosts);
-            counts.folders += usize::from(asked.only_folders);
+            counts.hosts += usize::from(asked.of == Of::Host);
+            counts.folders += usize::from(asked.of == Of::Folder);
         }
         counts
     }
@@ -218,24 +245,35 @@ impl Counts {
     }
 }
 
+impl Played {
+    fn is_beside(&self) -> bool {
+        BESIDE.contains(&self.server.as_str())
+    }
+}
+
 fn tell(name: &str, day: &[Played]) {
     println!("{name}");
     for (server, _) in SERVERS {
         let counts = Counts::of(day.iter().filter(|one| one.server == server && !one.changes));
-        println!("  {server:11} {}", counts.line());
+        let beside = if BESIDE.contains(&server) { " (beside the ten)" } else { "" };
+        println!("  {server:11} {}{beside}", counts.line());
     }
     let changes: Vec<&Played> = day.iter().filter(|one| one.changes).collect();
     let unasked = changes.iter().filter(|one| one.asked.is_none());
     println!("  calls that change something: {}, of them unasked {}", changes.len(), unasked.clone().count());
     unasked.for_each(|one| println!("    UNASKED {}", one.shown));
-    let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
-    for group in day.iter().filter(|one| !one.changes).flat_map(|one| &one.asked).flat_map(|asked| &asked.groups) {
-        *groups.entry(group).or_default() += 1;
+    let mut groups: BTreeMap<(bool, &str), usize> = BTreeMap::new();
+    for one in day.iter().filter(|one| !one.changes) {
+        for group in one.asked.iter().flat_map(|asked| &asked.groups) {
+            *groups.entry((one.is_beside(), group)).or_default() += 1;
+        }
     }
-    let mut groups: Vec<(&str, usize)> = groups.into_iter().collect();
-    groups.sort_by_key(|(group, count)| (std::cmp::Reverse(*count), *group));
-    println!("  what was new, by question");
-    groups.iter().for_each(|(group, count)| println!("    {count:3} {group}"));
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|((is_beside, group), count)| (*is_beside, std::cmp::Reverse(*count), *group));
+    println!("  questions by what is new");
+    for ((is_beside, group), count) in groups {
+        println!("    {count:3} {group}{}", if is_beside { " (beside the ten)" } else { "" });
+    }
     println!();
 }
 
