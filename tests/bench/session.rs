@@ -105,7 +105,11 @@ impl Server {
             let input = Schema::compile(&tool.input_schema).unwrap();
             (tool.name.clone(), Known { described, given: curated.given(&digest), input, tool })
         };
-        let tools = server["tools"].as_array().unwrap().iter().map(known).collect();
+        let tools: BTreeMap<String, Known> = server["tools"].as_array().unwrap().iter().map(known).collect();
+        let not_curated = tools.values().filter(|known| known.given.is_none()).count();
+        if not_curated > 0 {
+            println!("{package}: {not_curated} of these definitions are not on our list");
+        }
         let session = Session::of(&command).with_files(on_disk.clone());
         Self { package, tools, session, agreed: Agreements::default() }
     }

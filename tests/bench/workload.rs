@@ -184,19 +184,19 @@ impl Draw<'_> {
                 let (count, list) = more.split_once(':').unwrap();
                 let (low, high) = range(count);
                 let count = low + self.chance.below(high - low + 1);
-                (0..count).map(|_| self.from_list(list)).collect()
+                (0..count).map(|_| self.one_of(list)).collect()
             }
-            _ if more.is_empty() => self.from_list(name),
+            _ if more.is_empty() => self.one_of(name),
             record => {
                 let known = self.records.get(record).cloned();
-                let known = known.unwrap_or_else(|| self.from_list(record));
+                let known = known.unwrap_or_else(|| self.one_of(record));
                 self.records.insert(record.to_owned(), known.clone());
                 known[more].clone()
             }
         }
     }
 
-    fn from_list(&mut self, name: &str) -> Value {
+    fn one_of(&mut self, name: &str) -> Value {
         let list = self.lists.get(name).unwrap_or_else(|| panic!("no list {name}"));
         let of = match list {
             List::Even(of) | List::Falling { falling: of } => of,
