@@ -11,9 +11,11 @@ use mcp_approve::behavior::agreed::Agreements;
 use mcp_approve::behavior::arguments::memory::Memory;
 use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
+use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::shape::{self, Keys, Known, PathKind, PathState, PathStates, Places};
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use mcp_approve::capability::schema::{Fits, Schema};
 use mcp_approve::mcp::meta::unknown_meta;
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::policy::decide::{Question, decide};
@@ -61,6 +63,11 @@ impl Session {
         }
         let known: Vec<_> = described.hazards.clone();
         behavior.hazards.retain(|hazard| !known.contains(hazard));
+        // What does not fit the schema is refused, or asks.
+        if Schema::compile(&tool.input_schema).is_ok_and(|schema| matches!(schema.check(arguments), Fits::No(_))) {
+            let what = "does not fit the schema".to_owned();
+            behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
+        }
         let question = Question {
             method: None,
             server: "server",
@@ -75,7 +82,8 @@ impl Session {
     }
 }
 
-/// A disk on which everything is that a path names, without links: files with an ending, folders else. No name has brackets in it.
+/// A disk on which everything is that a path names below the folders that any machine has: files with an ending, folders else. `link-to-home` leads to the home; no name
+/// has brackets in it.
 fn path_state(path: &str) -> PathState {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
@@ -87,12 +95,18 @@ fn path_state(path: &str) -> PathState {
         match word {
             "" | "." => {}
             ".." => drop(words.pop()),
+            "link-to-home" => words = HOME.split('/').skip(1).collect(),
             word => words.push(word),
         }
     }
     let real = format!("/{}", words.join("/"));
     let kind = match words.as_slice() {
         ["dev", ..] | ["proc", ..] | ["sys", ..] => PathKind::Other,
+        [first, ..]
+            if !"bin boot etc home lib mnt opt root run srv tmp usr var work".split(' ').any(|top| top == *first) =>
+        {
+            PathKind::Missing
+        }
         _ if path.contains('(') => PathKind::Missing,
         [.., last] if last.contains('.') => PathKind::File,
         _ => PathKind::Folder,
