@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "each program that has this module uses a part of it")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mcp_approve::behavior::agreed::Agreements;
@@ -13,7 +14,7 @@ use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::shape::{self, Keys, Known, PathKind, PathState, PathStates, Places};
+use mcp_approve::behavior::shape::{self, Given, Keys, Known, PathKind, PathState, PathStates, Places};
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::capability::schema::{Fits, Schema};
 use mcp_approve::mcp::meta::unknown_meta;
@@ -23,13 +24,22 @@ use mcp_approve::policy::parse::built_in;
 use mcp_approve::policy::rule::{Decision, Policy};
 use serde_json::{Map, Value};
 
-const HOME: &str = "/home/ada";
-const FOLDER: &str = "/home/ada/projects/engine";
+pub const HOME: &str = "/home/ada";
+pub const FOLDER: &str = "/home/ada/projects/engine";
 
 /// A server's session, as far as a call is judged by it.
 pub struct Session {
     places: Places,
     policy: Policy,
+    disk: Disk,
+}
+
+/// What is on the disk.
+enum Disk {
+    /// Everything that a path names: files with an ending, folders else. No name has brackets in it.
+    Everything,
+    /// These files, and their folders.
+    Files(BTreeSet<String>),
 }
 
 /// One call, judged.
@@ -45,11 +55,29 @@ impl Session {
         let named = command.iter().filter(|word| word.starts_with(HOME) && !word.contains("://"));
         let folders = [FOLDER.to_owned()].into_iter().chain(named.cloned()).collect();
         let own = vec![format!("{HOME}/.local/state/mcp-approve"), format!("{HOME}/.config/mcp-approve")];
-        Self { places: Places { folders, home: Some(HOME.to_owned()), own }, policy: built_in() }
+        let places = Places { folders, home: Some(HOME.to_owned()), own };
+        Self { places, policy: built_in(), disk: Disk::Everything }
+    }
+
+    /// The same, with no more on the disk than these files.
+    pub fn with_files(self, files: BTreeSet<String>) -> Self {
+        Self { disk: Disk::Files(files), ..self }
     }
 
     pub fn judge(&self, tool: &Tool, described: &Behavior, arguments: &Value, agreed: &Agreements) -> Outcome {
-        let keys = Keys::of(tool, described, None);
+        self.judge_given(tool, described, None, arguments, agreed)
+    }
+
+    /// A call of a tool of whose keys our list of well-known servers says something.
+    pub fn judge_given(
+        &self,
+        tool: &Tool,
+        described: &Behavior,
+        given: Option<&Arc<Given>>,
+        arguments: &Value,
+        agreed: &Agreements,
+    ) -> Outcome {
+        let keys = Keys::of(tool, described, given);
         let said = Said::of(tool);
         let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
         let mut path_states = PathStates::new();
@@ -57,7 +85,7 @@ impl Session {
             let known = Known { agreed, places: &self.places, roots: &[], path_states: &path_states };
             behavior.shape = shape::of_call(Some(tool), &keys, arguments, known);
             for path in std::mem::take(&mut behavior.shape.wanted) {
-                let path_state = Arc::new(path_state(&path));
+                let path_state = Arc::new(path_state(&path, &self.disk));
                 path_states.insert(path, path_state);
             }
         }
@@ -82,9 +110,8 @@ impl Session {
     }
 }
 
-/// A disk on which everything is that a path names below the folders that any machine has: files with an ending, folders else. `link-to-home` leads to the home; no name
-/// has brackets in it.
-fn path_state(path: &str) -> PathState {
+/// What is at the end of a path; of links there is `link-to-home` alone.
+fn path_state(path: &str, disk: &Disk) -> PathState {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
         None if path.starts_with('/') => path.to_owned(),
@@ -100,22 +127,30 @@ fn path_state(path: &str) -> PathState {
         }
     }
     let real = format!("/{}", words.join("/"));
-    let kind = match words.as_slice() {
-        ["dev", ..] | ["proc", ..] | ["sys", ..] => PathKind::Other,
-        [first, ..]
-            if !"bin boot etc home lib mnt opt root run srv tmp usr var work".split(' ').any(|top| top == *first) =>
-        {
-            PathKind::Missing
-        }
-        _ if path.contains('(') => PathKind::Missing,
-        [.., last] if last.contains('.') => PathKind::File,
-        _ => PathKind::Folder,
+    let looks_like_file = words.last().is_some_and(|last| last.contains('.'));
+    let tops = "bin boot etc home lib mnt opt root run srv tmp usr var work";
+    let kind = match (words.as_slice(), disk) {
+        (["dev", ..] | ["proc", ..] | ["sys", ..], _) => PathKind::Other,
+        (_, Disk::Files(files)) if files.contains(&real) && looks_like_file => PathKind::File,
+        (_, Disk::Files(files)) if !is_above(&real, files) => PathKind::Missing,
+        (_, Disk::Files(_)) => PathKind::Folder,
+        ([first, ..], Disk::Everything) if !tops.split(' ').any(|top| top == *first) => PathKind::Missing,
+        (_, Disk::Everything) if path.contains('(') => PathKind::Missing,
+        (_, Disk::Everything) if looks_like_file => PathKind::File,
+        (_, Disk::Everything) => PathKind::Folder,
     };
     let project = match words.as_slice() {
         ["home", "ada", "projects" | "src" | "work", project, ..] => Some(format!("{HOME}/{}/{project}", words[2])),
+        ["home", "ada", ".cargo", "registry", "src", _, _, ..] => Some(format!("/{}", words[..7].join("/"))),
         _ => None,
     };
     PathState { real: Some(real), kind, project }
+}
+
+/// Whether a path is one of these or a folder above one.
+fn is_above(path: &str, files: &BTreeSet<String>) -> bool {
+    let inside = format!("{}/", path.trim_end_matches('/'));
+    files.contains(path) || files.range(inside.clone()..).next().is_some_and(|file| file.starts_with(&inside))
 }
 
 /// The tool as if somebody trusted had said that it reads, so that only the call can ask.
@@ -168,8 +203,13 @@ pub fn cut(text: &str) -> String {
     text.chars().take(300).collect()
 }
 
-/// Judges every row of a table.
+/// Judges every row of a table on a new home.
 pub fn table(text: &str, tools: Tools) -> Vec<Row> {
+    table_after(text, tools, &Agreements::default())
+}
+
+/// Judges every row of a table where all this was agreed to.
+pub fn table_after(text: &str, tools: Tools, agreed: &Agreements) -> Vec<Row> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut listed: Vec<Value> = Vec::new();
@@ -182,12 +222,12 @@ pub fn table(text: &str, tools: Tools) -> Vec<Row> {
             listed.push(line["tool"].take());
             continue;
         }
-        rows.push(row(&line, tools));
+        rows.push(row(&line, tools, agreed.clone()));
     }
     rows
 }
 
-fn row(line: &Value, tools: Tools) -> Row {
+fn row(line: &Value, tools: Tools, mut agreed: Agreements) -> Row {
     let tool = Tool::read(line["tool"].clone()).unwrap();
     let word = |word: &Value| word.as_str().map(str::to_owned);
     let command: Vec<String> = line["command"].as_array().into_iter().flatten().filter_map(word).collect();
@@ -196,7 +236,6 @@ fn row(line: &Value, tools: Tools) -> Row {
         Tools::Judged => of_tool(&tool, Trust::Corroborate),
         Tools::Pinned => pinned(&tool),
     };
-    let mut agreed = Agreements::default();
     for before in line["before"].as_array().into_iter().flatten() {
         answer(&session.judge(&tool, &described, before, &agreed), &mut agreed);
     }
