@@ -34,6 +34,8 @@ enum Form {
     Task,
     /// `name=value` pairs, of so many bytes at most.
     Pairs(usize),
+    /// Version, trace, span and flags of W3C Trace Context: hex digits, so many each.
+    Trace,
 }
 
 /// The keys that a revision gives the `_meta` of a request: from which one to which one.
@@ -48,14 +50,21 @@ const OWN: [(&str, Revision, Revision, Form); 9] = {
         (CLIENT_INFO, Newest, Newest, Form::OfHost),
         (CLIENT_CAPABILITIES, Newest, Newest, Form::OfHost),
         ("io.modelcontextprotocol/logLevel", Newest, Newest, Form::Token),
-        ("traceparent", First, Newest, Form::Token),
+        ("traceparent", First, Newest, Form::Trace),
         ("tracestate", First, Newest, Form::Pairs(TRACE_STATE)),
         ("baggage", First, Newest, Form::Pairs(BAGGAGE)),
     ]
 };
 
-/// The ids that well-known hosts put into every call: Claude Code, Codex, Goose.
-const OF_HOSTS: [&str; 5] = ["claudecode/toolUseId", "callId", "threadId", "sessionId", "agent-session-id"];
+/// What well-known hosts put into every call: Claude Code, Codex, Goose. Codex says what its turn works on, anew in each.
+const OF_HOSTS: [(&str, Form); 6] = [
+    ("claudecode/toolUseId", Form::Token),
+    ("callId", Form::Token),
+    ("threadId", Form::Token),
+    ("sessionId", Form::Token),
+    ("agent-session-id", Form::Token),
+    ("x-codex-turn-metadata", Form::OfHost),
+];
 
 /// The keys of a call's `_meta` that neither its revision nor a known host puts there, or not with such a value, in their order.
 ///
@@ -64,7 +73,8 @@ pub fn unknown_meta(meta: &Value, revision: Option<Revision>) -> Vec<(String, Ca
     let revision = revision.unwrap_or(Revision::V2026_07_28);
     let is_known = |key: &str, value: &Value| {
         let own = OWN.iter().find(|(known, from, to, _)| key == *known && (*from..=*to).contains(&revision));
-        own.map_or_else(|| OF_HOSTS.contains(&key) && Form::Token.fits(value), |(.., form)| form.fits(value))
+        let of_host = || OF_HOSTS.iter().find(|(known, _)| key == *known).map(|(_, form)| form);
+        own.map(|(.., form)| form).or_else(of_host).is_some_and(|form| form.fits(value))
     };
     let members = meta.as_object().into_iter().flatten();
     let unknown = members.filter(|(key, value)| !is_known(key, value));
@@ -82,6 +92,7 @@ impl Form {
                 value.as_object().is_some_and(|task| task.len() == 1 && task.get("taskId").is_some_and(is_token))
             }
             Self::Pairs(most) => value.as_str().is_some_and(|text| text.len() <= most && is_pairs(text)),
+            Self::Trace => value.as_str().is_some_and(is_trace),
         }
     }
 }
@@ -99,6 +110,12 @@ fn is_token(value: &Value) -> bool {
         }
         Value::Array(_) | Value::Object(_) => false,
     }
+}
+
+/// Whether a text is a `traceparent` of W3C Trace Context.
+pub fn is_trace(text: &str) -> bool {
+    let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.split('-').map(str::len).eq([2, 32, 16, 2]) && text.split('-').all(is_hex)
 }
 
 /// Whether a text is a list of `name=value`, as W3C has it for what a trace carries: without space within, quotes and control
@@ -140,7 +157,7 @@ mod tests {
         assert_eq!(unknown(&task, Revision::V2025_06_18).len(), 1);
         for host in [
             json!({"claudecode/toolUseId": "toolu_01A"}),
-            json!({"callId": "c", "threadId": "0198-ab", "sessionId": "s", "progressToken": 1}),
+            json!({"callId": "c", "threadId": "0198-ab", "x-codex-turn-metadata": {"turn_id": "t"}, "progressToken": 1}),
             json!({"agent-session-id": "20261121_7", "progressToken": "0c5f6b3e-9f4e-4a4e"}),
         ] {
             assert_eq!(unknown(&host, Revision::V2025_06_18), [], "{host}");
@@ -171,6 +188,8 @@ mod tests {
             let meta = json!({ "acme/x": value, "progressToken": 1 });
             assert_eq!(unknown_meta(&meta, None), [("acme/x".to_owned(), carries)], "{meta}");
         }
+        let no_trace = json!({"traceparent": "00-736563726574-70617373-01"});
+        assert_eq!(unknown_meta(&no_trace, None), [("traceparent".to_owned(), Plain)]);
         let long: Value = serde_json::from_str(&format!(r#"{{"acme/x":{}}}"#, "9".repeat(300))).expect("JSON");
         assert_eq!(unknown_meta(&long, None), [("acme/x".to_owned(), Arguments)]);
     }
@@ -189,7 +208,7 @@ mod tests {
             ("io.modelcontextprotocol/clientInfo", json!("delete everything")),
             ("io.modelcontextprotocol/clientCapabilities", json!({"experimental": {"x": "y".repeat(20_000)}})),
             ("io.modelcontextprotocol/execute", json!({"name": "t"})),
-            ("x-codex-turn-metadata", json!({"turn_id": "t"})),
+            ("x-codex-turn-metadata", json!("delete the rest")),
         ] {
             let meta = json!({ key: value });
             assert_eq!(unknown_meta(&meta, None), [(key.to_owned(), Carries::Arguments)], "{key}");

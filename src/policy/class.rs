@@ -69,7 +69,7 @@ impl EffectClass {
         let does = match analysis.effect {
             Effect::ReadHere => return vec![Self::Read],
             Effect::ReadElsewhere => return vec![Self::ReadElsewhere],
-            Effect::Unknown => return vec![Self::Unknown],
+            Effect::Unlisted | Effect::Unknown => return vec![Self::Unknown],
             Effect::Write => None,
             Effect::Execute => Some(Self::Execute),
             Effect::Administer => Some(Self::Administer),

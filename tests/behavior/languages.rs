@@ -44,7 +44,7 @@ fn sql_says_what_it_touches() {
         (
             db,
             json!({ "query": "SELECT my_function(1) FROM t" }),
-            "unknown UNKNOWN · SELECT on t, not known to only read: my_function()",
+            "unlisted UNKNOWN · SELECT on t, not known to only read: my_function()",
         ),
         (db, json!({ "sql": ["SELECT 1", "TRUNCATE TABLE t"] }), "write DELETE · TRUNCATE TABLE t"),
         (db, json!({ "statements": [{ "sql": "SELECT 1" }, { "sql": "DROP VIEW v" }] }), "write DELETE · DROP VIEW v"),

@@ -1,6 +1,7 @@
 //! Queries in SQL: a function that is on no list is asked about wherever an expression may be, and what a query says beside its
 //! columns, tables and conditions is known or asked about. No dialect is named.
 
+use mcp_approve::behavior::arguments::effect::Effect;
 use mcp_approve::behavior::arguments::sql::read;
 
 /// Those of the queries that are called reads where they must not be, or the reverse.
@@ -13,12 +14,11 @@ fn an_unknown_function_is_asked_about_wherever_it_is() {
     let with = |value: &'static str| PLACES.iter().map(move |place| place.replace("{}", value));
     assert_eq!(wrong(with("1"), true), [""; 0], "asked without it");
     assert_eq!(wrong(with("lo_import('x')"), false), [""; 0], "ran with it");
-    // So many tokens that one grammar alone reads them: `CONVERT` has its type first in one of them.
     let columns = "a, ".repeat(400);
     let long = |last: &str| format!("SELECT {columns}{last} FROM t");
     let names = ["b", "`b`", "[b]", "\"b\""].map(long);
     assert_eq!(wrong(names.into_iter(), true), [""; 0], "asked");
-    assert_eq!(wrong(["lo_import('x')", "CONVERT(a, b)"].map(long).into_iter(), false), [""; 0], "ran");
+    assert_eq!(wrong(["lo_import('x')", "my_function(a)"].map(long).into_iter(), false), [""; 0], "ran");
     // So many values that all but one are left out before they are read.
     let values = "1,".repeat(400);
     let listed = |last: &str, more: &str| format!("SELECT a FROM t WHERE b IN ({values}{last}) {more}");
@@ -140,8 +140,6 @@ const ASKED: &[&str] = &[
     "SELECT a FROM LATERAL 1",
     "SELECT a FROM ROWS FROM (1)",
     "SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b), v AS w",
-    "SELECT a FROM t GROUP BY ROLLUP (1)",
-    "SELECT a FROM t GROUP BY a WITH TOTALS",
     "SELECT a FROM t ORDER BY a WITH FILL",
     "SELECT a FROM t ORDER BY a WITH FILL FROM 1 TO 9 INTERPOLATE (b AS 1)",
     "SELECT a FROM t FOR UPDATE",
@@ -160,20 +158,12 @@ const ASKED: &[&str] = &[
     "SELECT /*+ SET_VAR(x=1) */ a FROM t",
     "SELECT a FROM t LATERAL VIEW explode(b) c",
     "SELECT a FROM t PREWHERE b = 1",
-    "SELECT a FROM t START WITH a = 1 CONNECT BY PRIOR a = b",
     "SELECT a FROM t CLUSTER BY a",
-    "SELECT a FROM t DISTRIBUTE BY a",
-    "SELECT a FROM t SORT BY a",
-    "SELECT a FROM t QUALIFY row_number() OVER (ORDER BY a) = 1",
     "SELECT AS VALUE a FROM t",
     "SELECT AS STRUCT a FROM t",
-    "SELECT a FROM t FOR SYSTEM_TIME AS OF '2020-01-01'",
-    "SELECT a FROM t FOR SYSTEM_TIME AS OF 1",
     "SELECT a FROM t TABLESAMPLE (BUCKET 1 OUT OF 2)",
-    "SELECT a FROM t SAMPLE 1 OFFSET 2",
     "SELECT a FROM t WITH (TABLOCKX)",
     "SELECT a FROM t WITH (NOLOCK, XLOCK)",
-    "SELECT a FROM t GLOBAL JOIN u ON 1",
     "SELECT a FROM t CROSS APPLY 1",
     "SELECT a FROM t ASOF JOIN u ON 1",
     "SELECT a FROM f(1 SETTINGS x = 1)",
@@ -202,6 +192,7 @@ const ASKED: &[&str] = &[
     "SELECT 1 /* x",
     "SELECT 'x",
     "SELECT [x",
+    "SELECT [e]]f]",
     "SELECT {d '2020-01-01'}",
     "SELECT a->'b', a->>'c', a#>'{d}'",
     "INSERT INTO t VALUES (1)",
@@ -227,7 +218,6 @@ const ASKED: &[&str] = &[
     "SELECT {fn lo_import('x')}",
     "SELECT a OPERATOR(s.+) b",
     "SELECT quantile(0.5)(a) FROM t",
-    "SELECT @-@ a",
     "SELECT # a",
     "SELECT public.count(a) FROM t",
     "SELECT pg_catalog.count(a) FROM t",
@@ -236,7 +226,6 @@ const ASKED: &[&str] = &[
     "SELECT t.abs(1)",
     "SELECT a FROM t WITH (XLOCK)",
     "SELECT a FROM t WITH (HOLDLOCK)",
-    "SELECT convert (a, b)",
     "EXPLAIN ANALYSE SELECT 1",
     "EXPLAIN ANALYZE VERBOSE SELECT 1",
     "SELECT a === b",
@@ -294,7 +283,7 @@ const READ: &[&str] = &[
     "SHOW CREATE TRIGGER p",
     "SELECT $1",
     "SELECT a$b FROM t",
-    "SELECT 'it''s' , \"a\"\"b\", `c``d`, [e]]f]",
+    "SELECT 'it''s' , \"a\"\"b\", `c``d`",
     "SELECT 1 -- x\n, 2",
     "SELECT a::int, b::text",
     "SELECT é, ñandú FROM größe",
@@ -314,4 +303,31 @@ const READ: &[&str] = &[
     "SELECT a.b:c[1] FROM t",
     "SELECT a <-> b",
     "SELECT a ~~* b",
+    // What only another product takes is left to the server: it refuses it, and nothing in it acts.
+    "SELECT a FROM t GROUP BY ROLLUP (1)",
+    "SELECT a FROM t SORT BY a",
+    "SELECT a FROM t QUALIFY row_number() OVER (ORDER BY a) = 1",
+    "SELECT a FROM t FOR SYSTEM_TIME AS OF '2020-01-01'",
+    "SELECT a FROM t GLOBAL JOIN u ON 1",
 ];
+
+#[test]
+fn a_function_that_no_list_has_raises_nothing_unless_it_is_known_to_act() {
+    let effect = |text: &str| read(text, None).meaning.effect;
+    for call in ["my_function(1)", "app.count(1)", "\"count\"(1)", "CAST('1' AS mytype)", "'1'::public.mytype"] {
+        assert_eq!(effect(&format!("SELECT {call} FROM t")), Effect::Unlisted, "{call}");
+    }
+    for call in [
+        "nextval('s')", "\"nextval\"('s')", "pg_catalog.setval('s', 1)", "pg_new_function(1)", "dblink('a', 'b')",
+        "load_extension('x')", "delete_user(1)", "public.sendMail(1)", "cron.schedule('x')", "sleep(9)",
+        "query_to_xml('delete from t')",
+    ] {
+        assert_eq!(effect(&format!("SELECT {call} FROM t")), Effect::Unknown, "{call}");
+        assert_eq!(effect(&format!("SELECT my_function({call}) FROM t")), Effect::Unknown, "{call}");
+    }
+    for text in
+        ["SELECT my_function(1); DROP TABLE t", "SELECT my_function(1) INTO u", "SELECT my_function(1) FOR UPDATE"]
+    {
+        assert!(effect(text) > Effect::Unlisted, "{text}");
+    }
+}

@@ -33,7 +33,8 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("weather", "Returns the weather of a city.", "PURE READ"),
     ("cleanup", "Removes stale entries.", "MUTATES DELETE"),
     ("frobnicate", "", "MUTATES UNKNOWN"),
-    ("frobnicate", "Frobnicates the gizmo.", "MUTATES UNKNOWN"),
+    // No reader knows the verb, and the rest of it speaks for a read: likely, so it asks.
+    ("frobnicate", "Frobnicates the gizmo.", "PURE? READ"),
     ("get_status", "Gets the status and deletes the job.", "MUTATES DELETE"),
     ("list_deleted_items", "Lists items that were deleted.", "PURE READ"),
     ("reassign_ticket", "", "MUTATES UPDATE"),
@@ -41,7 +42,7 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("rename_branch", "", "MUTATES MOVE"),
     ("run_shell_command", "Runs a command in a shell.", "MUTATES EXECUTE"),
     // The same verb, another object.
-    ("resolve_host", "Resolves a host name to addresses.", "MUTATES UNKNOWN"),
+    ("resolve_host", "Resolves a host name to addresses.", "PURE? READ"),
     ("resolve_thread", "Resolves a review thread.", "MUTATES UNKNOWN"),
     ("run_diagnostics", "Runs a diagnostic check of the network.", "PURE? READ"),
     ("run_pipeline", "Runs the pipeline.", "MUTATES EXECUTE"),
@@ -57,7 +58,7 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("express_interest", "Express interest in a position.", "MUTATES UNKNOWN"),
     ("archive_page", "Archive (soft-delete) a page.", "MUTATES UPDATE"),
     ("load_configuration", "Loads a configuration, replacing the current one.", "MUTATES OVERWRITE"),
-    ("evaluate_risk", "Evaluates the risk of a loan.", "MUTATES UNKNOWN"),
+    ("evaluate_risk", "Evaluates the risk of a loan.", "PURE? READ"),
     ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES UNKNOWN"),
     ("generate_report", "Generates a summary report of sales.", "PURE? READ"),
     ("generate_image", "Generates an image from a prompt.", "MUTATES CREATE"),
@@ -86,9 +87,9 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("query", "Run a read-only SQL query", "PURE SEARCH"),
     ("execute", "Executes any SQL statement. Read-only by default.", "MUTATES EXECUTE"),
     // Other languages: what changes is known, what reads is not.
-    ("tianqi", "查询指定城市的天气", "MUTATES UNKNOWN"),
+    ("tianqi", "查询指定城市的天气", "PURE? READ"),
     ("shanchu", "删除指定的文件", "MUTATES DELETE"),
-    ("benutzer", "Listet alle Benutzer auf.", "MUTATES UNKNOWN"),
+    ("benutzer", "Listet alle Benutzer auf.", "PURE? READ"),
     ("usuario", "Elimina un usuario.", "MUTATES DELETE"),
 ];
 

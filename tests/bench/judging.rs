@@ -12,9 +12,11 @@ use mcp_approve::behavior::agreed::Agreements;
 use mcp_approve::behavior::arguments::memory::Memory;
 use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
+use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::shape::{self, Given, Keys, Known, PathKind, PathState, PathStates, Places};
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use mcp_approve::capability::schema::{Fits, Schema};
 use mcp_approve::mcp::meta::unknown_meta;
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::policy::decide::{Question, decide};
@@ -89,6 +91,11 @@ impl Session {
         }
         let known: Vec<_> = described.hazards.clone();
         behavior.hazards.retain(|hazard| !known.contains(hazard));
+        // What does not fit the schema is refused, or asks.
+        if Schema::compile(&tool.input_schema).is_ok_and(|schema| matches!(schema.check(arguments), Fits::No(_))) {
+            let what = "does not fit the schema".to_owned();
+            behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
+        }
         let question = Question {
             method: None,
             server: "server",
@@ -103,7 +110,7 @@ impl Session {
     }
 }
 
-/// What is at the end of a path; there are no links.
+/// What is at the end of a path; of links there is `link-to-home` alone.
 fn path_state(path: &str, disk: &Disk) -> PathState {
     let whole = match path.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),
@@ -115,16 +122,19 @@ fn path_state(path: &str, disk: &Disk) -> PathState {
         match word {
             "" | "." => {}
             ".." => drop(words.pop()),
+            "link-to-home" => words = HOME.split('/').skip(1).collect(),
             word => words.push(word),
         }
     }
     let real = format!("/{}", words.join("/"));
     let looks_like_file = words.last().is_some_and(|last| last.contains('.'));
+    let tops = "bin boot etc home lib mnt opt root run srv tmp usr var work";
     let kind = match (words.as_slice(), disk) {
         (["dev", ..] | ["proc", ..] | ["sys", ..], _) => PathKind::Other,
         (_, Disk::Files(files)) if files.contains(&real) && looks_like_file => PathKind::File,
         (_, Disk::Files(files)) if !is_above(&real, files) => PathKind::Missing,
         (_, Disk::Files(_)) => PathKind::Folder,
+        ([first, ..], Disk::Everything) if !tops.split(' ').any(|top| top == *first) => PathKind::Missing,
         (_, Disk::Everything) if path.contains('(') => PathKind::Missing,
         (_, Disk::Everything) if looks_like_file => PathKind::File,
         (_, Disk::Everything) => PathKind::Folder,

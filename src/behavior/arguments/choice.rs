@@ -138,10 +138,10 @@ pub enum Choices {
 
 /// What the values say that a tool lists, this one among them.
 pub fn choices<'a>(mut listed: impl Iterator<Item = &'a str>) -> Choices {
-    let harmless = |choice: &str| {
-        let upper = choice.to_ascii_uppercase();
-        !METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
-            && !matches!(of_word(choice), Some(Effect::Changes(_)))
-    };
-    if listed.all(harmless) { Choices::Harmless } else { Choices::Acts }
+    if listed.any(is_act) { Choices::Acts } else { Choices::Harmless }
+}
+
+/// Whether a value is a method of HTTP, or a change.
+pub fn is_act(choice: &str) -> bool {
+    is_http(choice) || matches!(of_word(choice), Some(Effect::Changes(_)))
 }

@@ -13,6 +13,8 @@ words! {
         ReadHere = "read",
         /// It asks another service, and changes nothing there.
         ReadElsewhere = "read-elsewhere",
+        /// It reads, as far as is known: it calls a function that no list has. Raises nothing, and is not proven.
+        Unlisted = "unlisted",
         /// It is not known.
         Unknown = "unknown",
         /// It changes, adds or removes data.
@@ -46,7 +48,7 @@ impl Effect {
     pub fn reads(self) -> bool {
         match self {
             Self::ReadHere | Self::ReadElsewhere => true,
-            Self::Unknown | Self::Write | Self::Execute | Self::Administer => false,
+            Self::Unlisted | Self::Unknown | Self::Write | Self::Execute | Self::Administer => false,
         }
     }
 }
@@ -150,11 +152,15 @@ impl Analysis {
 
     /// The analysis as one reason for an identity.
     pub fn evidence(&self) -> Evidence {
-        let mutability = if self.effect.reads() { Mutability::Pure } else { Mutability::Mutates };
-        let strength = if self.effect == Effect::Unknown { Strength::Fair } else { Strength::Strong };
+        let (mutability, strength) = match self.effect {
+            Effect::ReadHere | Effect::ReadElsewhere => (Some(Mutability::Pure), Strength::Strong),
+            Effect::Unlisted => (None, Strength::Fair),
+            Effect::Unknown => (Some(Mutability::Mutates), Strength::Fair),
+            Effect::Write | Effect::Execute | Effect::Administer => (Some(Mutability::Mutates), Strength::Strong),
+        };
         Evidence {
             source: Source::Arguments,
-            says: Claim { mutability: Some(mutability), action: Some(self.action), ..Claim::default() },
+            says: Claim { mutability, action: Some(self.action), ..Claim::default() },
             span: format!("{}: {}", self.argument, self.span),
             strength,
         }

@@ -109,7 +109,7 @@ pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outc
 fn judged(found: Meaning) -> Outcome {
     match found.effect {
         Effect::ReadHere | Effect::ReadElsewhere => Outcome::Reads(found),
-        Effect::Unknown => Outcome::Unread(found),
+        Effect::Unlisted | Effect::Unknown => Outcome::Unread(found),
         Effect::Write | Effect::Execute | Effect::Administer => Outcome::Changes(found),
     }
 }

@@ -29,7 +29,10 @@ pub(super) enum Address {
 /// Reads a text as an address: one with a scheme, or, where `bare` may be one, `label.tld` with or without a path.
 pub(super) fn read(text: &str, bare: Bare) -> Address {
     let Some((scheme, rest)) = text.split_once("://") else {
-        return if bare == Bare::Counts && is_bare(text) { web(text) } else { Address::None };
+        // `url:example.com` too.
+        let behind = text.split_once(':').map(|(_, rest)| rest);
+        let host = [Some(text), behind].into_iter().flatten().find(|text| is_bare(text));
+        return host.filter(|_| bare == Bare::Counts).map_or(Address::None, web);
     };
     if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
         return Address::Asks("an address with white space or a backslash in it");
@@ -188,6 +191,7 @@ mod tests {
             ("https://Example.COM./a?b=c", "example.com"),
             ("example.com", "example.com"),
             ("docs.rs/serde/latest", "docs.rs"),
+            ("url:out.example", "out.example"),
             ("http://localhost:8080/x", "localhost:8080"),
             ("localhost:3000/x", "localhost:3000"),
             ("http://10.0.0.7/x", "10.0.0.7"),

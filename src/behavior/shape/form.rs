@@ -26,17 +26,17 @@ pub(super) struct Takes {
 /// Whether a text has the form of one of these roles.
 pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let has = |role| roles.has(role);
-    let is_token = |text: &str| is_token(text) && (takes.slash || !text.contains('/'));
+    let is_token = |text: &str| is_token(text) && (!text.contains('/') || takes.slash && !acts(text));
     let is_id = |text: &str| is_token(text) || is_zoned(text);
     // One act by itself: some program may follow it.
     if choice::is_firm_change(&text.to_lowercase()) && !(has(Role::Search) && takes.search) {
         return false;
     }
     text.is_empty()
-        || has(Role::Id) && all(text, is_id)
-        || has(Role::Name) && (!has(Role::Fields) && are_words(text) || all(text, is_token))
+        || has(Role::Id) && (all(text, is_id) || is_revision(text))
+        || has(Role::Name) && (is_colour(text) || !has(Role::Fields) && are_words(text) || all(text, is_token))
         || has(Role::Number) && all(text, is_number)
-        || has(Role::Time) && is_time(text)
+        || has(Role::Time) && (is_time(text) || is_number(text))
         || has(Role::Sort) && all(text, is_sort)
         || has(Role::Format) && is_format(text) && !acts(text)
         || has(Role::Fields) && all(text, |text| is_token(text) && !acts(text))
@@ -62,7 +62,7 @@ pub(super) fn kind(text: &str) -> Option<Kind> {
         Some(Kind::Number)
     } else if is_time(text) {
         Some(Kind::Date)
-    } else if is_token(text) || are_words(text) || is_opaque(text) {
+    } else if (is_token(text) || are_words(text) || is_opaque(text)) && !acts(text) {
         Some(Kind::Word)
     } else {
         None
@@ -92,8 +92,23 @@ pub(super) fn is_token(text: &str) -> bool {
 
 /// An opaque token as a server gives it out, which ends as Base64 does.
 fn is_opaque(text: &str) -> bool {
-    text.trim_end_matches('=').bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte))
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.trim_end_matches('=').bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte))
         && text.len() <= 4096
+}
+
+/// A revision so many before another: `HEAD~1`, `main^`.
+fn is_revision(text: &str) -> bool {
+    text.find(['~', '^']).is_some_and(|at| {
+        let (name, before) = text.split_at(at);
+        is_token(name) && !acts(name) && before.bytes().all(|byte| b"~^".contains(&byte) || byte.is_ascii_digit())
+    })
+}
+
+/// `#3a3a3a`.
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#')
+        .is_some_and(|hex| matches!(hex.len(), 3 | 4 | 6 | 8) && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A point in time with its zone: `2026-01-02T03:04:05+02:00`.
@@ -136,7 +151,7 @@ fn is_time(text: &str) -> bool {
         unit.len() < text.len()
             && matches!(
                 unit,
-                "s" | "sec" | "m" | "min" | "h" | "hr" | "d" | "w" | "mo" | "M" | "y" | "Y" | "ms" | "D" | "W"
+                "s" | "sec" | "m" | "min" | "h" | "hr" | "d" | "w" | "wk" | "mo" | "M" | "y" | "Y" | "ms" | "D" | "W"
             )
     };
     let is_word = |word: &str| {
@@ -259,6 +274,12 @@ mod tests {
             (Id, "~/x", false),
             (Id, "-rf", false),
             (Id, "$(id)", false),
+            (Id, "HEAD~1", true),
+            (Id, "HEAD~1;rm", false),
+            (Id, "~root", false),
+            (Name, "#3a3a3a", true),
+            (Name, "#!/bin/sh", false),
+            (Time, "1700000000.123", true),
             (Id, "a\nb", false),
             (Id, "host:80/x", false),
             (Id, "git@host:repo", false),
@@ -303,6 +324,7 @@ mod tests {
         }
         let not = Takes { search: false, ..all };
         assert!(!fits("words to find", Roles::of(Search), not), "only where the tool searches");
+        assert!(!fits("orders/7/delete", Roles::of(Id), all), "an act on a thing");
         let plain = Takes { slash: false, ..all };
         assert!(!fits("me/unsubscribe", Roles::of(Id), plain), "only where a name has a slash");
     }

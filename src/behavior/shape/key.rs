@@ -66,6 +66,10 @@ impl Roles {
         Self::of(Role::Name).with(Role::Number).with(Role::Time).with(Role::Search)
     }
 
+    const fn with_all(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     const fn with(self, role: Role) -> Self {
         Self(self.0 | role as u16)
     }
@@ -144,17 +148,46 @@ fn known(word: &str) -> Option<Known> {
         let plain = || word.strip_suffix('s').and_then(|stem| VOCABULARY.get(stem));
         one.and_then(|one| VOCABULARY.get(one.as_str())).or_else(plain).or_else(many)
     };
+    // `commit1`, `date2`.
+    let numbered = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let word = if numbered.len() > 2 { numbered } else { word };
     VOCABULARY.get(word).or_else(|| if word.len() > 2 { singular() } else { None }).copied()
+}
+
+/// Whether a section has this word, whose plural and number do not matter.
+fn is_in(word: &str, name: &str) -> bool {
+    let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    words::among(word.strip_suffix('s').unwrap_or(word), section(ROLES, name))
 }
 
 /// Whether a value under this key may hold one `/`: `ada/engine`, `Europe/Oslo`.
 pub(super) fn takes_slash(key: &str) -> bool {
-    words::of_name(key).iter().any(|word| words::among(word.strip_suffix('s').unwrap_or(word), section(ROLES, "slash")))
+    words::of_name(key).iter().any(|word| is_in(word, "slash"))
+}
+
+/// Whether a key says which kind of thing is read: `symbolType`, `platform`.
+pub(super) fn names_kinds(key: &str) -> bool {
+    words::of_name(key).last().is_some_and(|word| is_in(word, "kind"))
+}
+
+/// Whether a value under this key names no host, though a dot is in it: `NESN.SW`.
+pub(super) fn has_no_host(key: &str) -> bool {
+    words::of_name(key).last().is_some_and(|word| is_in(word, "no-host"))
 }
 
 /// Whether a key may hold others: `params`, `filter`. Those decide.
 pub(super) fn wraps(key: &str) -> bool {
     words::of_name(key).iter().all(|word| words::among(word, section(ROLES, "wrap")))
+}
+
+/// Whether a key is one that only a journey has; a destination beside it is a place on a map, and nothing is sent there.
+pub(super) fn is_of_journey(key: &str) -> bool {
+    joined(words::of_name(key)).first().is_some_and(|word| words::among(word, section(ROLES, "journey")))
+}
+
+/// Whether a key says where a way ends.
+pub(super) fn is_goal(key: &str) -> bool {
+    matches!(words::of_name(key).as_slice(), [word, ..] if matches!(word.as_str(), "destination" | "destinations"))
 }
 
 /// The nouns of a tool's name: its words but for the first verb, and but for words that are acts.
@@ -174,26 +207,38 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
     if !is_plain || secrets::is_secret_key(key) {
         return Roles::NONE;
     }
-    let all = words::of_name(key);
+    let all = joined(words::of_name(key));
     let is_noun = |word: &str| {
         nouns
             .iter()
             .any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
     };
     let mut found = Vec::with_capacity(all.len());
-    for word in &all {
+    let is_exact =
+        all.last().is_some_and(|last| words::among(last.strip_suffix('s').unwrap_or(last), section(ROLES, "exact")));
+    for (at, word) in all.iter().enumerate() {
         match known(word) {
             Some(known) => found.push((known, false)),
             None if is_noun(word) => found.push((Known::default(), true)),
+            // `output_format`, `target_language`: how, and not where.
+            None if words::among(word, "output target") && says_how(&all) => {
+                found.push((Known { qualifies: true, ..Known::default() }, false));
+            }
             None if word.bytes().all(|byte| byte.is_ascii_digit()) && all.len() > 1 => {
+                found.push((Known { qualifies: true, ..Known::default() }, false));
+            }
+            // Which one, when, or how many: whatever it is of.
+            None if at + 1 < all.len() && is_exact && says_nothing(word) => {
                 found.push((Known { qualifies: true, ..Known::default() }, false));
             }
             None => return Roles::NONE,
         }
     }
-    // Where a file is rewritten, and no place.
-    if all == ["in", "place"] {
-        return Roles::NONE;
+    // `id_or_name`: either.
+    if let Some(at) = all.iter().position(|word| word == "or").filter(|at| *at > 0 && *at + 1 < all.len()) {
+        let head = |at: usize| found[at].0.roles;
+        let (one, other) = (head(at - 1), head(at + 1));
+        return if one.has(Role::Path) || other.has(Role::Path) { Roles::NONE } else { one.with_all(other) };
     }
     // `run_id`, but neither `run` nor `run_name`.
     let is_id = all.last().is_some_and(|last| words::among(last, section(ROLES, "id-head")));
@@ -201,12 +246,19 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
         return Roles::NONE;
     }
     let [(first, _), rest @ ..] = found.as_slice() else { return Roles::NONE };
-    let alone = rest.is_empty() && !all.first().is_some_and(|word| is_noun(word));
-    if alone && (first.joined || first.leads && first.roles.is_none()) {
+    if rest.is_empty() && (first.joined || first.leads && first.roles.is_none()) {
         return Roles::NONE;
     }
     if first.leads && !rest.is_empty() {
         return Roles::of(Role::Switch).with(Role::Fields);
+    }
+    // `in_place`, `on_done`: what it does besides.
+    let is_when = |roles: Roles| roles.has(Role::Time) || roles.has(Role::Number);
+    if !rest.is_empty()
+        && all.first().is_some_and(|word| words::among(word, "in on at"))
+        && !found.iter().any(|(one, _)| is_when(one.roles))
+    {
+        return Roles::NONE;
     }
     // `sort_by`, `orderBy`.
     let by = all.len() > 1 && all.last().is_some_and(|last| last == "by");
@@ -221,6 +273,33 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
         return Roles::of(Role::Name).with(Role::Id);
     }
     roles
+}
+
+/// Two words that the vocabulary knows as one: `checkIn`, `timeZone`.
+fn joined(all: Vec<String>) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::with_capacity(all.len());
+    for word in all {
+        match whole.last_mut() {
+            Some(before)
+                if known(before).is_none_or(|one| one.roles.is_none())
+                    && VOCABULARY.contains_key(format!("{before}{word}").as_str()) =>
+            {
+                before.push_str(&word);
+            }
+            _ => whole.push(word),
+        }
+    }
+    whole
+}
+
+/// Whether a word that the vocabulary does not have names neither an act nor a program, a user or a destination.
+fn says_nothing(word: &str) -> bool {
+    word.len() > 1 && name::effect(word).is_none() && !choice::changes(word) && !address::is_destination(word)
+}
+
+/// Whether a key ends in how something is written: its format, its language, its unit.
+fn says_how(all: &[String]) -> bool {
+    all.last().is_some_and(|last| known(last).is_some_and(|one| one.roles.has(Role::Format)) && last != "type")
 }
 
 #[cfg(test)]
@@ -244,6 +323,10 @@ mod tests {
             ("repo_url", Role::Address),
             ("category", Role::Name),
             ("categories", Role::Name),
+            ("output_format", Role::Format),
+            ("targetTimezone", Role::Format),
+            ("checkIn", Role::Time),
+            ("id_or_url", Role::Address),
         ] {
             assert!(roles(key, &none).has(role), "{key}: {:?}", roles(key, &none));
         }
@@ -251,7 +334,8 @@ mod tests {
             "charge", "run_as", "interpreter", "to_file", "set_status", "mail_to", "operationId", "instruction",
             "mode", "shell", "sudo", "in_place", "output_path", "dest_path", "callback_url", "webhook", "to",
             "recipient", "code", "command", "script", "access_token", "password", "action", "Name!", "$where",
-            "new_path", "save_as", "peek", "dry_run", "force", "notify_url", "exec_path", "plugin_path", "log_file",
+            "new_path", "save_as", "output", "target", "output_type", "id_or_path", "peek", "dry_run", "force",
+            "notify_url", "exec_path", "plugin_path", "log_file",
         ] {
             assert_eq!(roles(key, &none), Roles::NONE, "{key}");
         }

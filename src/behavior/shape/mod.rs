@@ -131,7 +131,7 @@ pub struct Keys {
     /// It may be given a text to search for.
     searches: bool,
     trusted: Trusted,
-    spoken: Spoken,
+    spoken: Languages,
     /// What our list of well-known servers says of the keys.
     given: Arc<Given>,
     parameters: Vec<Parameter>,
@@ -150,6 +150,8 @@ enum Trusted {
 struct Parameter {
     key: String,
     roles: Roles,
+    /// The languages that the tool or its own description names.
+    spoken: Languages,
     /// SHA-256 of its schema's text: made when something about it is agreed to, or might be.
     schema: OnceLock<String>,
 }
@@ -160,14 +162,23 @@ impl Keys {
         let nouns = key::nouns(&tool.name);
         let is_curated = behavior.evidence.iter().any(|one| one.source == Source::Curated);
         let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-        let parameter =
-            |key: &String| Parameter { roles: key::roles(key, &nouns), key: key.clone(), schema: OnceLock::new() };
-        let parameters = properties.into_iter().flat_map(|all| all.keys()).take(256).map(parameter).collect();
+        let keys = || properties.into_iter().flat_map(|all| all.keys()).take(256);
+        let travels = keys().any(|key| key::is_of_journey(key));
+        let roles =
+            |key: &str| if travels && key::is_goal(key) { Roles::of(Role::Name) } else { key::roles(key, &nouns) };
+        let spoken = Spoken::of(tool);
+        let parameter = |(key, schema): (&String, &Value)| Parameter {
+            roles: roles(key),
+            spoken: spoken.with(&[schema]).all(),
+            key: key.clone(),
+            schema: OnceLock::new(),
+        };
+        let parameters = properties.into_iter().flatten().take(256).map(parameter).collect();
         Self {
             tool: tool.name.clone(),
             searches: behavior.identity.action == Action::Search || is_curated,
             trusted: if is_curated { Trusted::Curated } else { Trusted::No },
-            spoken: Spoken::of(tool),
+            spoken: spoken.all(),
             given: given.filter(|_| is_curated).cloned().unwrap_or_default(),
             parameters,
             nouns,
@@ -200,10 +211,11 @@ impl Keys {
         }
     }
 
-    /// The languages that the tool or this key names.
-    fn languages(&self, key: &str) -> Languages {
+    /// The languages that the tool, the parameter at the top or this key names.
+    fn languages(&self, top: &str, key: &str) -> Languages {
         let words = crate::behavior::words::of_name(key);
-        words.iter().map(|word| language::in_word(word)).fold(self.spoken.all(), Languages::with)
+        let spoken = self.parameter(top).map_or(self.spoken, |one| one.spoken);
+        words.iter().map(|word| language::in_word(word)).fold(spoken, Languages::with)
     }
 }
 

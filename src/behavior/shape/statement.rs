@@ -30,17 +30,20 @@ pub(super) fn read(text: &str, spoken: Languages, dialect: Option<Dialect>) -> S
                 let fields = graphql::root_names(text).join(", ");
                 Statement::Outline { value: format!("graphql: {fields}"), says: format!("GraphQL, {}", found.says) }
             }
-            Effect::Unknown | Effect::Write | Effect::Execute | Effect::Administer => Statement::None,
+            Effect::Unlisted | Effect::Unknown | Effect::Write | Effect::Execute | Effect::Administer => {
+                Statement::None
+            }
         };
     }
     if !spoken.has(Language::Sql) && !begins_as_sql(text) {
         return Statement::None;
     }
     let read = sql::read(text, dialect);
-    if !read.meaning.effect.reads() {
+    // A function that no list has is part of the outline.
+    if !read.meaning.effect.reads() && read.meaning.effect != Effect::Unlisted {
         return Statement::None;
     }
-    if dialect == Some(Dialect::Sqlite) {
+    if dialect == Some(Dialect::Sqlite) && read.meaning.effect.reads() {
         return Statement::Reads;
     }
     match sql::names(text, dialect) {
@@ -79,6 +82,9 @@ mod tests {
         assert_eq!(outline("SELECT id, name FROM users WHERE id = 5"), "sql id, name, users");
         assert_eq!(outline("SELECT id, name FROM users WHERE id = 6"), "sql id, name, users", "values are left out");
         assert_eq!(outline("SELECT * FROM exec_command"), "sql exec_command");
+        assert_eq!(outline("SELECT my_fn(a) FROM t"), "sql a, my_fn(), t", "a function that no list has");
+        assert_eq!(outline("SELECT nextval('s')"), "None", "one that acts");
+        assert!(matches!(read("SELECT my_fn(1)", sql, Some(Dialect::Sqlite)), Statement::Outline { .. }));
         assert_eq!(outline("DELETE FROM users"), "None");
         assert_eq!(outline("SELECT 1; DROP TABLE x"), "None");
         assert_eq!(outline("query { user(id: 5) { name } }"), "graphql: user");

@@ -10,7 +10,7 @@ use super::statement::{self, Statement};
 use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
-use crate::behavior::arguments::choice::{self, Choices};
+use crate::behavior::arguments::choice;
 use crate::behavior::arguments::likeness::{self, Reads};
 use crate::behavior::arguments::schema::{Declared, Place, Schema};
 use crate::behavior::secrets;
@@ -191,7 +191,8 @@ impl<'a> Walk<'a> {
         if at.roles.has(Role::Path) {
             return self.path(at, text, value);
         }
-        let bare = if at.roles == Roles::of(Role::Search) { Bare::No } else { Bare::Counts };
+        let is_text = at.roles == Roles::of(Role::Search) || key::has_no_host(at.key);
+        let bare = if is_text { Bare::No } else { Bare::Counts };
         match address::read(text, bare) {
             Address::None => {}
             Address::To(host) => return self.host(at, host, value),
@@ -199,13 +200,13 @@ impl<'a> Walk<'a> {
             Address::File(_) => return self.new_value(at, value),
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
-        let spoken = self.keys.languages(at.key);
+        let spoken = self.keys.languages(at.top, at.key);
         let is_statement = || likeness::is_statement(text, Reads::Statements);
         let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
             let is_free = at.roles.has(Role::Search) && text.contains(' ');
-            if !(is_free && is_statement() || self.chooses_an_act(place, text)) {
+            if !(is_free && is_statement() || self.chooses_an_act(at, place, text)) {
                 return self.explained(kind_of(at.roles));
             }
         }
@@ -220,10 +221,17 @@ impl<'a> Walk<'a> {
         self.new_value(at, value);
     }
 
-    /// Whether the schema lists this text among values of which one is an act, and it is not known to read.
-    fn chooses_an_act(&mut self, place: &Place<'a>, text: &str) -> bool {
+    /// Whether the schema lists this text among values of which one is an act, and it is not known to read. Of kinds of
+    /// things a few have the name of an act: `init` among the symbols of a language.
+    fn chooses_an_act(&mut self, at: At<'_>, place: &Place<'a>, text: &str) -> bool {
         let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
-        choice::choices(listed.filter_map(Value::as_str)) == Choices::Acts && !choice::is_known_read(text)
+        let (mut all, mut acts) = (0, 0);
+        for value in listed.filter_map(Value::as_str) {
+            all += 1;
+            acts += usize::from(choice::is_act(value));
+        }
+        let are_kinds = key::names_kinds(at.key) && acts * 3 < all && !choice::is_act(text);
+        acts > 0 && !are_kinds && !choice::is_known_read(text)
     }
 
     fn path(&mut self, at: At<'_>, text: &str, value: &Value) {

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mcp::meta::is_trace;
+
 /// Our word for a key of `_meta` (its last segment, in small letters without `-` and `_`), as hosts write it today.
 const KEYS: [(&str, &str); 17] = [
     ("threadid", "thread"),
@@ -72,15 +74,7 @@ pub fn traceparent(meta: Option<&str>) -> Option<String> {
         return None;
     };
     let text = meta.get("traceparent")?.as_str()?;
-    let parts: Vec<&str> = text.split('-').collect();
-    let is_hex = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let fits = match parts[..] {
-        [version, trace, parent, flags] => {
-            is_hex(version, 2) && is_hex(trace, 32) && is_hex(parent, 16) && is_hex(flags, 2)
-        }
-        _ => false,
-    };
-    fits.then(|| text.to_owned())
+    is_trace(text).then(|| text.to_owned())
 }
 
 #[cfg(test)]

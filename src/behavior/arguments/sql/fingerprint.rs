@@ -4,9 +4,9 @@
 //! rules: a form never hides a word, a name or a sign, only values, and how many there are in a list of values. Quotes stay
 //! as they are: what is a name in one kind of them is a text in another.
 
-use super::gate::Cut;
-use super::lex::{Kind, Token};
-use super::{Dialect, functions};
+use super::Dialect;
+use super::gate::{Cut, is_keyword};
+use super::tokens::{Kind, Token};
 
 /// Rules do not use longer forms.
 const MOST_BYTES: usize = 4096;
@@ -23,14 +23,9 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;
     }
-    // The form keeps every word whole, so it cannot be shorter than they are.
-    let words = tokens.iter().filter(|token| token.kind == Kind::Word).map(|token| token.end - token.start);
-    if words.sum::<usize>() > MOST_BYTES {
-        return None;
-    }
     let head = tokens.iter().find(|token| token.kind == Kind::Word).map(|token| &cut.text[token.start..token.end]);
     let holds_values = head.is_some_and(|head| HOLD_VALUES.iter().any(|word| head.eq_ignore_ascii_case(word)));
-    let mut form = String::with_capacity(cut.text.len().min(MOST_BYTES) + 64);
+    let mut form = String::new();
     let mut before: Option<&Token> = None;
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -43,14 +38,15 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
         }
         match token.kind {
             Kind::Literal if holds_values => form.push('?'),
-            Kind::Sign(sign) => form.push(char::from(sign)),
-            Kind::Literal | Kind::Quoted => form.push_str(&cut.text[token.start..token.end]),
+            Kind::Sign(_) | Kind::Operator | Kind::Literal | Kind::Quoted => {
+                form.push_str(&cut.text[token.start..token.end])
+            }
             Kind::Word => {
                 let word = &cut.text[token.start..token.end];
                 let from = form.len();
                 form.push_str(word);
                 let called = tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Sign(b'('));
-                if functions::is_keyword(word) {
+                if is_keyword(word) {
                     form[from..].make_ascii_uppercase();
                 } else if called || !matches!(dialect, Some(Dialect::MySql) | None) {
                     // MySQL's table names are files, and fold as the file system does: they stay as written.
@@ -80,7 +76,7 @@ fn spaced(before: Kind, this: Kind, touches: bool) -> bool {
         (Kind::Word, Kind::Sign(b'(' | b'[')) => !touches,
         (Kind::Sign(b','), _) => true,
         (Kind::Sign(b':' | b'@'), _) if touches => false,
-        (Kind::Sign(_), Kind::Sign(_)) => !touches,
+        (Kind::Sign(_) | Kind::Operator, Kind::Sign(_) | Kind::Operator) => !touches,
         _ => true,
     }
 }

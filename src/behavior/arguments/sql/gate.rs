@@ -1,16 +1,26 @@
-//! The first of two gates, over tokens: one statement, no word that changes something. It trusts no grammar but the cutting.
+//! Whether a statement only reads: no word of it changes anything, each function is on a list of those that only compute, and
+//! `sqlparser` reads it to its end as one query.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::lex::{Kind, Token};
-use super::lists::Words;
-use super::{Dialect, Doubt, functions};
+use sqlparser::ast::{Query, SetExpr, Statement};
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
+
+use super::tokens::{Kind, Token, grammar};
+use super::{Dialect, Doubt};
+use crate::behavior::arguments::choice;
+use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::WordKind;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::section;
+use crate::behavior::words::{self, among, section};
 
 const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
+
+/// How deep the parser follows. Its own frames are large: this fits a thread of two megabytes without optimisation.
+const MAX_DEPTH: usize = 32;
 
 /// A text cut into tokens.
 #[derive(Clone, Copy)]
@@ -28,18 +38,24 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Whether `word` is at `at`, in any case and unquoted.
-    pub(super) fn is(&self, at: usize, word: &str) -> bool {
-        match self.tokens.get(at) {
-            Some(Token { kind: Kind::Word, start, end }) if end - start == word.len() => {
-                self.text.as_bytes()[*start..*end].eq_ignore_ascii_case(word.as_bytes())
-            }
-            _ => word.is_empty(),
-        }
+    /// The token at `at` as written.
+    pub(super) fn raw(&self, at: usize) -> &'a str {
+        self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
+    }
+
+    /// Whether one of these words is at `at`, in any case and unquoted.
+    pub(super) fn is(&self, at: usize, words: &[&str]) -> bool {
+        let word = self.word(at);
+        words.iter().any(|known| word.eq_ignore_ascii_case(known))
     }
 
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
+    }
+
+    /// Whether one of these words is before `at`.
+    fn is_behind(&self, at: usize, words: &[&str]) -> bool {
+        at.checked_sub(1).is_some_and(|before| self.is(before, words))
     }
 
     /// The same without the semicolon at its end.
@@ -54,7 +70,7 @@ impl<'a> Cut<'a> {
     pub(super) fn statements(&self) -> Vec<Self> {
         let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
         let alone = parts.map(|tokens| Self { tokens, ..*self });
-        alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, "END"))).collect()
+        alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, &["END"]))).collect()
     }
 
     /// Where its tokens are in the text, in bytes.
@@ -67,9 +83,9 @@ impl<'a> Cut<'a> {
     pub(super) fn kind(&self, at: usize) -> WordKind {
         match self.tokens.get(at).map(|token| token.kind) {
             Some(Kind::Word) if head(*self, at).is_some() || changes(*self, at) => WordKind::Verb,
-            Some(Kind::Word) if functions::is_keyword(self.word(at)) => WordKind::Keyword,
+            Some(Kind::Word) if is_keyword(self.word(at)) => WordKind::Keyword,
             Some(Kind::Quoted | Kind::Literal) => WordKind::Quoted,
-            Some(Kind::Word | Kind::Sign(_)) | None => WordKind::Plain,
+            Some(Kind::Word | Kind::Operator | Kind::Sign(_)) | None => WordKind::Plain,
         }
     }
 
@@ -84,135 +100,216 @@ impl<'a> Cut<'a> {
         match self.tokens[before].kind {
             Kind::Quoted | Kind::Literal => true,
             Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
-            Kind::Word => !WANTS_OPERAND.hold(self.word(before)),
+            Kind::Operator => false,
+            Kind::Word => !has(&WANTS_OPERAND, self.word(before)),
         }
     }
 }
 
-/// What may be found at the token level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Passed {
-    /// No word of it changes anything.
-    Plain,
-    /// A plan of a change is asked for; the change itself is not run.
-    PlanOfChange,
+/// Whether the statement is shown to only read, and if not, why.
+pub(super) fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
+    no_change(cut, dialect)?;
+    if super::outline::is_listing(cut)? {
+        return Ok(());
+    }
+    let calls = || (0..cut.tokens.len()).filter(|at| is_called(cut, *at));
+    if let Some(at) = calls().find(|at| qualified(cut, *at).split('.').any(acts) && !is_known(cut, *at, dialect)) {
+        return Err(Doubt::unknown(format!("{}()", qualified(cut, at).to_lowercase())));
+    }
+    is_query(cut.text, dialect)?;
+    let unlisted =
+        calls().find(|at| !is_known(cut, *at, dialect)).map(|at| format!("{}()", qualified(cut, at).to_lowercase()));
+    match unlisted.or_else(|| unlisted_type(cut).map(|at| format!("type {}", cut.raw(at)))) {
+        Some(what) => Err(Doubt { effect: Effect::Unlisted, ..Doubt::unknown(what) }),
+        None => Ok(()),
+    }
 }
 
-/// Lets one statement through whose words change nothing.
-pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Doubt> {
+/// That the text is one statement, and no word of it changes anything.
+pub(super) fn no_change(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
     let cut = cut.without_end();
     let first = cut.first();
-    let begins = cut.word(first).to_ascii_uppercase();
-    match begins.as_str() {
+    match cut.word(first).to_ascii_uppercase().as_str() {
         "SELECT" | "WITH" | "VALUES" => {}
-        "TABLE" if dialect != Some(Dialect::MsSql) => {}
         // T-SQL would call a procedure of that name, and then run what follows.
-        "EXPLAIN" | "SHOW" | "DESCRIBE" | "DESC" | "PRAGMA" if dialect != Some(Dialect::MsSql) => {}
+        "TABLE" | "EXPLAIN" | "SHOW" | "DESCRIBE" | "DESC" | "PRAGMA" if dialect != Some(Dialect::MsSql) => {}
         "" => return Err(Doubt::unknown("not a statement")),
         other => return Err(Doubt::new(action_of(other), cut.word(first))),
     }
     // A plan is no change, where it is sure that the statement only asks for one.
-    let plans = begins == "EXPLAIN" && matches!(dialect, Some(Dialect::PostgreSql | Dialect::Sqlite | Dialect::MySql));
-    let mut passed = Passed::Plain;
+    let plans = cut.is(first, &["EXPLAIN"]) && !matches!(dialect, None | Some(Dialect::MsSql));
+    const PLANNED: [&str; 8] = ["DELETE", "UPDATE", "INSERT", "REPLACE", "INTO", "SET", "RETURNING", "MERGE"];
     for (at, token) in cut.tokens.iter().enumerate() {
         match token.kind {
-            Kind::Sign(_) | Kind::Word if own_operator(cut, at, dialect) => {
-                return Err(Doubt::unknown("a user-defined operator"));
-            }
+            Kind::Operator => return Err(Doubt::unknown("a user-defined operator")),
             Kind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
-            Kind::Sign(b':') if cut.is_sign(at + 1, b'=') => return Err(Doubt::new(Action::Update, ":=")),
-            // `"nextval"(…)`: a quoted name can be a function, and no list knows it.
-            Kind::Quoted if cut.is_sign(at + 1, b'(') && !names_columns(cut, at) => {
-                return Err(Doubt::unknown(&cut.text[token.start..token.end]));
+            Kind::Sign(b':') if cut.raw(at) == ":=" => return Err(Doubt::new(Action::Update, ":=")),
+            Kind::Word if cut.is(first, &["EXPLAIN", "DESCRIBE", "DESC"]) && cut.is(at, &["ANALYZE", "ANALYSE"]) => {
+                return Err(Doubt::new(Action::Execute, "EXPLAIN ANALYZE runs the statement"));
             }
-            Kind::Word => {
-                if begins == "EXPLAIN" && (cut.is(at, "ANALYZE") || cut.is(at, "ANALYSE")) {
-                    return Err(Doubt::new(Action::Execute, "EXPLAIN ANALYZE runs the statement"));
-                }
-                if changes(cut, at) {
-                    if plans && planned(cut, at) {
-                        passed = Passed::PlanOfChange;
-                        continue;
-                    }
-                    return Err(Doubt::new(action_of(cut.word(at)), span(cut, at)));
-                }
-            }
-            Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
+            Kind::Word if plans && cut.is(at, &PLANNED) => {}
+            Kind::Word if changes(cut, at) => return Err(Doubt::new(action_of(cut.word(at)), span(cut, at))),
+            Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
         }
     }
-    Ok(passed)
-}
-
-fn is_operator(sign: u8) -> bool {
-    matches!(
-        sign,
-        b'+' | b'-' | b'*' | b'/' | b'<' | b'>' | b'=' | b'~' | b'!' | b'#' | b'%' | b'^' | b'&' | b'|' | b'?'
-    )
-}
-
-/// Whether the signs that begin at `at` without a gap make one operator of PostgreSQL that is none of the system's: a function.
-fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
-    let sign = |at: usize| match cut.tokens.get(at) {
-        Some(Token { kind: Kind::Sign(sign), .. }) if is_operator(*sign) => Some(*sign),
-        // `@` is at the head of words elsewhere, and alone it is a word of one sign.
-        Some(Token { kind: Kind::Word, start, .. })
-            if cut.text.as_bytes().get(*start) == Some(&b'@') && cut.word(at).bytes().all(|byte| byte == b'@') =>
-        {
-            Some(b'@')
-        }
-        _ => None,
-    };
-    if sign(at).is_none() {
-        return false;
-    }
-    let touches = |at: usize| at > 0 && cut.tokens[at - 1].end == cut.tokens[at].start;
-    if matches!(dialect, Some(Dialect::MySql | Dialect::MsSql | Dialect::Sqlite))
-        || (sign(at - at.min(1)).is_some() && touches(at))
-    {
-        return false;
-    }
-    let mut end = at;
-    while sign(end).is_some() && (end == at || touches(end)) {
-        end += 1;
-    }
-    let run = &cut.text[cut.tokens[at].start..cut.tokens[end - 1].end];
-    // A name of several signs ends in + or - only if it holds one of these.
-    let special = run.contains(['~', '!', '@', '#', '%', '^', '&', '|', '?']);
-    let name = if special { run } else { run.trim_end_matches(['+', '-']) };
-    const KNOWN: &[&str] = &[
-        "<=", ">=", "<>", "!=", "==", "||", "->", "->>", "#>", "#>>", "#-", "@>", "<@", "&&", "@@", "@?", "~*", "!~",
-        "!~*", "<<", ">>", "^@", "?|", "?&", "<->", "~~", "~~*", "!~~", "!~~*", "&<", "&>", "-|-", "|/", "||/", "<=>",
-        "<%", "%>", "=*",
-    ];
-    name.len() > 1 && !KNOWN.contains(&name)
+    Ok(())
 }
 
 /// Whether the word at `at` would change something where it is.
 fn changes(cut: Cut<'_>, at: usize) -> bool {
     let name = cut.word(at);
     let called = cut.is_sign(at + 1, b'(');
-    if STARTERS.hold(name) {
+    if has(&STARTERS, name) {
         // Names of columns as well, but not behind a whole operand, where T-SQL begins a new statement.
         return at > 0 && cut.after_operand(at) && !called;
     }
-    if !CHANGING.hold(name) {
+    if !has(&CHANGING, name) {
         return false;
     }
-    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
     let upper = name.to_ascii_uppercase();
     let excused = match upper.as_str() {
         "REPLACE" | "IF" | "TRUNCATE" => called,
-        "CREATE" => before.eq_ignore_ascii_case("SHOW"),
-        "FETCH" => cut.is(at + 1, "FIRST") || cut.is(at + 1, "NEXT"),
-        "SET" => before.eq_ignore_ascii_case("CHARACTER"),
-        "PROCEDURE" | "TRIGGER" => before.eq_ignore_ascii_case("CREATE"),
+        "CREATE" => cut.is_behind(at, &["SHOW"]),
+        "FETCH" => cut.is(at + 1, &["FIRST", "NEXT"]),
+        "SET" => cut.is_behind(at, &["CHARACTER"]),
+        "PROCEDURE" | "TRIGGER" => cut.is_behind(at, &["CREATE"]),
         _ => false,
     };
-    let column = at > 0 && (cut.is_sign(at - 1, b'.') || before.eq_ignore_ascii_case("AS"))
+    let column = at > 0 && (cut.is_sign(at - 1, b'.') || cut.is_behind(at, &["AS"]))
         || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
     // `sequence.NEXTVAL` takes a number out of a sequence.
     let named = column && !called && !matches!(upper.as_str(), "INTO" | "NEXTVAL");
     !(excused || named)
+}
+
+/// Whether the name at `at` is called, as far as its place says: not where it names columns (`WITH x(a, b) AS (…)`,
+/// `AS x(a, b)`) or a type (`AS varchar(9)`, `::numeric(9, 2)`).
+fn is_called(cut: Cut<'_>, at: usize) -> bool {
+    let is_name = match cut.tokens[at].kind {
+        Kind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
+        Kind::Quoted => true,
+        Kind::Literal | Kind::Operator | Kind::Sign(_) => false,
+    };
+    let before = at.checked_sub(1).map_or("", |before| cut.raw(before));
+    let lists = |ends: fn(&Cut<'_>, usize) -> bool| {
+        let end = (at + 2..cut.tokens.len()).find(|at| cut.is_sign(*at, b')'));
+        let is_plain = |at: usize| matches!(cut.tokens[at].kind, Kind::Word | Kind::Quoted | Kind::Sign(b','));
+        end.is_some_and(|end| (at + 2..end).all(is_plain) && ends(&cut, end + 1))
+    };
+    let names = match before {
+        "::" | ")" => true,
+        // The second table of a WITH.
+        "," => lists(|cut, at| cut.is(at, &["AS"]) && cut.is_sign(at + 1, b'(')),
+        _ => cut.is_behind(at, &["AS", "WITH", "RECURSIVE", "USING", "INTO"]),
+    };
+    is_name && cut.is_sign(at + 1, b'(') && !names
+}
+
+/// Words of the language that may name a function all the same.
+const NAMES: [&str; 11] =
+    ["EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PRAGMA", "FIRST", "NEXT", "ROWS", "ONLY", "END", "ASC"];
+
+/// The name at `at` with what is before its dots.
+fn qualified(cut: Cut<'_>, at: usize) -> String {
+    let mut name = cut.raw(at).to_owned();
+    for dot in (1..at).rev().step_by(2).take_while(|dot| cut.is_sign(*dot, b'.')) {
+        name = format!("{}.{name}", cut.raw(dot - 1));
+    }
+    name
+}
+
+/// Whether a function is known to only compute, or to read what it names. In another schema than the system's own a name can
+/// mean anything.
+fn is_known(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
+    let of_system = || at == 2 || at > 2 && !cut.is_sign(at - 3, b'.');
+    let is_own = at == 0
+        || !cut.is_sign(at - 1, b'.')
+        || at > 1 && dialect == Some(Dialect::PostgreSql) && cut.is(at - 2, &["pg_catalog"]) && of_system();
+    is_own && (has(&FUNCTIONS, cut.word(at)) || dialect != Some(Dialect::Sqlite) && has(&OPENERS, cut.word(at)))
+}
+
+/// A type that a value is cast to, and that is none of the systems' own: it runs its own functions.
+fn unlisted_type(cut: Cut<'_>) -> Option<usize> {
+    let mut casts = Vec::new();
+    let mut types = Vec::new();
+    for at in 0..cut.tokens.len() {
+        match cut.raw(at) {
+            "(" => casts.push(cut.is_behind(at, &["CAST", "TRY_CAST"])),
+            ")" => drop(casts.pop()),
+            "::" => types.push(at + 1),
+            _ if cut.is(at, &["AS"]) && casts.last() == Some(&true) => types.push(at + 1),
+            _ => {}
+        }
+    }
+    let is_known = |at: &usize| {
+        let at = if cut.is(*at, &["pg_catalog"]) && cut.is_sign(at + 1, b'.') { at + 2 } else { *at };
+        !cut.is_sign(at + 1, b'.') && among(&cut.word(at).to_ascii_lowercase(), const { section(WORDS, "types") })
+    };
+    types.into_iter().find(|at| !is_known(at))
+}
+
+/// Whether a function that is on no list of known ones is one that acts: by a list, by its product's own prefix, or by a word.
+fn acts(name: &str) -> bool {
+    let lower = name.trim_matches(['"', '`', '[', ']']).to_lowercase();
+    among(&lower, const { section(WORDS, "acts") })
+        || const { section(WORDS, "acts-prefixes") }.split_whitespace().any(|prefix| lower.starts_with(prefix))
+        || words::of_name(name).iter().any(|word| choice::changes(word))
+}
+
+/// That a grammar reads the text as one query: its dialect's, or, where none is known, that of some dialect, and no other
+/// reads it as something else.
+fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
+    let all = [Dialect::PostgreSql, Dialect::MySql, Dialect::MsSql, Dialect::Sqlite];
+    let mut understood = false;
+    for one in all.into_iter().filter(|one| dialect.is_none_or(|dialect| dialect == *one)) {
+        match parsed(text, one).as_deref() {
+            Some([Statement::Query(query)]) => asks(query)?,
+            Some([Statement::Explain { statement, options, .. }]) => {
+                let is_plain = |name: &str| {
+                    among(
+                        &name.to_ascii_lowercase(),
+                        "verbose costs settings buffers summary format generic_plan memory",
+                    )
+                };
+                match &**statement {
+                    Statement::Query(query) if options.iter().flatten().all(|one| is_plain(&one.name.value)) => {
+                        asks(query)?
+                    }
+                    Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) if dialect.is_some() => {}
+                    _ => return Err(Doubt::unknown("EXPLAIN")),
+                }
+            }
+            Some([Statement::ExplainTable { .. }]) => {}
+            Some([]) | None => continue,
+            Some(_) => return Err(Doubt::unknown("a statement that is not known to read")),
+        }
+        understood = true;
+    }
+    if understood { Ok(()) } else { Err(Doubt::unknown("not understood")) }
+}
+
+fn parsed(text: &str, dialect: Dialect) -> Option<Vec<Statement>> {
+    let grammar = grammar(Some(dialect));
+    // Tokens without locations save the time to format error messages: most errors come from alternatives that the
+    // parser only tries.
+    let mut tokens = Vec::with_capacity(text.len() / 2);
+    let placeless = |token: TokenWithSpan| TokenWithSpan::wrap(token.token);
+    Tokenizer::new(grammar, text).tokenize_with_location_into_buf_with_mapper(&mut tokens, placeless).ok()?;
+    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH).with_tokens_with_locations(tokens);
+    { parser }.parse_statements().ok()
+}
+
+/// That a query locks no row, and has no change for its body.
+fn asks(query: &Query) -> Result<(), Doubt> {
+    let is_read = match &*query.body {
+        SetExpr::Select(_)
+        | SetExpr::Query(_)
+        | SetExpr::SetOperation { .. }
+        | SetExpr::Values(_)
+        | SetExpr::Table(_) => true,
+        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => false,
+    };
+    if is_read && query.locks.is_empty() { Ok(()) } else { Err(Doubt::unknown("a query that changes or locks rows")) }
 }
 
 /// The gravest change that begins anywhere in the text: in a bracket, behind a semicolon, or, where the dialect may be
@@ -231,32 +328,21 @@ pub(super) fn gravest(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Doubt> {
 /// What the statement does that would begin at `at`, if its first two words are those of a change.
 fn head(cut: Cut<'_>, at: usize) -> Option<Action> {
     let upper = cut.word(at).to_ascii_uppercase();
-    let next = cut.word(at + 1);
-    let quoted = cut.tokens.get(at + 1).is_some_and(|token| token.kind == Kind::Quoted);
-    // `AFTER DELETE ON t`, `OR DELETE AS`: what a trigger waits for.
-    let named = quoted || !next.is_empty() && !["AS", "ON", "OR", "TO"].iter().any(|word| cut.is(at + 1, word));
     let begins = match upper.as_str() {
-        "INSERT" | "REPLACE" => cut.is(at + 1, "INTO"),
-        "DELETE" | "DROP" | "TRUNCATE" | "MERGE" | "UPDATE" | "EXEC" | "EXECUTE" | "CALL" => named,
+        "INSERT" | "REPLACE" => cut.is(at + 1, &["INTO"]),
+        // `AFTER DELETE ON t`, `OR DELETE AS`: what a trigger waits for.
+        "DELETE" | "DROP" | "TRUNCATE" | "MERGE" | "UPDATE" | "EXEC" | "EXECUTE" | "CALL" => {
+            let is_name = cut.tokens.get(at + 1).is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Quoted));
+            is_name && !cut.is(at + 1, &["AS", "ON", "OR", "TO"])
+        }
         _ => false,
     };
     begins.then(|| action_of(&upper))
 }
 
-/// Whether the changing word is what the plan is of, or belongs to it.
-fn planned(cut: Cut<'_>, at: usize) -> bool {
-    ["DELETE", "UPDATE", "INSERT", "REPLACE", "INTO", "SET", "RETURNING", "MERGE"].iter().any(|word| cut.is(at, word))
-}
-
 fn span(cut: Cut<'_>, at: usize) -> String {
     let more: Vec<&str> = (at..at + 3).map(|at| cut.word(at)).take_while(|word| !word.is_empty()).collect();
     more.join(" ")
-}
-
-/// Whether what is in brackets behind `at` names columns: `WITH "x"(a, b) AS (…)`, `AS x(a, b)`.
-fn names_columns(cut: Cut<'_>, at: usize) -> bool {
-    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
-    ["AS", "WITH", "RECURSIVE", "IN", "USING"].iter().any(|word| before.eq_ignore_ascii_case(word))
 }
 
 /// What a statement that begins so does.
@@ -273,11 +359,35 @@ pub(super) fn action_of(word: &str) -> Action {
     }
 }
 
+/// Whether a word belongs to the language's own frame.
+pub(super) fn is_keyword(word: &str) -> bool {
+    has(&KEYWORDS, word)
+}
+
+/// A list of words in upper case.
+type List = LazyLock<HashSet<&'static str>>;
+
+fn has(list: &List, word: &str) -> bool {
+    list.contains(word.to_ascii_uppercase().as_str())
+}
+
 /// Words that change something wherever they are as words.
-static CHANGING: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "changing") }]));
+static CHANGING: List = LazyLock::new(|| section(WORDS, "changing").split_whitespace().collect());
 
 /// Words that begin a statement in T-SQL, and name columns elsewhere.
-static STARTERS: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "starters") }]));
+static STARTERS: List = LazyLock::new(|| section(WORDS, "starters").split_whitespace().collect());
 
 /// Words behind which an operand or a name follows: no statement begins there.
-static WANTS_OPERAND: LazyLock<Words> = LazyLock::new(|| Words::of(&[const { section(WORDS, "before-operands") }]));
+static WANTS_OPERAND: List = LazyLock::new(|| section(WORDS, "before-operands").split_whitespace().collect());
+
+static KEYWORDS: List = LazyLock::new(|| section(WORDS, "keywords").split_whitespace().collect());
+
+/// Words of the languages but SQLite's that may be before a bracket, and are no functions.
+static OPENERS: List = LazyLock::new(|| section(WORDS, "openers").split_whitespace().collect());
+
+/// Functions that only compute, the same in every dialect that has them: none writes, locks, waits, sends, sets, or reads a
+/// file; none runs a text as a statement.
+static FUNCTIONS: List = LazyLock::new(|| {
+    let lists = ["aggregates", "numbers", "texts", "times", "values", "documents", "sets", "catalogue", "places"];
+    lists.iter().flat_map(|name| section(WORDS, name).split_whitespace()).collect()
+});

@@ -1,26 +1,19 @@
-//! SQL in arguments: one statement that only reads, or not shown to be one. Two gates: over tokens, then over the tree.
-//!
-//! Both hold allow lists, and each closes what the other might miss: the token gate knows no grammar, and the grammar
-//! has a tokenizer that is not ours. Where the dialect is not known, a text that dialects read differently is not shown
-//! to be a read.
+//! SQL in arguments: one statement that only reads, or not shown to be one. Where the dialect is not known, a text that
+//! dialects read differently is not shown to be a read.
 
-mod expression;
 mod fingerprint;
-mod functions;
 mod gate;
-mod lex;
-mod lists;
 mod outline;
-mod thin;
-mod tree;
+mod tokens;
 
 use std::ops::Range;
 
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{Words, are_pair, count, folded};
-use gate::{Cut, Passed};
+use crate::behavior::words::are_pair;
+use gate::{Cut, is_keyword};
+use tokens::{Kind, Token, tokens};
 
 /// Whose SQL it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,13 +76,14 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Why a text is not shown to be a read.
 #[derive(Debug)]
 struct Doubt {
+    effect: Effect,
     action: Action,
     span: String,
 }
 
 impl Doubt {
     fn new(action: Action, span: impl Into<String>) -> Self {
-        Self { action, span: span.into().chars().take(60).collect() }
+        Self { effect: Effect::of(action), action, span: span.into().chars().take(60).collect() }
     }
 
     fn unknown(span: impl Into<String>) -> Self {
@@ -110,7 +104,7 @@ pub fn fingerprints(text: &str) -> Vec<String> {
 
 /// Judges one text, says what it would do, and takes its fingerprint.
 pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
-    match tokens(text, dialect) {
+    match cut(text, dialect) {
         Ok(tokens) => {
             let cut = Cut { text, tokens: &tokens };
             match cut.statements().as_slice() {
@@ -132,15 +126,17 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
 /// Every name in a text, in lower case, sorted: relations, columns, and functions with `()`. Words of the language itself are
 /// left out. `None` where the text cannot be cut into tokens.
 pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
-    let tokens = tokens(text, dialect).ok()?;
+    let tokens = cut(text, dialect).ok()?;
     let cut = Cut { text, tokens: &tokens };
-    let name = |(at, token): (usize, &lex::Token)| {
+    let name = |(at, token): (usize, &Token)| {
         let word = text.get(token.start..token.end)?.to_lowercase();
         match token.kind {
-            lex::Kind::Word | lex::Kind::Quoted if cut.is_sign(at + 1, b'(') => Some(word + "()"),
-            lex::Kind::Word => (!functions::is_keyword(&word)).then_some(word),
-            lex::Kind::Quoted => Some(word),
-            lex::Kind::Literal | lex::Kind::Sign(_) => None,
+            Kind::Word | Kind::Quoted if cut.is_sign(at + 1, b'(') => Some(word + "()"),
+            // A variable is no column.
+            Kind::Word if at > 0 && cut.raw(at - 1).starts_with('@') => Some(format!("@{word}")),
+            Kind::Word => (!is_keyword(&word)).then_some(word),
+            Kind::Quoted => Some(word),
+            Kind::Literal | Kind::Operator | Kind::Sign(_) => None,
         }
     };
     let mut names: Vec<String> = tokens.iter().enumerate().filter_map(name).collect();
@@ -151,7 +147,7 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
 
 /// The statements of a text, each with its words; none where the text cannot be cut.
 pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
-    let Ok(tokens) = tokens(text, dialect) else { return Vec::new() };
+    let Ok(tokens) = cut(text, dialect) else { return Vec::new() };
     let cut = Cut { text, tokens: &tokens };
     let part = |alone: &Cut<'_>| {
         let Range { start, end } = with_comments(cut, &alone.range());
@@ -164,30 +160,30 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
 
 /// A statement's place in the text with the comments about it: all that is between two semicolons.
 fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
-    let mut signs = cut.tokens.iter().filter(|token| token.kind == lex::Kind::Sign(b';'));
+    let mut signs = cut.tokens.iter().filter(|token| token.kind == Kind::Sign(b';'));
     let from = signs.clone().map(|sign| sign.end).take_while(|end| *end <= own.start).last().unwrap_or(0);
     let to = signs.find(|sign| sign.start >= own.end).map_or(cut.text.len(), |sign| sign.start);
     let (before, after) = (&cut.text[from..own.start], &cut.text[own.end..to]);
     from + (before.len() - before.trim_start().len())..own.end + after.trim_end().len()
 }
 
-fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<lex::Token>, Doubt> {
+fn cut(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
     if text.len() > MAX_BYTES {
         return Err(Doubt::unknown("too long to be read"));
     }
-    lex::tokens(text, dialect)
+    tokens(text, dialect)
 }
 
 fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     // A change in a change may be the graver one.
-    let doubt = only_reads(cut, dialect).err().map(|doubt| match gate::gravest(cut, dialect) {
+    let doubt = gate::only_reads(cut, dialect).err().map(|doubt| match gate::gravest(cut, dialect) {
         Some(graver) if graver.action.caution() > doubt.action.caution() => graver,
         Some(_) | None => doubt,
     });
     let outline = outline::statement(cut);
     let (effect, weight) = (outline.effect(doubt.as_ref()), outline.weight(doubt.as_ref()));
-    let says = outline::says(&outline, doubt.as_ref());
-    let Doubt { action, span } = doubt.unwrap_or_else(|| Doubt { action: Action::Read, span: says.clone() });
+    let says = outline.says(doubt.as_ref());
+    let (action, span) = doubt.map_or_else(|| (Action::Read, says.clone()), |doubt| (doubt.action, doubt.span));
     let meaning = Meaning { fingerprint: fingerprint::of(cut, dialect), ..Meaning::new(effect, action, span, says) };
     Statement { meaning, object: outline.object, weight }
 }
@@ -203,7 +199,7 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
     also.dedup();
     let says = format!("{} statements, one of them: ", read.len());
     let gravest = read.swap_remove(gravest.unwrap_or_default());
-    let doubt = gate::pass(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
+    let doubt = gate::no_change(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
     let (effect, says) = (effect.max(Effect::of(doubt.action)), says + &gravest.meaning.says);
     let is_graver = gravest.meaning.action.caution() >= doubt.action.caution();
     let (action, span) =
@@ -215,56 +211,18 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
     }
 }
 
-fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
-    let passed = gate::pass(cut, dialect)?;
-    if outline::is_listing(cut)? {
-        return Ok(());
-    }
-    if passed == Passed::PlanOfChange {
-        return functions::all_known(cut);
-    }
-    tree::only_reads(cut, dialect)
-}
-
-/// Whether a text that may be words to search for is plainly a changing statement.
+/// Whether a text that may be words to search for is plainly a changing statement: two words side by side begin one, or it
+/// begins as an update and has a `set`.
 pub fn plainly_changes(text: &str) -> bool {
     let begins = text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
-    // White space of other scripts is looked for where there may be some.
-    if !text.is_ascii() {
-        let words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';'));
-        return has_change(words.map(str::as_bytes), begins);
-    }
-    has_change(text.as_bytes().split(|byte| matches!(byte, b'\t'..=b'\r' | b' ' | b'(' | b';')), begins)
-}
-
-/// Whether two words side by side begin a statement that changes something, or a text that begins as an update has a `set`.
-fn has_change<'t>(mut words: impl Iterator<Item = &'t [u8]>, begins: bool) -> bool {
-    let mut before: &[u8] = b"";
-    words.any(|word| {
-        if word.is_empty() {
-            return false;
-        }
+    let mut before = String::new();
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty()).any(|word| {
         // No word of a pair is longer than this.
-        if word.len() > 9 {
-            before = b"";
-            return false;
-        }
-        let found = begins && folded(word) == SET || !before.is_empty() && is_change(before, word);
-        let is_first = FIRST_OF_CHANGE.may_have(word) && FIRST_OF_CHANGE.has(folded(word));
-        before = if is_first { word } else { b"" };
+        let word = if word.len() > 9 { String::new() } else { word.to_ascii_lowercase() };
+        let found = begins && word == "set" || are_pair(&CHANGES, &before, &word);
+        before = word;
         found
     })
-}
-
-const SET: u128 = folded(b"set");
-
-const FIRST: &str = "insert replace merge delete drop alter truncate create grant revoke";
-static FIRST_OF_CHANGE: Words<{ count(FIRST) }> = Words::of(FIRST);
-
-/// Whether two words side by side begin a statement that changes something.
-fn is_change(first: &[u8], second: &[u8]) -> bool {
-    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
-    are_pair(&CHANGES, &lower(first), &lower(second))
 }
 
 /// Words that begin a changing statement side by side.

@@ -1,11 +1,12 @@
 //! Says in one line what a statement does, from its tokens; knows the listings that need no grammar. The line is for the eye.
 
 use super::Doubt;
-use super::gate::Cut;
-use super::lex::Kind;
+use super::gate::{Cut, action_of};
+use super::tokens::Kind;
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
 
 /// What one statement says of itself.
 pub(super) struct Outline {
@@ -22,14 +23,11 @@ pub(super) struct Outline {
 
 /// `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written.
 pub(super) fn statement(cut: Cut<'_>) -> Outline {
-    const RIGHTS: &[&str] =
-        &["GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL", "RECONFIGURE", "ATTACH", "DETACH", "BACKUP", "RESTORE"];
-    const ADMINISTERED: &[&str] = &[" USER", " ROLE", " LOGIN", " DATABASE", " EXTENSION"];
-    let at = verb(cut, cut.first());
+    const RIGHTS: &str = "GRANT REVOKE DENY SHUTDOWN KILL RECONFIGURE ATTACH DETACH BACKUP RESTORE";
+    let at = verb(cut);
     let verb = cut.word(at).to_ascii_uppercase();
-    let global = verb == "SET" && (at..at + 3).any(|at| cut.word(at).to_ascii_uppercase().contains("GLOBAL"));
-    let mut administers = global || RIGHTS.contains(&verb.as_str());
-    let mut every = false;
+    let is_global = verb == "SET" && (at..at + 3).any(|at| cut.word(at).to_ascii_uppercase().contains("GLOBAL"));
+    let (mut administers, mut every) = (is_global || among(&verb, RIGHTS), false);
     let mut object = None;
     let line = match verb.as_str() {
         "" => "a text that is not an SQL statement".to_owned(),
@@ -53,20 +51,19 @@ pub(super) fn statement(cut: Cut<'_>) -> Outline {
         }
         "DROP" | "TRUNCATE" | "ALTER" | "CREATE" => {
             let (kind, name) = kind_and_name(cut, at);
-            object = name;
-            every = verb != "CREATE";
-            administers |= ADMINISTERED.iter().any(|over| kind.starts_with(over));
-            format!("{verb}{kind}{}", object.map(|name| format!(" {name}")).unwrap_or_default())
+            (object, every) = (name, verb != "CREATE");
+            administers |= ["USER", "ROLE", "LOGIN", "DATABASE", "EXTENSION"].iter().any(|over| kind.starts_with(over));
+            format!("{verb} {kind}{}", object.unwrap_or_default()).trim_end().to_owned()
         }
         "EXEC" | "EXECUTE" | "CALL" => {
             object = name(cut, at + 1);
             format!("{verb} {}", object.unwrap_or_default())
         }
         "VALUES" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" => verb.clone(),
-        _ if super::gate::action_of(&verb) == Action::Unknown => {
-            format!("a text that begins with {}", verb.chars().take(24).collect::<String>())
+        _ => {
+            let head: String = verb.chars().take(24).collect();
+            if action_of(&verb) == Action::Unknown { format!("a text that begins with {head}") } else { head }
         }
-        _ => verb.chars().take(24).collect(),
     };
     Outline { verb, line, object: object.map(str::to_owned), administers, every }
 }
@@ -76,7 +73,7 @@ impl Outline {
         match doubt {
             None => Effect::ReadHere,
             Some(_) if self.administers => Effect::Administer,
-            Some(doubt) => Effect::of(doubt.action),
+            Some(doubt) => doubt.effect,
         }
     }
 
@@ -88,16 +85,15 @@ impl Outline {
             Some(_) => Weight::Grave,
         }
     }
-}
 
-/// Our line on one statement: its outline, and why it is not shown to be a read where it looks like one.
-pub(super) fn says(outline: &Outline, doubt: Option<&Doubt>) -> String {
-    let line = &outline.line;
-    let reads = matches!(outline.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
-    match doubt.filter(|_| reads) {
-        Some(Doubt { action: Action::Unknown, span }) => format!("{line}, not known to only read: {span}"),
-        Some(Doubt { span, .. }) => format!("{line}, with {span}"),
-        None => line.clone(),
+    /// Our line on the statement, and why it is not shown to be a read where it looks like one.
+    pub(super) fn says(&self, doubt: Option<&Doubt>) -> String {
+        let line = &self.line;
+        match doubt.filter(|_| among(&self.verb, "SELECT WITH EXPLAIN VALUES PRAGMA")) {
+            Some(Doubt { action: Action::Unknown, span, .. }) => format!("{line}, not known to only read: {span}"),
+            Some(Doubt { span, .. }) => format!("{line}, with {span}"),
+            None => line.clone(),
+        }
     }
 }
 
@@ -116,67 +112,60 @@ enum Rows {
 /// Which rows the statement's own condition selects; a WHERE in brackets belongs to a subquery. A condition narrows
 /// only if each of the parts joined by OR has, among its parts joined by AND, one that compares a name with a value.
 fn rows(cut: Cut<'_>, verb: usize) -> Rows {
-    let mut depth = 0_usize;
-    let mut depths = Vec::with_capacity(cut.tokens.len());
-    for token in cut.tokens {
-        if token.kind == Kind::Sign(b')') {
-            depth = depth.saturating_sub(1);
-        }
-        depths.push(depth);
-        depth += usize::from(token.kind == Kind::Sign(b'('));
-    }
-    let own = |at: usize, word: &str| depths.get(at) == Some(&0) && cut.is(at, word);
-    let Some(from) = (verb..cut.tokens.len()).find(|at| own(*at, "WHERE")) else { return Rows::All };
-    let ends = |at: usize| ["RETURNING", "ORDER", "LIMIT", "OPTION"].iter().any(|word| own(at, word));
-    let until = (from + 1..cut.tokens.len()).find(|at| ends(*at)).unwrap_or(cut.tokens.len());
+    let depths = depths(cut);
+    let own = |at: usize, words: &[&str]| depths.get(at) == Some(&0) && cut.is(at, words);
+    let Some(from) = (verb..cut.tokens.len()).find(|at| own(*at, &["WHERE"])) else { return Rows::All };
+    let ends = |at: &usize| own(*at, &["RETURNING", "ORDER", "LIMIT", "OPTION"]);
+    let until = (from + 1..cut.tokens.len()).find(ends).unwrap_or(cut.tokens.len());
     let condition: Vec<usize> = (from + 1..until).collect();
-    let narrows = |part: &[usize]| part.split(|at| own(*at, "AND")).any(|part| compares(cut, part));
-    let mut parts = condition.split(|at| own(*at, "OR"));
+    let narrows = |part: &[usize]| part.split(|at| own(*at, &["AND"])).any(|part| compares(cut, part));
+    let mut parts = condition.split(|at| own(*at, &["OR"]));
     if parts.clone().all(narrows) {
         Rows::Some
-    } else if parts.any(|part| always(cut, part)) && (until == cut.tokens.len() || own(until, "RETURNING")) {
+    } else if parts.any(|part| always(cut, part)) && (until == cut.tokens.len() || own(until, &["RETURNING"])) {
         Rows::Every
     } else {
         Rows::PerhapsAll
     }
 }
 
+/// In how many brackets each token is; a bracket is outside of what it holds.
+fn depths(cut: Cut<'_>) -> Vec<usize> {
+    let mut depth = 0_usize;
+    let each = cut.tokens.iter().map(|token| {
+        depth -= usize::from(token.kind == Kind::Sign(b')')).min(depth);
+        let own = depth;
+        depth += usize::from(token.kind == Kind::Sign(b'('));
+        own
+    });
+    each.collect()
+}
+
 /// Whether every row meets this part of a condition: `TRUE`, or a literal that equals itself.
 fn always(cut: Cut<'_>, part: &[usize]) -> bool {
-    let literal = |at: usize| {
-        let token = cut.tokens.get(at).filter(|token| token.kind == Kind::Literal)?;
-        cut.text.get(token.start..token.end).filter(|text| text.starts_with(|c: char| c == '\'' || c.is_ascii_digit()))
-    };
+    let is_literal = |at: usize| cut.raw(at).starts_with(|c: char| c == '\'' || c.is_ascii_digit());
     match *part {
-        [one] => cut.is(one, "TRUE"),
-        [left, sign, right] => cut.is_sign(sign, b'=') && literal(left).is_some() && literal(left) == literal(right),
+        [one] => cut.is(one, &["TRUE"]),
+        [left, sign, right] => cut.raw(sign) == "=" && is_literal(left) && cut.raw(left) == cut.raw(right),
         _ => false,
     }
 }
 
 /// Whether a part of a condition compares a name with a value. What asks other tables is not looked into.
 fn compares(cut: Cut<'_>, part: &[usize]) -> bool {
-    const OTHER: [&str; 14] = [
-        "AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "LIKE", "ILIKE", "IN", "BETWEEN", "SELECT", "EXISTS", "CASE",
-    ];
-    let is_name = |at: &&usize| {
-        let word = cut.word(**at);
-        !word.is_empty() && !OTHER.iter().any(|other| word.eq_ignore_ascii_case(other))
-    };
+    const OTHER: [&str; 11] = ["AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "LIKE", "ILIKE", "IN", "BETWEEN"];
+    let asks = part.iter().any(|at| cut.is(*at, &["SELECT", "EXISTS", "CASE"]));
+    let names = part.iter().filter(|at| !cut.word(**at).is_empty() && !cut.is(**at, &OTHER)).count();
     let kinds = || part.iter().filter_map(|at| Some(cut.tokens.get(*at)?.kind));
-    let asks = part.iter().any(|at| ["SELECT", "EXISTS", "CASE"].iter().any(|word| cut.is(*at, word)));
     let quoted = kinds().filter(|kind| *kind == Kind::Quoted).count();
-    let names = part.iter().filter(is_name).count();
     let value = kinds().any(|kind| matches!(kind, Kind::Literal | Kind::Sign(b'?' | b':' | b'$' | b'@')));
     !asks && (names + quoted > 0 && value || names > 0 && quoted > 0)
 }
 
 /// What is said of a text that cannot be cut.
 pub(super) fn unclear(head: &str) -> String {
-    match head {
-        "" => "a text that SQL dialects read differently".to_owned(),
-        head => format!("{head} in a text that SQL dialects read differently"),
-    }
+    let reads = "a text that SQL dialects read differently";
+    if head.is_empty() { reads.to_owned() } else { format!("{head} in {reads}") }
 }
 
 /// The first word of a text, upper case, if it may be one of SQL.
@@ -187,13 +176,14 @@ pub(super) fn head(text: &str) -> String {
 
 /// SHOW, DESCRIBE, TABLE and PRAGMA, made of names alone: they list. An error where PRAGMA may set something.
 pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
-    if cut.is(0, "PRAGMA") {
+    if cut.is(0, &["PRAGMA"]) {
         return pragma(cut).map(|()| true);
     }
     let length = cut.without_end().tokens.len();
+    let asks = || (1..length).any(|at| cut.is(at, &["SELECT", "WITH", "VALUES", "TABLE"]));
     let fits = match cut.word(0).to_ascii_uppercase().as_str() {
         "SHOW" => true,
-        "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested(cut),
+        "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !asks(),
         "TABLE" => (2..=4).contains(&length),
         _ => false,
     };
@@ -201,109 +191,72 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     Ok(fits && cut.tokens.iter().all(|token| plain(token.kind)))
 }
 
-/// Whether a query is behind the first word.
-fn nested(cut: Cut<'_>) -> bool {
-    (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)))
-}
-
 /// `PRAGMA schema.table_info(t)`: those that read with any argument or none, and some that only read without one.
 fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
-    const READS: &str = " table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list \
-        database_list collation_list function_list module_list pragma_list compile_options quick_check integrity_check \
-        foreign_key_check ";
-    const READS_ALONE: &str = " user_version schema_version application_id page_count page_size freelist_count encoding \
+    const READS: &str = "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list database_list \
+        collation_list function_list module_list pragma_list compile_options quick_check integrity_check foreign_key_check";
+    const READS_ALONE: &str = "user_version schema_version application_id page_count page_size freelist_count encoding \
         journal_mode foreign_keys synchronous cache_size auto_vacuum data_version busy_timeout locking_mode temp_store \
-        max_page_count mmap_size read_uncommitted recursive_triggers secure_delete query_only wal_autocheckpoint ";
+        max_page_count mmap_size read_uncommitted recursive_triggers secure_delete query_only wal_autocheckpoint";
+    let cut = cut.without_end();
     let at = if cut.is_sign(2, b'.') { 3 } else { 1 };
-    let name = format!(" {} ", cut.word(at).to_ascii_lowercase());
-    let rest = cut.tokens.get(at + 1..).unwrap_or_default();
-    let kinds: Vec<Kind> = rest.iter().map(|token| token.kind).filter(|kind| *kind != Kind::Sign(b';')).collect();
+    let name = cut.word(at).to_ascii_lowercase();
+    let kinds: Vec<Kind> = cut.tokens.iter().skip(at + 1).map(|token| token.kind).collect();
     let reads = match kinds.as_slice() {
-        [] => READS.contains(&name) || READS_ALONE.contains(&name),
-        [Kind::Sign(b'('), Kind::Word | Kind::Quoted | Kind::Literal, Kind::Sign(b')')] => READS.contains(&name),
+        [] => among(&name, READS) || among(&name, READS_ALONE),
+        [Kind::Sign(b'('), Kind::Word | Kind::Quoted | Kind::Literal, Kind::Sign(b')')] => among(&name, READS),
         _ => false,
     };
-    if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA{}", name.trim_end()))) }
+    if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA {name}").trim_end())) }
 }
 
 /// Where the verb is: behind the common tables of a WITH.
-fn verb(cut: Cut<'_>, first: usize) -> usize {
-    if !cut.is(first, "WITH") {
-        return first;
-    }
-    let mut depth = 0_usize;
-    for (at, token) in cut.tokens.iter().enumerate().skip(first) {
-        match token.kind {
-            Kind::Sign(b'(') => depth += 1,
-            Kind::Sign(b')') => depth = depth.saturating_sub(1),
-            Kind::Word
-                if depth == 0 && ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"].iter().any(|v| cut.is(at, v)) =>
-            {
-                return at;
-            }
-            _ => {}
-        }
-    }
-    first
+fn verb(cut: Cut<'_>) -> usize {
+    let first = cut.first();
+    let depths = if cut.is(first, &["WITH"]) { depths(cut) } else { Vec::new() };
+    let is_verb = |at: &usize| depths[*at] == 0 && cut.is(*at, &["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"]);
+    (first..depths.len()).find(is_verb).unwrap_or(first)
 }
 
 /// The name at `at`, with its qualifiers, as written.
 fn name<'a>(cut: Cut<'a>, at: usize) -> Option<&'a str> {
     let is_name = |at: usize| cut.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-    if !is_name(at) {
-        return None;
-    }
     let mut last = at;
     while cut.is_sign(last + 1, b'.') && is_name(last + 2) {
         last += 2;
     }
-    cut.text.get(cut.tokens[at].start..cut.tokens[last].end)
+    cut.text.get(cut.tokens.get(at).filter(|_| is_name(at))?.start..cut.tokens[last].end)
 }
 
 /// What a changing statement changes: the name behind FROM, INTO, or the verb itself.
 fn target<'a>(cut: Cut<'a>, verb: usize) -> Option<&'a str> {
-    let mut at = verb + 1;
-    while [
+    const BEFORE: [&str; 12] = [
         "FROM", "INTO", "ONLY", "OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK", "LOW_PRIORITY", "QUICK", "TOP",
-    ]
-    .iter()
-    .any(|word| cut.is(at, word))
-    {
-        at += 1;
-    }
-    name(cut, at)
+    ];
+    name(cut, (verb + 1..).find(|at| !cut.is(*at, &BEFORE))?)
 }
 
-/// What is read: the names behind FROM, JOIN, and the commas after them.
+/// What is read: the names behind FROM and JOIN.
 fn tables<'a>(cut: Cut<'a>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
-    for (at, token) in cut.tokens.iter().enumerate() {
-        if token.end - token.start == 4
-            && (cut.is(at, "FROM") || cut.is(at, "JOIN"))
-            && let Some(name) = name(cut, at + 1)
-            && !found.contains(&name)
-        {
-            found.push(name);
-        }
+    for at in (0..cut.tokens.len()).filter(|at| cut.is(*at, &["FROM", "JOIN"])) {
+        found.extend(name(cut, at + 1).filter(|name| !found.contains(name)));
     }
     found
 }
 
 /// The kind of thing and its name: `DROP TABLE IF EXISTS users`.
 fn kind_and_name<'a>(cut: Cut<'a>, verb: usize) -> (String, Option<&'a str>) {
-    const QUALIFIERS: &[&str] =
-        &["OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY"];
-    const KINDS: &[&str] = &[
-        "TABLE", "DATABASE", "SCHEMA", "INDEX", "VIEW", "TRIGGER", "FUNCTION", "PROCEDURE", "USER", "ROLE", "SEQUENCE",
-        "TYPE", "MATERIALIZED", "VIRTUAL", "EXTENSION", "COLUMN", "LOGIN",
-    ];
+    const QUALIFIERS: &str = "OR REPLACE TEMP TEMPORARY UNIQUE CONCURRENTLY IF NOT EXISTS ONLY";
+    const KINDS: &str = "TABLE DATABASE SCHEMA INDEX VIEW TRIGGER FUNCTION PROCEDURE USER ROLE SEQUENCE TYPE MATERIALIZED \
+        VIRTUAL EXTENSION COLUMN LOGIN";
     let mut kind = String::new();
     let mut at = verb + 1;
     loop {
-        if KINDS.iter().any(|word| cut.is(at, word)) {
-            kind.push(' ');
-            kind.push_str(&cut.word(at).to_ascii_uppercase());
-        } else if !QUALIFIERS.iter().any(|word| cut.is(at, word)) {
+        let word = cut.word(at).to_ascii_uppercase();
+        if among(&word, KINDS) {
+            kind = format!("{kind}{word} ");
+        } else if !among(&word, QUALIFIERS) {
             return (kind, name(cut, at));
         }
         at += 1;

@@ -1,0 +1,234 @@
+//! Cuts SQL into tokens with `sqlparser`'s own tokenizer, and refuses texts that some program could cut otherwise. Judges no
+//! statement.
+
+use sqlparser::dialect::{Dialect as Grammar, MsSqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::tokenizer::{Token as Read, TokenWithSpan, Tokenizer, Whitespace};
+use unicode_normalization::is_nfkc;
+
+use super::{Dialect, Doubt};
+
+/// One token, and where it is in the text, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An unquoted word.
+    Word,
+    /// A quoted identifier; a string to MySQL where the quote is `"`.
+    Quoted,
+    /// A string, a number, a parameter.
+    Literal,
+    /// An operator that a user of PostgreSQL defined: a function.
+    Operator,
+    /// Anything else, by its first byte.
+    Sign(u8),
+}
+
+/// More tokens than this are not read: a chain of operators is a tree as deep as it is long.
+const MOST_TOKENS: usize = 3_000;
+/// How many words there may be for which the parser nests, or copies the whole left operand.
+const MOST_COSTLY: usize = 60;
+
+/// The grammar of a dialect. Where none is known, one whose quotes are those of all.
+pub(super) fn grammar(dialect: Option<Dialect>) -> &'static dyn Grammar {
+    match dialect {
+        None => &Any,
+        Some(Dialect::Sqlite) => &SQLiteDialect {},
+        Some(Dialect::PostgreSql) => &PostgreSqlDialect {},
+        Some(Dialect::MySql) => &MySqlDialect {},
+        Some(Dialect::MsSql) => &MsSqlDialect {},
+    }
+}
+
+/// Quotes and words as in any of the dialects.
+#[derive(Debug)]
+struct Any;
+
+impl Grammar for Any {
+    fn is_identifier_start(&self, c: char) -> bool {
+        c.is_alphabetic() || c == '_' || !c.is_ascii()
+    }
+
+    fn is_identifier_part(&self, c: char) -> bool {
+        self.is_identifier_start(c) || c.is_ascii_digit() || matches!(c, '@' | '$')
+    }
+
+    fn is_delimited_identifier_start(&self, c: char) -> bool {
+        matches!(c, '"' | '`' | '[')
+    }
+
+    fn is_custom_operator_part(&self, c: char) -> bool {
+        c != '`' && PostgreSqlDialect {}.is_custom_operator_part(c)
+    }
+
+    fn supports_geometric_types(&self) -> bool {
+        true
+    }
+}
+
+/// Cuts the text into tokens, comments left out; says where dialects part, or where this one would not read on.
+pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
+    // MySQL and MariaDB run what is in `/*!`, and `/*+` instructs.
+    if let Some(at) = ["/*!", "/*M!", "/*+"].iter().find_map(|opens| text.find(opens)) {
+        return Err(unclear(text, at));
+    }
+    let read = Tokenizer::new(grammar(dialect), text).with_unescape(false).tokenize_with_location();
+    let read = read.map_err(|_| unclear(text, 0))?;
+    let mut tokens: Vec<Token> = Vec::with_capacity(read.len());
+    let (mut end, mut line, mut column, mut costly) = (0, 1, 1, 0);
+    for TokenWithSpan { token, span } in &read {
+        let start = end;
+        for c in text[start..].chars() {
+            if (line, column) == (span.end.line, span.end.column) {
+                break;
+            }
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            end += c.len_utf8();
+        }
+        let raw = &text[start..end];
+        if let Read::Whitespace(white) = token {
+            if !is_clear_space(white, raw, dialect) {
+                return Err(unclear(text, start));
+            }
+            continue;
+        }
+        let last = tokens.last().filter(|last| last.end == start);
+        // `1DELETE` is two words to some, and `--1` is a comment.
+        let splits = |kind: Kind| match (last, kind) {
+            (Some(Token { kind: Kind::Literal, start, .. }), Kind::Word | Kind::Literal) => {
+                matches!(text.as_bytes().get(*start), Some(b'0'..=b'9' | b'.'))
+            }
+            (Some(Token { kind: Kind::Sign(b'-'), .. }), Kind::Sign(b'-')) => true,
+            _ => false,
+        };
+        let kind = kind(token, raw, dialect).filter(|kind| !splits(*kind)).ok_or_else(|| unclear(text, start))?;
+        // To PostgreSQL, signs that touch are one operator.
+        let joins = last.is_some_and(|last| is_operator(last.kind) && joins(&text[last.start..last.end], raw, dialect));
+        let kind = if joins && is_operator(kind) { Kind::Operator } else { kind };
+        costly += usize::from(COSTLY.iter().any(|known| raw.eq_ignore_ascii_case(known)));
+        tokens.push(Token { kind, start, end });
+        if tokens.len() > MOST_TOKENS || costly > MOST_COSTLY {
+            return Err(Doubt::unknown("too many words to be read"));
+        }
+    }
+    Ok(tokens)
+}
+
+const COSTLY: [&str; 5] = ["JOIN", "DIV", "GLOB", "MATCH", "REGEXP"];
+
+fn unclear(text: &str, from: usize) -> Doubt {
+    Doubt::unknown(text.get(from..).unwrap_or_default().chars().take(40).collect::<String>())
+}
+
+fn is_operator(kind: Kind) -> bool {
+    matches!(kind, Kind::Operator) || matches!(kind, Kind::Sign(sign) if b"+-*/<>=~!@#%^&|?".contains(&sign))
+}
+
+/// Whether an operator and the signs that touch it are one operator that somebody defined, where the dialect has such.
+fn joins(before: &str, raw: &str, dialect: Option<Dialect>) -> bool {
+    let is_sign_of_number = matches!(raw, "+" | "-") && !before.contains(SPECIAL);
+    let is_variable = dialect.is_none() && raw.starts_with('@') && !before.starts_with('@');
+    matches!(dialect, None | Some(Dialect::PostgreSql)) && !is_sign_of_number && !is_variable
+}
+
+/// Signs with which the name of an operator of PostgreSQL may end in `+` or `-`.
+const SPECIAL: [char; 9] = ['~', '!', '@', '#', '%', '^', '&', '|', '?'];
+
+/// Whether white space or a comment is one to every program of the dialect.
+fn is_clear_space(white: &Whitespace, raw: &str, dialect: Option<Dialect>) -> bool {
+    match white {
+        Whitespace::Space | Whitespace::Newline | Whitespace::Tab => raw.bytes().all(|byte| b" \t\n\r".contains(&byte)),
+        Whitespace::SingleLineComment { comment, .. } => {
+            let comment = comment.strip_suffix('\r').unwrap_or(comment);
+            let is_spaced = raw.starts_with('#') || comment.is_empty() || comment.starts_with([' ', '\t']);
+            (is_spaced || !matches!(dialect, None | Some(Dialect::MySql))) && !comment.contains(ENDS)
+        }
+        Whitespace::MultiLineComment(inside) => !inside.contains("/*") && !inside.contains('\0'),
+    }
+}
+
+/// What a token is; `None` where some program reads it otherwise.
+fn kind(token: &Read, raw: &str, dialect: Option<Dialect>) -> Option<Kind> {
+    use Dialect::{MsSql, PostgreSql, Sqlite};
+    let is = |one: Dialect| dialect == Some(one);
+    let first = raw.bytes().next().unwrap_or_default();
+    let is_number = raw.len() > 1 && raw.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+    let (is_clear, kind) = match token {
+        Read::Placeholder(_) => (first != b'$' || is_number, Kind::Literal),
+        Read::Word(_) if first == b'$' => (is_number, Kind::Literal),
+        Read::Word(word) if word.quote_style.is_none() => {
+            let is_part = |c: char| match c {
+                '_' | '@' | '$' => true,
+                '#' => is(MsSql),
+                _ => c.is_ascii_alphanumeric() || !c.is_ascii() && is_plain_letter(c),
+            };
+            (raw.chars().all(is_part) && !first.is_ascii_digit(), Kind::Word)
+        }
+        Read::Word(_) | Read::DoubleQuotedString(_) => (is_clear_name(raw, dialect), Kind::Quoted),
+        Read::SingleQuotedString(_)
+        | Read::NationalStringLiteral(_)
+        | Read::SingleQuotedByteStringLiteral(_)
+        | Read::EscapedStringLiteral(_)
+        | Read::UnicodeStringLiteral(_) => {
+            (!raw.contains('\0') && (is(Sqlite) || is(MsSql) || !raw.contains("\\'")), Kind::Literal)
+        }
+        Read::HexStringLiteral(_) => (!raw.contains(['\0', '\\']), Kind::Literal),
+        Read::DollarQuotedString(string) => {
+            let tag = string.tag.as_deref().unwrap_or_default();
+            let fence = format!("${tag}$");
+            let inside = raw.strip_prefix(&fence).and_then(|rest| rest.strip_suffix(&fence));
+            let is_tag = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !tag.starts_with(|c: char| c.is_ascii_digit());
+            (is(PostgreSql) && is_tag && inside.is_some_and(|inside| !inside.contains(&fence)), Kind::Literal)
+        }
+        Read::Number(_, is_long) => (!is_long, Kind::Literal),
+        _ => {
+            // `>-1`: two operators to PostgreSQL.
+            let is_own = matches!(token, Read::CustomBinaryOperator(_))
+                && (raw.contains(SPECIAL) || raw.trim_end_matches(['+', '-']).len() > 2);
+            let is_sign = match first {
+                b'[' => is(PostgreSql),
+                b',' | b'(' | b')' | b'.' | b'*' | b'=' | b'<' | b'>' | b'+' | b'-' | b'/' | b'%' | b'|' | b'&'
+                | b'!' | b'~' | b'^' | b'?' | b':' | b';' | b']' | b'@' | b'#' => true,
+                _ => false,
+            };
+            let hides = raw.contains("--") || raw.contains("/*") || raw.contains('#') && !is(PostgreSql);
+            (is_sign && !hides, if is_own { Kind::Operator } else { Kind::Sign(first) })
+        }
+    };
+    is_clear.then_some(kind)
+}
+
+/// What ends a line for some program.
+const ENDS: [char; 5] = ['\r', '\0', '\u{b}', '\u{c}', '\u{85}'];
+
+/// Whether a quoted name is read by all alike. Where it is unknown whose quotes they are, nothing may be in them that could be
+/// read as code.
+fn is_clear_name(raw: &str, dialect: Option<Dialect>) -> bool {
+    let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    let is_plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | '$' | '-' | ':' | ',' | '%' | '/' | '@');
+    match dialect {
+        _ if inside.contains('\0') => false,
+        Some(Dialect::MsSql) => true,
+        _ if raw.starts_with('[') && inside.contains(']') => false,
+        Some(Dialect::Sqlite | Dialect::PostgreSql) => true,
+        // A doubled quote is one of the name.
+        Some(Dialect::MySql) | None => {
+            !inside.contains("--") && inside.chars().all(|c| is_plain(c) || raw.starts_with(c))
+        }
+    }
+}
+
+/// Letters beyond ASCII that no folding turns into ASCII: a name, never a word of the language.
+fn is_plain_letter(c: char) -> bool {
+    let is_ascii = |folded: &[char]| matches!(folded, [c] if c.is_ascii());
+    let (upper, lower): (Vec<char>, Vec<char>) = (c.to_uppercase().collect(), c.to_lowercase().collect());
+    c.is_alphabetic() && is_nfkc(c.encode_utf8(&mut [0; 4])) && !is_ascii(&upper) && !is_ascii(&lower)
+}
