@@ -138,13 +138,25 @@ fn is_local(host: &str) -> bool {
 }
 
 /// Whether a path or query holds a word that changes something: `/users/5/delete`, `?transfer=1`. The title of an article
-/// (`how-to-delete-a-branch`) has more words than an act.
+/// (`how-to-delete-a-branch`) has more words than an act; a document (`.html`) is only named, and what is behind `#` stays
+/// with the client.
 fn changes(plain: &str) -> bool {
     const MOST: usize = 3;
-    plain.split(['/', '?', '&', '=', '#', ';', ',', '.', ':']).any(|part| {
+    let is_act = |part: &str| {
         let all = words::of_name(part);
-        !all.is_empty() && all.len() <= MOST && all.iter().any(|word| choice::changes(word))
-    })
+        !all.is_empty()
+            && all.len() <= MOST
+            && (all.iter().any(|word| choice::is_firm_change(word)) || choice::changes(&all[0]))
+    };
+    let plain = plain.split('#').next().unwrap_or_default();
+    let (path, query) = plain.split_once('?').unwrap_or((plain, ""));
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let document = last.rsplit_once('.').filter(|(_, end)| among(&end.to_lowercase(), section(WORDS, "documents")));
+    let path_acts = match document {
+        Some((name, _)) => is_act(name.split('.').next().unwrap_or_default()),
+        None => path.split(['/', ';', ',', '.', ':', '&', '=']).any(is_act),
+    };
+    path_acts || query.split(['/', '?', '&', '=', ';', ',', '.', ':']).any(is_act)
 }
 
 /// Whether a parameter of the query is named as a secret is, and holds something.
@@ -201,6 +213,8 @@ mod tests {
             ("https://github.com/ada/engine", "github.com/ada"),
             ("https://pastebin.com/raw/x", "pastebin.com/raw"),
             ("https://example.com/how-to-delete-a-git-branch", "example.com"),
+            ("https://docs.rs/tokio/latest/tokio/sync/struct.Semaphore.html", "docs.rs"),
+            ("https://example.com/a.html#delete", "example.com"),
         ] {
             assert_eq!(read(text, Bare::Counts), Address::To(host.to_owned()), "{text}");
         }
@@ -212,6 +226,8 @@ mod tests {
             "https://example.com/users/5/delete",
             "https://example.com/?transfer=100",
             "https://example.com/restart",
+            "https://example.com/reboot.html",
+            "https://example.com/a.html?do=delete",
             "https://example.com/%64elete/5",
             "https://user@example.com/",
             "https://example.com\\@evil.io/",

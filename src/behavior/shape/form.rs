@@ -97,12 +97,24 @@ fn is_opaque(text: &str) -> bool {
         && text.len() <= 4096
 }
 
-/// A revision so many before another: `HEAD~1`, `main^`.
+/// Any text that leads neither up nor to an address.
+pub(super) fn is_data(text: &str) -> bool {
+    text.len() <= 4096 && !text.contains("../") && !text.contains("://") && !text.contains('\0')
+}
+
+/// A revision so many before another, or all between two: `HEAD~1`, `main^`, `main..feature`, `HEAD:src/a.rs`.
 fn is_revision(text: &str) -> bool {
-    text.find(['~', '^']).is_some_and(|at| {
-        let (name, before) = text.split_at(at);
+    let (revision, path) = text.split_once(':').unwrap_or((text, "a"));
+    let one = |text: &str| {
+        let (name, before) = text.split_at(text.find(['~', '^']).unwrap_or(text.len()));
         is_token(name) && !acts(name) && before.bytes().all(|byte| b"~^".contains(&byte) || byte.is_ascii_digit())
-    })
+    };
+    let (from, to) = revision.split_once("..").unwrap_or((revision, "a"));
+    let is_one = !text.contains(['~', '^']) && path == "a" && to == "a";
+    // `host:a/b` is a path on another machine.
+    let is_hash = |text: &str| text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_files = path == "a" || revision.contains(['~', '^']) || revision == "HEAD" || is_hash(revision);
+    !is_one && has_files && one(from) && one(to.trim_start_matches('.')) && is_token(path)
 }
 
 /// `#3a3a3a`.
@@ -275,6 +287,11 @@ mod tests {
             (Id, "-rf", false),
             (Id, "$(id)", false),
             (Id, "HEAD~1", true),
+            (Id, "main..feature/x", true),
+            (Id, "HEAD~2:src/lib.rs", true),
+            (Id, "a..b..c", false),
+            (Id, "..", false),
+            (Id, "host:80/x", false),
             (Id, "HEAD~1;rm", false),
             (Id, "~root", false),
             (Name, "#3a3a3a", true),

@@ -34,6 +34,8 @@ pub enum Role {
     Statement = 1 << 11,
     /// On or off, both of which read.
     Switch = 1 << 12,
+    /// Any text: the server was seen to take it as data. No key has it by its words.
+    Text = 1 << 13,
 }
 
 /// The roles of one key; none: it is new in every call.
@@ -57,7 +59,10 @@ impl Roles {
 
     /// Those that a list names: `id`, `id|name`. `None` where a word names no role.
     pub fn from_words(words: &str) -> Option<Self> {
-        let role = |word: &str| SECTIONS.iter().find(|(name, _)| *name == word).map(|(_, role)| *role);
+        let role = |word: &str| match word {
+            "text" => Some(Role::Text),
+            word => SECTIONS.iter().find(|(name, _)| *name == word).map(|(_, role)| *role),
+        };
         words.split('|').try_fold(Self::NONE, |all, word| Some(all.with(role(word)?)))
     }
 

@@ -105,8 +105,9 @@ pub(super) fn judge<'a>(
     if let Some(folder) = folder {
         return Verdict::Agreed(folder.clone());
     }
+    // A folder of many projects is agreed to as itself, and not with what is in it.
     let parent = match path_state.kind {
-        PathKind::Folder => Some(real.as_str()),
+        PathKind::Folder => None,
         PathKind::File | PathKind::Missing | PathKind::Other => real.rsplit_once('/').map(|(parent, _)| parent),
     };
     let nearest = path_state.project.as_deref().filter(|project| places.may_be_place(project)).or(parent);
@@ -151,6 +152,7 @@ mod tests {
             ("/home/ada/other/src/a", File, Some("/home/ada/other"), folder("/home/ada/other")),
             ("/home/ada/.bashrc", File, Some("/home/ada"), file("/home/ada/.bashrc")),
             ("/home", Folder, None, file("/home")),
+            ("/home/ada/projects", Folder, None, file("/home/ada/projects")),
             ("/etc/hosts", File, None, folder("/etc")),
             ("/hosts", File, None, file("/hosts")),
             (

@@ -18,6 +18,8 @@ pub(super) enum Statement {
     Reads,
     /// One that seems to read. Its outline may be agreed to: what it names, and our line on it.
     Outline { value: String, says: String },
+    /// One that reads these things, in a dialect that somebody trusted named: each is agreed to once.
+    Sources { head: String, all: Vec<String> },
 }
 
 /// Reads a text as a statement. `spoken` are the languages that the tool or the key names; `dialect` is one that our list of
@@ -45,6 +47,11 @@ pub(super) fn read(text: &str, spoken: Languages, dialect: Option<Dialect>) -> S
     }
     if dialect == Some(Dialect::Sqlite) && read.meaning.effect.reads() {
         return Statement::Reads;
+    }
+    if let Some(dialect) = dialect.filter(|_| read.meaning.effect.reads())
+        && let Some(all) = sql::sources(text, dialect).filter(|all| all.len() <= MOST_NAMES)
+    {
+        return Statement::Sources { head: format!("{dialect:?}: ").to_lowercase(), all };
     }
     match sql::names(text, dialect) {
         Some(names) if names.len() <= MOST_NAMES => {
@@ -90,5 +97,13 @@ mod tests {
         assert_eq!(outline("query { user(id: 5) { name } }"), "graphql: user");
         assert_eq!(outline("mutation { drop }"), "None");
         assert_eq!(read("SELECT 1", sql, Some(Dialect::Sqlite)), Statement::Reads);
+        let sources = |text: &str| match read(text, sql, Some(Dialect::PostgreSql)) {
+            Statement::Sources { all, .. } => all.join(", "),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(sources("SELECT a, count(b) FROM users, (SELECT c FROM x.orders) o"), "table users, table x.orders");
+        assert_eq!(sources("SELECT u.secret FROM users u"), "column secret, table users", "it may be a call");
+        assert!(sources("SELECT my_fn(a) FROM t").starts_with("Outline"), "a function that no list has");
+        assert!(sources("SELECT a FROM \"b, table c\"").starts_with("Outline"));
     }
 }

@@ -129,7 +129,9 @@ impl<'a> Walk<'a> {
             self.pointer.push('/');
             self.pointer.push_str(&in_pointer(key));
             let (below, declared) = self.schema.field(place, key);
-            let at = At { top: top.unwrap_or(key), key, roles: self.keys.roles(key), declared };
+            let text = top.map(|top| self.keys.roles(top)).filter(|roles| roles.has(Role::Text));
+            let roles = text.unwrap_or_else(|| self.keys.roles(key));
+            let at = At { top: top.unwrap_or(key), key, roles, declared };
             self.value(at, &below, value, depth + 1);
             self.pointer.truncate(end);
             if self.leaves == 0 {
@@ -191,6 +193,9 @@ impl<'a> Walk<'a> {
         if at.roles.has(Role::Path) {
             return self.path(at, text, value);
         }
+        if at.roles.has(Role::Text) && form::is_data(text) {
+            return self.explained("a text that is data to its server");
+        }
         let is_text = at.roles == Roles::of(Role::Search) || key::has_no_host(at.key);
         let bare = if is_text { Bare::No } else { Bare::Counts };
         match address::read(text, bare) {
@@ -217,6 +222,7 @@ impl<'a> Walk<'a> {
                 let one = self.about(at, What::Outline, value);
                 return self.agreed_or_new(at, one, says);
             }
+            Statement::Sources { head, all } => return self.sources(at, &head, &all),
         }
         self.new_value(at, value);
     }
@@ -343,6 +349,38 @@ impl<'a> Walk<'a> {
             return self.used(agreed.clone(), "a statement that was agreed to");
         }
         self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: Some(any) });
+    }
+
+    /// What a statement reads: each may have been agreed to with another statement.
+    fn sources(&mut self, at: At<'_>, head: &str, all: &[String]) {
+        let any = self.about(at, What::Text, "");
+        if self.known.agreed.has(&any) {
+            return self.used(any, "a statement that was agreed to");
+        }
+        let like = self.about(at, What::Outline, "");
+        let agreed = self.known.agreed;
+        let before: Vec<(&Agreement, Vec<&str>)> = agreed
+            .iter()
+            .filter(|one| {
+                (one.what, &one.tool, &one.key, &one.schema) == (like.what, &like.tool, &like.key, &like.schema)
+            })
+            .filter_map(|one| Some((one, one.value.strip_prefix(head)?.split(", ").collect())))
+            .collect();
+        let missing: Vec<&str> = all
+            .iter()
+            .map(String::as_str)
+            .filter(|source| !before.iter().any(|(_, known)| known.contains(source)))
+            .collect();
+        if !missing.is_empty() {
+            let list = missing.join(", ");
+            let (says, value) = (format!("SQL on {}", shortened(&list, 4 * SHOWN)), format!("{head}{list}"));
+            return self.agreed_or_new(at, Agreement { value, ..like }, says);
+        }
+        for (one, known) in before {
+            if all.iter().any(|source| known.contains(&source.as_str())) {
+                self.used(one.clone(), "a statement on what was agreed to");
+            }
+        }
     }
 
     /// How many values of this kind are agreed to under the key.

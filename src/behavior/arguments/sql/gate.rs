@@ -2,10 +2,10 @@
 //! `sqlparser` reads it to its end as one query.
 
 use std::collections::HashSet;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::LazyLock;
 
-use sqlparser::ast::{Query, SetExpr, Statement};
+use sqlparser::ast::{Query, SetExpr, Statement, visit_relations};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
@@ -210,7 +210,7 @@ const NAMES: [&str; 11] =
     ["EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PRAGMA", "FIRST", "NEXT", "ROWS", "ONLY", "END", "ASC"];
 
 /// The name at `at` with what is before its dots.
-fn qualified(cut: Cut<'_>, at: usize) -> String {
+pub(super) fn qualified(cut: Cut<'_>, at: usize) -> String {
     let mut name = cut.raw(at).to_owned();
     for dot in (1..at).rev().step_by(2).take_while(|dot| cut.is_sign(*dot, b'.')) {
         name = format!("{}.{name}", cut.raw(dot - 1));
@@ -286,6 +286,16 @@ fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
         understood = true;
     }
     if understood { Ok(()) } else { Err(Doubt::unknown("not understood")) }
+}
+
+/// The relations that a text names, in lower case; `None` where its dialect's grammar does not read it.
+pub(super) fn relations(text: &str, dialect: Dialect) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let _: ControlFlow<()> = visit_relations(&parsed(text, dialect)?, |name| {
+        found.push(name.to_string().to_lowercase());
+        ControlFlow::Continue(())
+    });
+    Some(found)
 }
 
 fn parsed(text: &str, dialect: Dialect) -> Option<Vec<Statement>> {

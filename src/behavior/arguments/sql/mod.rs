@@ -145,6 +145,25 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
     Some(names)
 }
 
+/// What a statement of known functions reads, in lower case, sorted: each relation, each column with a qualifier (to
+/// PostgreSQL that may be a call), each variable. `None` where that is not certain.
+pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
+    let relations = gate::relations(text, dialect)?;
+    let tokens = cut(text, Some(dialect)).ok()?;
+    let cut = Cut { text, tokens: &tokens };
+    let is_relation = |at: usize| relations.contains(&gate::qualified(cut, at).to_lowercase());
+    let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, Kind::Word | Kind::Quoted));
+    let qualified = names.filter_map(|at| match cut.raw(at - 1) {
+        "." => (!is_relation(at)).then(|| format!("column {}", cut.raw(at).to_lowercase())),
+        before => before.starts_with('@').then(|| format!("variable {}", cut.raw(at).to_lowercase())),
+    });
+    let mut all: Vec<String> = relations.iter().map(|one| format!("table {one}")).chain(qualified).collect();
+    all.sort();
+    all.dedup();
+    // A name that is quoted may hold anything: several would look like one.
+    (!all.is_empty() && !all.iter().any(|one| one.contains([',', '\n']))).then_some(all)
+}
+
 /// The statements of a text, each with its words; none where the text cannot be cut.
 pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     let Ok(tokens) = cut(text, dialect) else { return Vec::new() };
