@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::agreed::Agreements;
 use super::arguments::effect::{Analysis, Effect};
+use super::arguments::key::Said;
 use super::arguments::memory::Memory;
-use super::arguments::said::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};

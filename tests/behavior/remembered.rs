@@ -1,7 +1,7 @@
 //! What is remembered of the texts of earlier calls only saves work: every call comes out as it does without a memory.
 
+use mcp_approve::behavior::arguments::key::Said;
 use mcp_approve::behavior::arguments::memory::Memory;
-use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{CallBehavior, Trust, of_described_call, of_tool};
 use mcp_approve::mcp::tool::Tool;
 use proptest::prelude::*;

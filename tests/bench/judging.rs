@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use mcp_approve::behavior::agreed::Agreements;
+use mcp_approve::behavior::arguments::key::Said;
 use mcp_approve::behavior::arguments::memory::Memory;
-use mcp_approve::behavior::arguments::said::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::shape::{self, Keys, Known, PathKind, PathState, PathStates, Places};

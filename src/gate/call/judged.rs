@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::{Agreement, Agreements, What};
+use crate::behavior::arguments::key::Said;
 use crate::behavior::arguments::memory::{LONGEST_CALL, Memory};
 use crate::behavior::arguments::named;
-use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::evidence::Source;
 use crate::behavior::expected::Expected;
