@@ -136,6 +136,7 @@ fn depth_and_length_are_bounded() {
         format!("SELECT 1{}", many("!", 5_000)),
         format!("SELECT 1{}", many(" GLOB 1", 2_000)),
         format!("SELECT 1{} GLOB 1", many("+1", 2_800)),
+        format!("SELECT 1{} GLOB 1", many("+1", 1_400)),
         format!("SELECT 1{}{}", many("+1", 520), many(" DIV 1", 60)),
         format!("SELECT * FROM t{}{}", many(" JOIN t", 50), many(" ON 1", 50)),
         format!("SELECT 1{}", many(" UNION SELECT 1", 1_900)),

@@ -50,7 +50,7 @@ fn in_table(table: &str, word: &str) -> Option<(Effect, Action)> {
 fn by_words(language: Language, text: &str) -> Option<Meaning> {
     // What the schema has is listed by procedures.
     let called = text.trim().strip_prefix("CALL ").and_then(|call| call.strip_suffix("()"));
-    if called.is_some_and(|procedure| among(procedure, section(WORDS, "cypher-lists"))) {
+    if called.is_some_and(|procedure| among(procedure, const { section(WORDS, "cypher-lists") })) {
         return None;
     }
     let (_, name, table) = LANGUAGES.iter().find(|(known, ..)| *known == language)?;

@@ -1,10 +1,11 @@
-//! What an argument's name says of its value, in any spelling. Reads no value and no description.
+//! What an argument's name says of its value, in any spelling, by lists of words (`language.txt`). Reads no value and no
+//! description.
 
 use serde_json::{Map, Value};
 
 use super::choice::{self, Choice};
-use super::language::{self, Languages, Spoken};
-use crate::behavior::words::{self, among};
+use super::language::{self, Languages, Spoken, WORDS};
+use crate::behavior::words::{self, among, section};
 use crate::mcp::tool::Tool;
 
 /// The rest of a longer name says nothing.
@@ -72,8 +73,7 @@ impl Key {
 }
 
 /// Words that say in which form a value is given, not what it is.
-const FORMS: &str = "text texts string strings str raw body value values input content line lines json list array data payload \
-    source src src2 block batch extra";
+const FORMS: &str = section(WORDS, "forms");
 
 /// What kind of value a name announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,25 +108,15 @@ impl Role {
 
 /// The kind that a word announces.
 fn role(word: &str) -> Option<Role> {
-    Some(match word {
-        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression"
-        | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
-        | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
-        | "ql" | "dsl" => Role::Open,
-        "where" | "filter" | "filters" | "matcher" | "matchers" | "condition" | "conditions" | "predicate"
-        | "criteria" | "criterion" | "having" | "clause" | "selector" | "selectors" | "css" | "locator"
-        | "locators" => Role::Condition,
-        "orderby" | "sortby" | "sort" | "ordering" | "groupby" | "tablename" | "columns" => Role::Names,
-        "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
-        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
-        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
-        | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "function" | "fn" | "func" | "formula" | "template" | "module" | "plugin" | "script" | "scripts"
-        | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby" | "perl" | "php"
-        | "groovy" | "eval" | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "powershell"
-        | "applescript" => Role::Code,
-        _ => return None,
-    })
+    const ROLES: [(Role, &str); 6] = [
+        (Role::Open, section(WORDS, "open")),
+        (Role::Condition, section(WORDS, "condition")),
+        (Role::Names, section(WORDS, "names")),
+        (Role::Command, section(WORDS, "command")),
+        (Role::Options, section(WORDS, "options")),
+        (Role::Code, section(WORDS, "code")),
+    ];
+    ROLES.iter().find(|(_, words)| among(word, words)).map(|(role, _)| *role)
 }
 
 /// A condition by any word of the name: `filter_label`.

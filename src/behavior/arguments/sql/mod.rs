@@ -2,6 +2,7 @@
 //! dialects read differently is not shown to be a read.
 
 mod fingerprint;
+mod functions;
 mod gate;
 mod outline;
 mod tokens;
