@@ -10,7 +10,6 @@ mod places;
 mod queries;
 mod readings;
 mod recognised;
-mod remembered;
 mod shaped;
 mod statements;
 

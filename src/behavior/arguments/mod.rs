@@ -10,7 +10,6 @@ pub mod http;
 pub mod key;
 pub mod language;
 pub mod likeness;
-pub mod memory;
 pub mod named;
 pub mod path;
 pub mod reading;
