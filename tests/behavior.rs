@@ -12,6 +12,7 @@ mod readers;
 mod readings;
 mod recognised;
 mod remembered;
+mod secrets;
 mod shaped;
 mod statements;
 
