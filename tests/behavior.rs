@@ -10,6 +10,7 @@ mod places;
 mod queries;
 mod readings;
 mod recognised;
+mod secrets;
 mod shaped;
 mod statements;
 
