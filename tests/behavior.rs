@@ -8,10 +8,9 @@ mod hazards;
 mod languages;
 mod places;
 mod queries;
-mod readers;
 mod readings;
 mod recognised;
-mod remembered;
+mod secrets;
 mod shaped;
 mod statements;
 
@@ -143,7 +142,7 @@ fn arguments_raise_and_never_lower() {
         (&read_query, json!({ "query": "DELETE FROM users" }), "MUTATES DELETE"),
         (&read_query, json!({ "query": "SELECT 1; DROP TABLE users" }), "MUTATES DELETE"),
         (&read_query, json!({ "query": "SELECT 1; SELECT 2" }), "MUTATES EXECUTE"),
-        (&read_query, json!({ "query": "no sql at all" }), "MUTATES UNKNOWN"),
+        (&read_query, json!({ "query": "no sql at all" }), "PURE"),
         (&search, json!({ "query": "how to delete a user from the table" }), "PURE"),
         (&search, json!({ "query": "drop table users" }), "MUTATES DELETE"),
         (&search, json!({ "filter": { "sql": "TRUNCATE t" } }), "MUTATES DELETE"),

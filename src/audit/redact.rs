@@ -131,25 +131,19 @@ pub fn push_string(out: &mut String, text: &str) {
 
 /// Appends a JSON text without its white space, if nothing in it is a secret or names one, and nothing is escaped.
 fn push_clear(json: &str, out: &mut String) -> bool {
-    let (start, mut done, mut in_string) = (out.len(), 0, false);
-    let is_clear = secrets::is_clear(json, |at, byte| {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' => return false,
-            b' ' | b'\t' | b'\n' | b'\r' if !in_string => {
-                out.push_str(&json[done..at]);
-                done = at + 1;
-            }
-            _ => {}
-        }
-        true
-    });
-    if is_clear {
-        out.push_str(&json[done..]);
-    } else {
-        out.truncate(start);
+    if json.contains('\\') || !secrets::is_clear(json) {
+        return false;
     }
-    is_clear
+    let mut quote = "";
+    for (at, part) in json.split('"').enumerate() {
+        out.push_str(quote);
+        quote = "\"";
+        match at % 2 {
+            0 => out.extend(part.split_ascii_whitespace()),
+            _ => out.push_str(part),
+        }
+    }
+    true
 }
 
 /// One pass over a valid JSON text.

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::agreed::Agreements;
 use super::arguments::effect::{Analysis, Effect};
-use super::arguments::memory::Memory;
-use super::arguments::said::Said;
+use super::arguments::key::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
@@ -192,7 +191,7 @@ pub struct CallBehavior {
 /// `tool` is `None` for one that the server did not describe. Nothing is agreed to, and no path was looked at.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
     let said = tool.map(Said::of).unwrap_or_default();
-    let mut behavior = of_described_call(tool, &said, described, arguments, &mut Memory::default()).behavior;
+    let mut behavior = of_described_call(tool, &said, described, arguments).behavior;
     let keys = tool.map(|tool| Keys::of(tool, described, None)).unwrap_or_default();
     let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
     let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
@@ -200,21 +199,10 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> 
     behavior
 }
 
-/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say, `memory` what is
-/// remembered of calls by this very definition: up to [`LONGEST_CALL`](super::arguments::memory::LONGEST_CALL) nothing comes out otherwise for it.
-pub fn of_described_call(
-    tool: Option<&Tool>,
-    said: &Said,
-    described: &Behavior,
-    arguments: &Value,
-    memory: &mut Memory,
-) -> CallBehavior {
+/// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
+pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior, arguments: &Value) -> CallBehavior {
     let mut behavior = described.clone();
-    let of_arguments = hazards::arguments::found(arguments, memory);
-    if of_arguments.is_empty() {
-        memory.learn(arguments);
-    }
-    behavior.hazards.extend(of_arguments);
+    behavior.hazards.extend(hazards::arguments::found(arguments));
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::memory::Memory;
 use super::conclude::{Behavior, proven};
 use super::hazards;
 use super::identity::Identity;
@@ -40,7 +39,7 @@ pub fn of_request(method: &str, params: &Value) -> Behavior {
     let identity = identity(method);
     let confidence = proven(identity.mutability);
     let files = request::files(method, params);
-    let of_file = |(uri, _): &(&str, _)| hazards::arguments::found(&json!({ "uri": uri }), &Memory::default());
+    let of_file = |(uri, _): &(&str, _)| hazards::arguments::found(&json!({ "uri": uri }));
     let hazards = files.iter().flat_map(of_file).collect();
     Behavior { identity, confidence, hazards, ..Behavior::unknown() }
 }

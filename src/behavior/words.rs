@@ -77,14 +77,12 @@ const fn has_at(text: &[u8], from: usize, word: &str) -> bool {
 /// A list of words, each of at most sixteen bytes, that is searched by comparing numbers. Made when the program is compiled.
 pub struct Words<const N: usize> {
     sorted: [u128; N],
-    /// Which lengths the words have, by their first letter: what rejects most others at once.
-    lengths: [u32; 32],
 }
 
 impl<const N: usize> Words<N> {
     /// The words of a list in lower case, separated by white space; `N` is how many ([`count`]).
     pub const fn of(list: &str) -> Self {
-        let (list, mut sorted, mut lengths) = (list.as_bytes(), [0; N], [0; 32]);
+        let (list, mut sorted) = (list.as_bytes(), [0; N]);
         let (mut start, mut at, mut known) = (0, 0, 0);
         while at <= list.len() {
             if at == list.len() || list[at].is_ascii_whitespace() {
@@ -92,8 +90,6 @@ impl<const N: usize> Words<N> {
                     let (_, rest) = list.split_at(start);
                     let word = packed(rest.split_at(at - start).0);
                     assert!(word != 0, "a word is too long");
-                    let (first, length) = first_and_length(word);
-                    lengths[first] |= 1 << length;
                     let mut place = known;
                     while place > 0 && sorted[place - 1] > word {
                         sorted[place] = sorted[place - 1];
@@ -106,26 +102,12 @@ impl<const N: usize> Words<N> {
             }
             at += 1;
         }
-        Self { sorted, lengths }
-    }
-
-    /// Whether this is one of them, [`folded`].
-    #[inline]
-    pub fn has(&self, word: u128) -> bool {
-        let (first, length) = first_and_length(word);
-        (self.lengths[first] >> length) & 1 != 0 && self.sorted.binary_search(&word).is_ok()
-    }
-
-    /// Whether one of them has the first letter and the length of this word, whatever its case: most words end here.
-    #[inline]
-    pub fn may_have(&self, word: &[u8]) -> bool {
-        let lengths = word.first().and_then(|first| self.lengths.get(usize::from(first & 31)));
-        word.len() <= 16 && lengths.is_some_and(|lengths| (lengths >> word.len()) & 1 != 0)
+        Self { sorted }
     }
 
     /// Whether this is one of them, as it is written.
     pub fn holds(&self, word: &str) -> bool {
-        self.has(packed(word.as_bytes()))
+        self.sorted.binary_search(&packed(word.as_bytes())).is_ok()
     }
 }
 
@@ -143,26 +125,7 @@ pub const fn count(list: &str) -> usize {
     count
 }
 
-/// The row of a word's first letter, and how long it is.
-#[inline]
-const fn first_and_length(word: u128) -> (usize, u32) {
-    let length = (128 - word.leading_zeros()).div_ceil(8);
-    let first = if length == 0 { 0 } else { word.to_be_bytes()[16 - length as usize] };
-    ((first & 31) as usize, length)
-}
-
-/// A word in lower case as one number; 0, which no list has, for one of more than sixteen bytes.
-#[inline]
-pub const fn folded(word: &[u8]) -> u128 {
-    let (mut number, mut at) = (0_u128, 0);
-    while at < word.len() && word.len() <= 16 {
-        number = (number << 8) | word[at].to_ascii_lowercase() as u128;
-        at += 1;
-    }
-    number
-}
-
-/// The same of a word as it is written.
+/// A word as one number; 0, which no list has, for one of more than sixteen bytes.
 #[inline]
 const fn packed(word: &[u8]) -> u128 {
     let (mut number, mut at) = (0_u128, 0);

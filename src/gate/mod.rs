@@ -29,7 +29,6 @@ use data::pin::{PinState, Pins};
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
-use server::memories::Memories;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
@@ -139,7 +138,6 @@ pub struct Gate {
     returns: Returns,
     tasks: Tasks,
     elicited: Elicited,
-    memories: Memories,
     /// The waiting calls that are being described, slice by slice.
     describe_queue: Option<DescribeQueue>,
     /// The time of the current step.
@@ -167,7 +165,6 @@ impl Gate {
             grants: Grants::default(),
             returns: Returns::default(),
             tasks: Tasks::default(),
-            memories: Memories::default(),
             describe_queue: None,
             now: Now::default(),
             out: Vec::new(),

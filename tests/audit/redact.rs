@@ -261,11 +261,11 @@ fn a_text_of_beginnings_takes_no_longer_than_its_length() {
         " \u{c}password: |\n", // Fallbacks of a shell that do not close.
         " login -p ${a:-",
     ] {
-        let text = part.repeat(200_000);
+        let text = part.repeat(50_000);
         assert!(!redactor.text(&text).is_empty());
     }
     // A call that all names before it could be the name of.
-    assert!(!redactor.text(&format!("{}()", "password=".repeat(200_000))).is_empty());
+    assert!(!redactor.text(&format!("{}()", "password=".repeat(50_000))).is_empty());
 }
 
 /// Each as the text of one argument; the secret in it is hunter2xyz, or between the marks where it is another.

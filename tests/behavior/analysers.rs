@@ -1,8 +1,8 @@
 //! The analysers of arguments, on any text: no panic, no deep stack, and a bound on what they read.
 
-use mcp_approve::behavior::arguments::effect::Effect;
+use mcp_approve::behavior::arguments::effect::{Effect, Language};
 use mcp_approve::behavior::arguments::sql::{Dialect, plainly_changes, read};
-use mcp_approve::behavior::arguments::{found, graphql, mongo, path, redis, shell};
+use mcp_approve::behavior::arguments::{found, grammar, graphql, path, shell};
 use mcp_approve::behavior::taxonomy::Action;
 use proptest::prelude::*;
 use serde_json::json;
@@ -43,10 +43,10 @@ fn all(text: &str) {
     graphql::read(text);
     shell::read(text);
     shell::plainly_changes(text);
-    mongo::shell(text);
     path::leads(text);
-    let words = redis::words(text);
-    redis::read(&words.iter().flatten().map(String::as_str).collect::<Vec<_>>());
+    for language in [Language::MongoDb, Language::Redis, Language::Cypher] {
+        grammar::change(language, text);
+    }
     for key in ["query", "sql", "command", "method", "url", "body", "pipeline"] {
         for analysis in found(None, &json!({ key: text, "list": [text, { key: [text] }] })) {
             assert!(!analysis.says.contains('\n') && analysis.says.chars().count() <= 121, "{analysis:?}");
@@ -136,6 +136,7 @@ fn depth_and_length_are_bounded() {
         format!("SELECT 1{}", many("!", 5_000)),
         format!("SELECT 1{}", many(" GLOB 1", 2_000)),
         format!("SELECT 1{} GLOB 1", many("+1", 2_800)),
+        format!("SELECT 1{} GLOB 1", many("+1", 1_400)),
         format!("SELECT 1{}{}", many("+1", 520), many(" DIV 1", 60)),
         format!("SELECT * FROM t{}{}", many(" JOIN t", 50), many(" ON 1", 50)),
         format!("SELECT 1{}", many(" UNION SELECT 1", 1_900)),

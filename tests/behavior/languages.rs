@@ -84,12 +84,8 @@ fn graphql_names_its_root_fields() {
         ),
         (api, json!({ "query": "# mutation\n{ a }" }), "read-elsewhere READ · query a"),
         (api, json!({ "query": "{ a(b: \"mutation { x }\") }" }), "read-elsewhere READ · query a"),
-        (api, json!({ "query": "not graphql" }), "unknown UNKNOWN · a text that is not a GraphQL document"),
-        (
-            api,
-            json!({ "query": "type A { b: Int }" }),
-            "unknown UNKNOWN · GraphQL that defines types instead of asking",
-        ),
+        (api, json!({ "query": "not graphql" }), ""),
+        (api, json!({ "query": "type A { b: Int }" }), ""),
         (api, json!({ "query": "fragment F on A { b }" }), "unknown UNKNOWN · a GraphQL document without an operation"),
         (
             "Posts a request.",
@@ -134,14 +130,10 @@ fn http_says_the_method_and_the_host() {
 }
 
 #[test]
-fn mongodb_and_redis_are_judged_by_allow_lists() {
+fn commands_of_mongodb_and_redis_are_raised_by_what_they_change() {
     let (mongo, redis) = ("Runs a MongoDB command or pipeline.", "Runs a Redis command.");
     check(&[
-        (
-            mongo,
-            json!({ "pipeline": [{ "$match": {} }, { "$group": { "_id": 1 } }] }),
-            "read READ · aggregates in 2 stages",
-        ),
+        (mongo, json!({ "pipeline": [{ "$match": {} }, { "$group": { "_id": 1 } }] }), ""),
         (
             mongo,
             json!({ "pipeline": [{ "$match": {} }, { "$out": "x" }] }),
@@ -152,31 +144,31 @@ fn mongodb_and_redis_are_judged_by_allow_lists() {
             json!({ "pipeline": [{ "$facet": { "a": [{ "$merge": { "into": "y" } }] } }] }),
             "write MERGE · $merge writes into the collection y",
         ),
-        (mongo, json!({ "pipeline": [{ "$frob": 1 }] }), "unknown UNKNOWN · $frob, an unknown stage"),
+        (mongo, json!({ "pipeline": [{ "$frob": 1 }] }), ""),
         (
             mongo,
             json!({ "filter": { "a": { "$where": "sleep(1)" } } }),
             "execute EXECUTE · $where runs JavaScript in the database",
         ),
-        (mongo, json!({ "command": { "find": "users" } }), "read READ · find on users"),
+        (mongo, json!({ "command": { "find": "users" } }), ""),
         (mongo, json!({ "command": { "delete": "users", "deletes": [] } }), "write DELETE · delete on users"),
         (mongo, json!({ "command": { "mapReduce": "users" } }), "execute EXECUTE · mapReduce on users"),
-        (mongo, json!({ "command": { "createUser": "x" } }), "administer UPDATE · createUser on x"),
-        (mongo, json!({ "command": { "frob": 1 } }), "unknown UNKNOWN · frob, an unknown command"),
-        (mongo, json!({ "query": "db.users.find({}).limit(5)" }), "read READ · find in MongoDB's shell"),
+        (mongo, json!({ "command": { "createUser": "x" } }), "administer EXECUTE · createUser on x"),
+        (mongo, json!({ "command": { "frob": 1 } }), ""),
+        (mongo, json!({ "query": "db.users.find({}).limit(5)" }), ""),
         (mongo, json!({ "query": "db.users.deleteMany({})" }), "write DELETE · deleteMany in MongoDB's shell"),
         ("Finds notes.", json!({ "pipeline": [{ "$out": "x" }] }), "write OVERWRITE · $out replaces the collection x"),
-        (redis, json!({ "command": "GET user:1" }), "read READ · GET on user:1"),
-        (redis, json!({ "command": ["hgetall", "user:1"] }), "read READ · HGETALL on user:1"),
-        (redis, json!({ "command": "GET", "args": ["a"] }), "read READ · GET on a"),
+        (redis, json!({ "command": "GET user:1" }), ""),
+        (redis, json!({ "command": ["hgetall", "user:1"] }), ""),
+        (redis, json!({ "command": "GET", "args": ["a"] }), ""),
         (redis, json!({ "command": "del", "args": ["a"] }), "write DELETE · DEL on a"),
         (redis, json!({ "command": "FLUSHALL" }), "write DELETE · FLUSHALL removes every key"),
         (redis, json!({ "command": "SET a b" }), "write UPDATE · SET on a"),
         (redis, json!({ "command": "EVAL 'return 1' 0" }), "execute EXECUTE · EVAL runs code in Redis"),
         (redis, json!({ "command": "CONFIG SET dir /tmp" }), "administer EXECUTE · CONFIG SET"),
-        (redis, json!({ "command": "CONFIG GET dir" }), "read READ · CONFIG GET"),
-        (redis, json!({ "command": "GET a\r\nFLUSHALL" }), "unknown UNKNOWN · no command"),
-        (redis, json!({ "command": "FROB a" }), "unknown UNKNOWN · FROB, an unknown Redis command"),
+        (redis, json!({ "command": "CONFIG GET dir" }), ""),
+        (redis, json!({ "command": "GET a\r\nFLUSHALL" }), "write DELETE · FLUSHALL removes every key"),
+        (redis, json!({ "command": "FROB a" }), ""),
     ]);
 }
 

@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mcp_approve::behavior::agreed::Agreements;
-use mcp_approve::behavior::arguments::memory::Memory;
-use mcp_approve::behavior::arguments::said::Said;
+use mcp_approve::behavior::arguments::key::Said;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool, of_tool_with};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
@@ -79,7 +78,7 @@ impl Session {
     ) -> Outcome {
         let keys = Keys::of(tool, described, given);
         let said = Said::of(tool);
-        let mut behavior = of_described_call(Some(tool), &said, described, arguments, &mut Memory::default()).behavior;
+        let mut behavior = of_described_call(Some(tool), &said, described, arguments).behavior;
         let mut path_states = PathStates::new();
         for _ in 0..2 {
             let known = Known { agreed, places: &self.places, roots: &[], path_states: &path_states };

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name::{self, Effect, Firmness};
-use crate::behavior::words::{self, Words, count, section};
+use crate::behavior::words::{self, section};
 
 const WORDS: &str = include_str!("../../../assets/words/choice.txt");
 
@@ -68,11 +68,8 @@ pub fn changes(word: &str) -> bool {
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.
 pub fn is_firm_change(word: &str) -> bool {
-    FIRM_CHANGES.holds(word)
+    words::among(word, const { section(WORDS, "firm-change") })
 }
-
-const FIRM_CHANGE: &str = section(WORDS, "firm-change");
-static FIRM_CHANGES: Words<{ count(FIRM_CHANGE) }> = Words::of(FIRM_CHANGE);
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///

@@ -101,11 +101,6 @@ impl Meaning {
         Self { effect, action, also: Vec::new(), span: span.into(), says: says.into(), fingerprint: None }
     }
 
-    /// It only reads what the server itself keeps.
-    pub(super) fn reads(span: impl Into<String>, says: impl Into<String>) -> Self {
-        Self::new(Effect::ReadHere, Action::Read, span, says)
-    }
-
     /// It runs code or a command.
     pub(super) fn runs(span: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(Effect::Execute, Action::Execute, span, says)

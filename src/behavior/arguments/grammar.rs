@@ -1,12 +1,16 @@
-//! Query languages without a reader: whether a word that changes something is in a text. Proves no read.
+//! Query languages without a reader of their own, and commands of databases: whether a word that changes something is in a
+//! text. Proves no read.
+
+use serde_json::{Map, Value};
 
 use super::effect::{Effect, Language, Meaning};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::voters::name;
 use crate::behavior::words::{among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 
-/// The languages by name, each with its words of change: lines of an action and the words that do it.
+/// The languages by name, each with its words of change: lines of what is done and the words that do it.
 const LANGUAGES: [(Language, &str, &str); 5] = [
     (Language::Cypher, "Cypher", section(WORDS, "cypher")),
     (Language::Sparql, "SPARQL", section(WORDS, "sparql")),
@@ -15,25 +19,121 @@ const LANGUAGES: [(Language, &str, &str); 5] = [
     (Language::Elasticsearch, "Elasticsearch", section(WORDS, "elasticsearch")),
 ];
 
-/// What the gravest word of change in a text of this language does; `None` where there is none, or the language has no table.
+/// The gravest change in a text of this language; `None` where there is none, or we know no words of the language.
 pub fn change(language: Language, text: &str) -> Option<Meaning> {
+    match language {
+        // A line end ends the command.
+        Language::Redis => {
+            gravest(text.split(['\n', '\r']).filter_map(|line| redis(&line.split_whitespace().collect::<Vec<_>>())))
+        }
+        Language::MongoDb => mongo_shell(text),
+        _ => by_words(language, text),
+    }
+}
+
+fn gravest(found: impl Iterator<Item = Meaning>) -> Option<Meaning> {
+    found.reduce(|worst, one| {
+        let weight = |one: &Meaning| (one.effect, one.action.caution());
+        if weight(&one) > weight(&worst) { one } else { worst }
+    })
+}
+
+/// What a word in lower case does by a table.
+fn in_table(table: &str, word: &str) -> Option<(Effect, Action)> {
+    let line = table.lines().find(|line| line.split_once(' ').is_some_and(|(_, words)| among(word, words)))?;
+    match line.split_once(' ')?.0 {
+        "administer" => Some((Effect::Administer, Action::Execute)),
+        does => Action::from_word(&does.to_ascii_uppercase()).map(|action| (Effect::of(action), action)),
+    }
+}
+
+fn by_words(language: Language, text: &str) -> Option<Meaning> {
     // What the schema has is listed by procedures.
     let called = text.trim().strip_prefix("CALL ").and_then(|call| call.strip_suffix("()"));
-    if called.is_some_and(|procedure| among(procedure, section(WORDS, "cypher-lists"))) {
+    if called.is_some_and(|procedure| among(procedure, const { section(WORDS, "cypher-lists") })) {
         return None;
     }
     let (_, name, table) = LANGUAGES.iter().find(|(known, ..)| *known == language)?;
-    let found = words(text)
-        .filter_map(|word| {
-            let lower = word.to_ascii_lowercase();
-            let line =
-                table.lines().find(|line| line.split_once(' ').is_some_and(|(_, words)| among(&lower, words)))?;
-            Some((Action::from_word(&line.split_once(' ')?.0.to_ascii_uppercase())?, word))
-        })
-        // Only a text that begins with a dot is a command to a cluster of KQL.
-        .filter(|_| language != Language::Kql || text.trim_start().starts_with('.'));
-    let (action, word) = found.max_by_key(|(action, _)| action.caution())?;
-    Some(Meaning::new(Effect::of(action), action, word, format!("{name}, {}", word.to_uppercase())))
+    // Only a text that begins with a dot is a command to a cluster of KQL.
+    if language == Language::Kql && !text.trim_start().starts_with('.') {
+        return None;
+    }
+    gravest(words(text).filter_map(|word| {
+        let (effect, action) = in_table(table, &word.to_ascii_lowercase())?;
+        Some(Meaning::new(effect, action, word, format!("{name}, {}", word.to_uppercase())))
+    }))
+}
+
+/// What one command to Redis changes, given as its words.
+pub fn redis(words: &[&str]) -> Option<Meaning> {
+    let upper =
+        |at: usize| words.get(at).map(|word| word.trim_matches(['"', '\'']).to_ascii_uppercase()).unwrap_or_default();
+    let (name, sub) = (upper(0), upper(1));
+    if among(&format!("{name}+{sub}"), const { section(WORDS, "redis-reads") }) {
+        return None;
+    }
+    let (effect, action) = in_table(const { section(WORDS, "redis") }, &name.to_ascii_lowercase())?;
+    let says = match effect {
+        _ if name.starts_with("FLUSH") => format!("{name} removes every key"),
+        Effect::Execute => format!("{name} runs code in Redis"),
+        Effect::Administer => format!("{name} {sub}").trim_end().to_owned(),
+        _ if words.len() > 1 => format!("{name} on {}", words[1]),
+        _ => name,
+    };
+    // The name and the key: what is set may be a secret.
+    Some(Meaning::new(effect, action, words.iter().take(2).copied().collect::<Vec<_>>().join(" "), says))
+}
+
+/// What a command of MongoDB, or a method of its shell, changes by its name.
+fn mongo(name: &str) -> Option<(Effect, Action)> {
+    in_table(const { section(WORDS, "mongo") }, &name.to_ascii_lowercase()).or_else(|| match name::effect(name)? {
+        name::Effect::Changes(action) => Some((Effect::of(action), action)),
+        name::Effect::Reads(_) => None,
+    })
+}
+
+/// What a command to MongoDB changes: its name is its first key.
+pub fn mongo_command(command: &Map<String, Value>) -> Option<Meaning> {
+    let (name, target) = command.iter().next().filter(|(name, _)| !name.starts_with('$'))?;
+    let (effect, action) = mongo(name)?;
+    let says = target.as_str().map_or_else(|| name.clone(), |target| format!("{name} on {target}"));
+    Some(Meaning::new(effect, action, name.as_str(), says))
+}
+
+/// What a line for MongoDB's shell changes: `db.users.deleteMany({})`.
+fn mongo_shell(text: &str) -> Option<Meaning> {
+    if !text.trim_start().starts_with("db") {
+        return None;
+    }
+    let called = text
+        .match_indices('(')
+        .map(|(at, _)| text[..at].rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default());
+    let called = called.filter_map(|name| {
+        let (effect, action) = mongo(name)?;
+        Some(Meaning::new(effect, action, name, format!("{name} in MongoDB's shell")))
+    });
+    let operators =
+        ["$where", "$function", "$accumulator", "$out", "$merge"].into_iter().filter(|word| text.contains(word));
+    gravest(called.chain(operators.filter_map(|word| mongo_operator(word, &Value::Null))))
+}
+
+/// Operators of MongoDB that change something or run code wherever they are, in whatever argument.
+pub fn mongo_operator(key: &str, value: &Value) -> Option<Meaning> {
+    let into = || {
+        let into = value.get("into").or_else(|| value.get("coll")).unwrap_or(value);
+        let name = into.as_str().or_else(|| into.get("coll")?.as_str());
+        name.map_or_else(String::new, |name| format!(" {name}"))
+    };
+    Some(match key {
+        "$out" => {
+            Meaning::new(Effect::Write, Action::Overwrite, key, format!("$out replaces the collection{}", into()))
+        }
+        "$merge" => {
+            Meaning::new(Effect::Write, Action::Merge, key, format!("$merge writes into the collection{}", into()))
+        }
+        "$where" | "$function" | "$accumulator" => Meaning::runs(key, format!("{key} runs JavaScript in the database")),
+        _ => return None,
+    })
 }
 
 /// The words of a text that no quotes hold, and that no sign marks as a name: `n.set`, `?delete`, `:Created`.
@@ -70,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_word_of_change_is_found_where_the_language_has_it() {
-        use Language::{Cypher, Elasticsearch, InfluxQl, Jq, Kql, Sparql};
+        use Language::{Cypher, Elasticsearch, InfluxQl, Jq, Kql, MongoDb, Redis, Sparql};
         for (language, text, says) in [
             (Cypher, "MATCH (n) DETACH DELETE n", "Cypher, DELETE"),
             (Cypher, "match (n) set n.a = 1 return n", "Cypher, SET"),
@@ -90,6 +190,18 @@ mod tests {
             (Elasticsearch, "POST /logs/_delete_by_query", "Elasticsearch, _DELETE_BY_QUERY"),
             (Elasticsearch, "GET /logs/_search", ""),
             (Jq, "del(.a)", ""),
+            (MongoDb, "db.users.find({ a: 1 }).limit(5)", ""),
+            (MongoDb, "db.users.deleteMany({})", "deleteMany in MongoDB's shell"),
+            (MongoDb, "db['users']['x'].drop()", "drop in MongoDB's shell"),
+            (MongoDb, "db.getCollection('x').find(); db.users.dropIndexes()", "dropIndexes in MongoDB's shell"),
+            (MongoDb, "db.users.find({ $where: 'sleep(1)' })", "$where runs JavaScript in the database"),
+            (Redis, "GET a", ""),
+            (Redis, "GETDEL a", "GETDEL on a"),
+            (Redis, "GET a\r\nFLUSHALL", "FLUSHALL removes every key"),
+            (Redis, "\"set\" a b", "SET on a"),
+            (Redis, "EVAL 'return 1' 0", "EVAL runs code in Redis"),
+            (Redis, "CONFIG GET dir", ""),
+            (Redis, "CONFIG SET dir /tmp", "CONFIG SET"),
         ] {
             let found = change(language, text).map(|found| found.says).unwrap_or_default();
             assert_eq!(found, says, "{text}");

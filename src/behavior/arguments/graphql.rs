@@ -82,12 +82,6 @@ pub fn is_none(found: &Meaning) -> bool {
 
 const NO_DOCUMENT: &str = "a text that is not a GraphQL document";
 
-/// Whether a text that may be words to search for is plainly a mutation.
-pub fn plainly_changes(text: &str) -> bool {
-    let opens = text.contains('{') && text.contains("mutation");
-    opens && read(text).effect == Effect::Write
-}
-
 fn of_operation(text: &str, operation: &OperationDefinition) -> Meaning {
     let fields = root_fields(operation);
     let named = |kind: &str| match fields.as_slice() {

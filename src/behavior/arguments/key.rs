@@ -1,11 +1,39 @@
-//! What an argument's name says of its value, in any spelling. Reads no value and no description.
+//! What an argument's name says of its value, in any spelling, by lists of words (`language.txt`). Reads no value and no
+//! description.
+
+use serde_json::{Map, Value};
 
 use super::choice::{self, Choice};
-use super::language::{self, Languages};
-use crate::behavior::words::{Words, count};
+use super::language::{self, Languages, Spoken, WORDS};
+use crate::behavior::words::{self, among, section};
+use crate::mcp::tool::Tool;
 
 /// The rest of a longer name says nothing.
 const LONGEST: usize = 96;
+/// How many declared names are read ahead.
+const MOST_KEYS: usize = 64;
+
+/// What the words of one definition say: read once, not again for each call of it.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// What the tool says it speaks.
+    pub(super) spoken: Spoken,
+    keys: Vec<(String, Key)>,
+}
+
+impl Said {
+    /// Reads a definition.
+    pub fn of(tool: &Tool) -> Self {
+        let declared = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let keys = declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect();
+        Self { spoken: Spoken::of(tool), keys }
+    }
+
+    /// What a name says.
+    pub(super) fn key(&self, name: &str) -> Key {
+        self.keys.iter().find(|(known, _)| known == name).map_or_else(|| Key::of(name), |(_, key)| *key)
+    }
+}
 
 /// A name, read once for all that is below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,64 +48,32 @@ pub struct Key {
 impl Key {
     /// Reads a name.
     pub fn of(name: &str) -> Self {
-        let spelled = spelled(name);
-        let words: Vec<&str> = spelled.split('_').filter(|word| !word.is_empty()).collect();
+        let name = name.get(..name.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let words = words::of_name(name);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         // The last word says what it is, unless it only says in which form: `query_text`.
-        let heads = words.iter().rev();
-        let head = heads.clone().find(|word| !FORMS.holds(word)).or(words.last()).copied().unwrap_or_default();
+        let last = words.last().copied().unwrap_or_default();
+        let head = words.iter().rev().find(|word| !among(word, FORMS)).copied().unwrap_or(last);
         let joined = if words.len() > 1 { words.concat() } else { String::new() };
         let role = role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default();
-        let last = words.last().copied().unwrap_or_default();
         let names_language = role.may_state()
             || role.may_run()
-            || FORMS.holds(last)
+            || among(last, FORMS)
             || !language::named(head).is_empty()
             || words.len() == 1;
         let mut languages = Languages::default();
         if names_language {
-            for word in &words {
-                languages = languages.with(language::in_word(word));
+            languages = words.iter().map(|word| language::in_word(word)).fold(languages, Languages::with);
+            if languages.is_empty() {
+                languages = language::in_word(&joined);
             }
-        }
-        if languages.is_empty() && names_language {
-            languages = language::in_word(&joined);
         }
         Self { role, languages, choice: choice::of_words(&words) }
     }
 }
 
-/// The words of a name in lower case with `_` between them: `rawSQLQuery` to `raw_sql_query`.
-fn spelled(name: &str) -> String {
-    let mut spelled = String::with_capacity(name.len() + 4);
-    let bytes = name.as_bytes();
-    let mut before = b'_';
-    for (at, c) in name.char_indices() {
-        if at >= LONGEST {
-            break;
-        }
-        let byte = if c.is_ascii() { c as u8 } else { b'x' };
-        if !c.is_alphanumeric() {
-            spelled.push('_');
-        } else {
-            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-            let is_hump = byte.is_ascii_uppercase()
-                && (before.is_ascii_lowercase()
-                    || before.is_ascii_digit()
-                    || (before.is_ascii_uppercase() && next_is_lower));
-            if is_hump {
-                spelled.push('_');
-            }
-            spelled.extend(c.to_lowercase());
-        }
-        before = byte;
-    }
-    spelled
-}
-
 /// Words that say in which form a value is given, not what it is.
-const FORM: &str = "text texts string strings str raw body value values input content line lines json list array data payload source \
-    src src2 block batch extra";
-static FORMS: Words<{ count(FORM) }> = Words::of(FORM);
+const FORMS: &str = section(WORDS, "forms");
 
 /// What kind of value a name announces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,25 +108,15 @@ impl Role {
 
 /// The kind that a word announces.
 fn role(word: &str) -> Option<Role> {
-    Some(match word {
-        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression"
-        | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
-        | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
-        | "ql" | "dsl" => Role::Open,
-        "where" | "filter" | "filters" | "matcher" | "matchers" | "condition" | "conditions" | "predicate"
-        | "criteria" | "criterion" | "having" | "clause" | "selector" | "selectors" | "css" | "locator"
-        | "locators" => Role::Condition,
-        "orderby" | "sortby" | "sort" | "ordering" | "groupby" | "tablename" | "columns" => Role::Names,
-        "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
-        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
-        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
-        | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "function" | "fn" | "func" | "formula" | "template" | "module" | "plugin" | "script" | "scripts"
-        | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby" | "perl" | "php"
-        | "groovy" | "eval" | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "powershell"
-        | "applescript" => Role::Code,
-        _ => return None,
-    })
+    const ROLES: [(Role, &str); 6] = [
+        (Role::Open, section(WORDS, "open")),
+        (Role::Condition, section(WORDS, "condition")),
+        (Role::Names, section(WORDS, "names")),
+        (Role::Command, section(WORDS, "command")),
+        (Role::Options, section(WORDS, "options")),
+        (Role::Code, section(WORDS, "code")),
+    ];
+    ROLES.iter().find(|(_, words)| among(word, words)).map(|(role, _)| *role)
 }
 
 /// A condition by any word of the name: `filter_label`.

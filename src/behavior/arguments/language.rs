@@ -2,13 +2,17 @@
 //!
 //! A description adds languages and never takes one away: it is the server's word, and may be an attacker's.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::effect::Language;
 use super::sql::Dialect;
-use crate::behavior::words;
+use crate::behavior::words::{self, among, section};
 use crate::mcp::tool::Tool;
 
+pub(super) const WORDS: &str = include_str!("../../../assets/words/language.txt");
 /// How much of one text of a definition is read, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
@@ -39,35 +43,23 @@ impl Languages {
     }
 }
 
+static NAMED: LazyLock<HashMap<&str, Language>> = LazyLock::new(|| {
+    let lines = section(WORDS, "named").lines().filter_map(|line| line.split_once(' '));
+    let known = lines.filter_map(|(language, words)| Some((Language::from_word(language)?, words)));
+    known.flat_map(|(language, words)| words.split_whitespace().map(move |word| (word, language))).collect()
+});
+
 /// The languages that one word names, in lower case.
 pub fn named(word: &str) -> Languages {
-    use Language as L;
-    let one = Languages::of;
-    match word {
-        "sql" | "sqlite" | "postgres" | "mariadb" | "duckdb" | "clickhouse" | "bigquery" | "redshift" | "snowflake"
-        | "trino" | "psql" | "plsql" => one(L::Sql),
-        "graphql" | "gql" => one(L::GraphQl),
-        "redis" | "valkey" | "keydb" | "dragonflydb" => one(L::Redis),
-        "mongo" | "mongodb" | "mongosh" | "documentdb" | "mql" => one(L::MongoDb),
-        "shell" | "bash" | "zsh" | "sh" | "terminal" | "powershell" | "pwsh" | "ssh" | "subprocess" => one(L::Shell),
-        "cypher" | "neo4j" | "memgraph" | "opencypher" => one(L::Cypher),
-        "sparql" => one(L::Sparql),
-        "kql" | "kusto" => one(L::Kql),
-        "elasticsearch" | "opensearch" => one(L::Elasticsearch),
-        "promql" | "prometheus" | "metricsql" => one(L::PromQl),
-        // Flux is another language than InfluxQL, and is not read.
-        "influxql" | "influx" | "influxdb" => one(L::InfluxQl),
-        "jq" | "jmespath" => one(L::Jq),
-        "jql" | "wiql" | "odata" => one(L::Filter),
-        "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl"
-        | "dax" | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog"
-        // Of instruments, machines and routers.
-        | "scpi" | "gcode" | "routeros" | "snmp" | "modbus" => one(L::Other),
-        _ if word.len() > 3 && word.ends_with("sql") && !word.starts_with("no") => one(L::Sql),
+    let known = NAMED.get(word).copied();
+    let known = known.or_else(|| {
+        if word.len() > 3 && word.ends_with("sql") && !word.starts_with("no") {
+            return Some(Language::Sql);
+        }
         // A query language that no list has.
-        _ if word.len() >= 3 && word.len() <= 12 && word.ends_with("ql") => one(L::Other),
-        _ => Languages::default(),
-    }
+        (3..=12).contains(&word.len()).then_some(Language::Other).filter(|_| word.ends_with("ql"))
+    });
+    known.map(Languages::of).unwrap_or_default()
 }
 
 /// The same for a word of an argument's name, which may join two: `rawsql`, `cypherquery`, `luascript`.
@@ -76,15 +68,14 @@ pub fn in_word(word: &str) -> Languages {
     if !found.is_empty() {
         return found;
     }
-    if matches!(word, "lua" | "javascript" | "js" | "python" | "ruby" | "perl" | "php" | "groovy" | "painless") {
+    if among(word, const { section(WORDS, "of-code") }) {
         return Languages::of(Language::Other);
     }
-    const LATER: [&str; 9] =
-        ["query", "queries", "text", "statement", "statements", "stmt", "string", "command", "script"];
-    const EARLIER: [&str; 6] = ["raw", "run", "exec", "query", "custom", "native"];
-    let later = LATER.iter().filter_map(|part| word.strip_suffix(part));
-    let earlier = EARLIER.iter().filter_map(|part| word.strip_prefix(part));
-    later.chain(earlier).map(named).fold(Languages::default(), Languages::with)
+    let before =
+        const { section(WORDS, "joined-before") }.split_whitespace().filter_map(|part| word.strip_suffix(part));
+    let behind =
+        const { section(WORDS, "joined-behind") }.split_whitespace().filter_map(|part| word.strip_prefix(part));
+    before.chain(behind).map(named).fold(Languages::default(), Languages::with)
 }
 
 /// What a tool says it speaks.

@@ -4,25 +4,18 @@
 pub mod base;
 pub mod choice;
 pub mod effect;
-mod findings;
 pub mod grammar;
 pub mod graphql;
 pub mod http;
-mod key;
+pub mod key;
 pub mod language;
 pub mod likeness;
-mod lists;
-pub mod memory;
-pub mod mongo;
 pub mod named;
 pub mod path;
 pub mod reading;
-pub mod redis;
-pub mod said;
 pub mod schema;
 pub mod shell;
 pub mod sql;
-pub mod statement;
 mod texts;
 mod walk;
 
@@ -30,8 +23,8 @@ use serde_json::Value;
 
 use crate::mcp::tool::Tool;
 use effect::Analysis;
+use key::Said;
 use reading::Reading;
-use said::Said;
 use walk::{Walk, Wants};
 
 /// How many findings one call lists; that there are more is one of them.

@@ -59,25 +59,24 @@ const MAX_BYTES: usize = 64 * 1024;
 /// The most commands that are ranked one by one; a text with more also counts as a script.
 const MOST: usize = 1_000;
 
+/// The commands of a line, each with how risky it is; `None` where they are too many to be read.
+fn ranked(text: &str) -> Option<Vec<(Command, Ranked)>> {
+    let commands = cut(text).filter(|commands| commands.len() <= MOST)?;
+    let ranked: Vec<Ranked> = (0..commands.len()).map(|at| commands[at].ranked(at, &commands)).collect();
+    Some(commands.into_iter().zip(ranked).collect())
+}
+
 /// What a line for a shell does: its riskiest command first.
 pub fn read(text: &str) -> Meaning {
-    let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else {
-        return Meaning::runs(head(text), "runs a script too long to be read");
-    };
-    let ranked = commands.iter().enumerate().map(|(at, command)| {
-        let Ranked { rank, says, .. } = command.ranked(at, &commands);
-        (rank, says, text.get(command.range()).unwrap_or(text))
-    });
-    let others = commands.len().saturating_sub(1);
-    let Some((_, says, span)) = ranked.reduce(|worst, one| if one.0 > worst.0 { one } else { worst }) else {
-        return Meaning::runs(head(text), "runs an empty command");
-    };
-    let says = match others {
-        0 => says,
+    let Some(commands) = ranked(text) else { return Meaning::runs(head(text), "runs a script too long to be read") };
+    let worst = commands.iter().reduce(|worst, one| if one.1.rank > worst.1.rank { one } else { worst });
+    let Some((command, Ranked { says, .. })) = worst else { return Meaning::runs(head(text), "runs an empty command") };
+    let says = match commands.len() - 1 {
+        0 => says.clone(),
         1 => format!("{says}, and 1 more command"),
         more => format!("{says}, and {more} more commands"),
     };
-    Meaning::runs(span, says)
+    Meaning::runs(text.get(command.range()).unwrap_or(text), says)
 }
 
 /// What an argument vector does. Its words stay as they are: no shell cuts them again.
@@ -89,16 +88,13 @@ pub fn read_words(words: &[&str]) -> Meaning {
 /// Whether a text that may be anything is plainly a command that destroys, or gives somebody control of the machine. A
 /// text of too many commands counts as one.
 pub fn plainly_changes(text: &str) -> bool {
-    let Some(commands) = cut(text) else { return false };
-    let destroys = |(at, command): (usize, &Command)| command.ranked(at, &commands).rank >= Rank::Destroys;
-    commands.len() > MOST || commands.iter().enumerate().any(destroys)
+    text.len() <= MAX_BYTES
+        && ranked(text).is_none_or(|commands| commands.iter().any(|(_, ranked)| ranked.rank >= Rank::Destroys))
 }
 
 /// The commands of a line, each with its words; none where they are too many to be read.
 pub fn parts(text: &str) -> Vec<Part> {
-    let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else { return Vec::new() };
-    let part = |(at, command): (usize, &Command)| {
-        let Ranked { rank, says, telling } = command.ranked(at, &commands);
+    let part = |(command, Ranked { rank, says, telling }): (Command, Ranked)| {
         let weight = match rank {
             Rank::Runs => Weight::Plain,
             Rank::Writes | Rank::Reaches => Weight::Changes,
@@ -114,7 +110,7 @@ pub fn parts(text: &str) -> Vec<Part> {
         let Range { start, end } = command.range();
         Part { says, object: None, weight, start, end, joint: command.joint.to_owned(), words }
     };
-    commands.iter().enumerate().map(part).collect()
+    ranked(text).unwrap_or_default().into_iter().map(part).collect()
 }
 
 fn head(text: &str) -> String {

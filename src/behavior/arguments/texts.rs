@@ -5,12 +5,13 @@ use serde_json::Value;
 use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Language, Meaning};
 use super::key::Role;
+use super::language::Languages;
 use super::likeness::{self, Reads};
 use super::schema::Place;
-use super::statement::{self, Joined, Outcome};
 use super::walk::{At, Walk};
-use super::{graphql, http, shell, sql};
+use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
 use crate::wire::fields::member;
 
 /// How deep JSON in a string of JSON is followed.
@@ -108,40 +109,42 @@ impl<'a> Walk<'a> {
         if is_part || !self.spend(STATEMENT) {
             return;
         }
-        match statement::read(at.possible, text, at.dialect) {
-            Joined::Reads(language, found) | Joined::Changes(language, found) => self.note(language, at, text, found),
-            // A text in the one language it may be in, which its reader does not read: what it does is unknown. Words to look
-            // for and conditions are no statement of a language that only a description names.
-            Joined::Unread(Some((language, found)))
-                if matches!(language, Language::Sql | Language::GraphQl | Language::Redis)
-                    && at.key.role != Role::Condition
-                    && !(at.sure.is_empty()
-                        && (language != Language::GraphQl || !text.contains('{'))
-                        && (self.said.searches || text.contains([':', '=', '<', '>']))
-                        && is_plain(text)) =>
-            {
-                self.note(language, at, text, found);
+        let read = |language| Some((language, read(language, text, at)?));
+        let found: Vec<(Language, Meaning)> = at.possible.each().filter_map(read).collect();
+        let worst = found.iter().max_by_key(|(_, found)| (found.effect, found.action.caution()));
+        let Some((language, worst)) = worst.cloned() else { return };
+        // What is not read to its end is noted where it is sure to be of this language: words to look for and conditions are no
+        // statement of one that only a description names.
+        let is_noted = match worst.effect {
+            Effect::Unlisted | Effect::Unknown => {
+                let may_be_words = at.sure.is_empty() && is_plain(text) && !graphql::begins(text);
+                at.possible == Languages::of(language) && at.key.role != Role::Condition && !may_be_words
             }
-            Joined::Unread(_) | Joined::Foreign => {}
+            // What only reads in one language may change something in another that we do not read.
+            Effect::ReadHere | Effect::ReadElsewhere => at.possible.each().all(is_read),
+            Effect::Write | Effect::Execute | Effect::Administer => true,
+        };
+        if is_noted {
+            self.note(language, at, text, worst);
         }
     }
 
     /// A text in no language that anything names.
     fn by_shape(&mut self, at: &At<'_>, text: &str) {
-        if at.key.role.may_state() || at.name.eq_ignore_ascii_case("text") {
-            if graphql::plainly_changes(text) {
-                return self.note(Language::GraphQl, at, text, graphql::read(text));
-            }
-            if sql::plainly_changes(text) {
-                return self.note(Language::Sql, at, text, sql::read(text, at.dialect).meaning);
+        let may_change = at.key.role.may_state() || at.name.eq_ignore_ascii_case("text");
+        if graphql::begins(text) || may_change && text.contains("mutation") && text.contains('{') {
+            let found = graphql::read(text);
+            if found.effect.reads() || may_change && found.effect == Effect::Write {
+                return self.note(Language::GraphQl, at, text, found);
             }
         }
-        let Some(language) = statement::by_shape(text) else { return };
         let reads = if at.key.role == Role::Open { Reads::Statements } else { Reads::Words };
-        if (language != Language::Sql || likeness::is_statement(text, reads))
-            && let Outcome::Reads(found) = statement::read_in(language, text, at.dialect)
-        {
-            self.note(language, at, text, found);
+        let changes = may_change && sql::plainly_changes(text);
+        if changes || begins_as_query(text) && likeness::is_statement(text, reads) {
+            let found = sql::read(text, at.dialect).meaning;
+            if changes || found.effect.reads() {
+                self.note(Language::Sql, at, text, found);
+            }
         }
     }
 
@@ -159,6 +162,34 @@ impl<'a> Walk<'a> {
             _ => self.push(language, at.name, found),
         }
     }
+}
+
+/// Reads a text in one language; `None` where no program of that language would take it, or nothing in it is known.
+fn read(language: Language, text: &str, at: &At<'_>) -> Option<Meaning> {
+    let is_alone = at.possible == Languages::of(language);
+    match language {
+        Language::Sql => {
+            let found = Some(sql::read(text, at.dialect).meaning);
+            found.filter(|found| found.effect.reads() || is_alone || !graphql::begins(text))
+        }
+        Language::GraphQl => Some(graphql::read(text)).filter(|found| is_alone || !graphql::is_none(found)),
+        Language::Shell => Some(shell::read(text)),
+        // Redis' own SELECT takes one number.
+        Language::Redis if begins_as_query(text) && text.split_whitespace().count() > 2 => None,
+        _ => grammar::change(language, text),
+    }
+}
+
+/// Whether a text of this language is read to its end, or is none of it.
+fn is_read(language: Language) -> bool {
+    use Language::{Filter, GraphQl, MongoDb, Redis, Sql};
+    matches!(language, Sql | GraphQl | Redis | MongoDb | Filter)
+}
+
+/// Whether a text begins as a query of SQL does.
+fn begins_as_query(text: &str) -> bool {
+    let word: String = text.trim_start().chars().take(12).take_while(char::is_ascii_alphabetic).collect();
+    among(&word.to_ascii_lowercase(), "select describe explain show desc pragma table values with")
 }
 
 /// Whether a text is one line of words, names and comparisons, and has the shape of no statement.

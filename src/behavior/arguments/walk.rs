@@ -1,19 +1,18 @@
 //! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` reads a text.
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Value};
 
 use super::choice::{Choice, Choices};
-use super::effect::{Analysis, Language};
-use super::findings::unread;
-use super::key::{Key, Role};
+use super::effect::{Analysis, Language, Meaning};
+use super::key::{Key, Role, Said};
 use super::language::Languages;
-use super::reading::Reading;
-use super::said::Said;
+use super::reading::{Part, Reading};
 use super::schema::{Declared, Place, Schema};
 use super::sql::Dialect;
-use super::{choice, http, language, mongo};
+use super::{MOST, choice, grammar, http, language, shell};
 use crate::mcp::tool::Tool;
-use crate::wire::fields::Fields;
 
 /// How much text of one call is read, in bytes, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -99,13 +98,12 @@ impl<'a> Walk<'a> {
     }
 
     fn object(&mut self, at: &At<'_>, place: &Place<'a>, fields: &Map<String, Value>, depth: usize) {
-        // A command to a database is judged as a whole: `mongo::command` looks at its parts.
         if at.possible.has(Language::MongoDb)
             && !at.name.eq_ignore_ascii_case("filter")
             && !at.name.eq_ignore_ascii_case("query")
+            && let Some(found) = grammar::mongo_command(fields)
         {
-            self.push(Language::MongoDb, at.name, mongo::command(fields));
-            return;
+            self.push(Language::MongoDb, at.name, found);
         }
         let text = |keys: &[&str]| {
             let named = fields.iter().find(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
@@ -118,7 +116,7 @@ impl<'a> Walk<'a> {
             self.method(name, method);
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let paired = self.command_with_words(Fields::of(fields));
+        let paired = self.command_with_words(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
                 return;
@@ -140,7 +138,7 @@ impl<'a> Walk<'a> {
         if !self.spend(name.len()) {
             return;
         }
-        if let Some(found) = mongo::operator(name, field) {
+        if let Some(found) = grammar::mongo_operator(name, field) {
             self.push(Language::MongoDb, name, found);
         }
         if matches!(field, Value::Null | Value::Bool(_) | Value::Number(_)) {
@@ -216,7 +214,91 @@ impl<'a> Walk<'a> {
     fn beyond(&mut self) {
         if self.leaves > 0 {
             self.leaves = 0;
-            self.push(Language::Unread, "", unread("more than mcp-approve reads"));
+            self.push(Language::Unread, "", Meaning::unknown("…", "more than mcp-approve reads"));
+        }
+    }
+
+    /// Reads a list that is one thing: an argument vector. Returns whether it was one.
+    fn list(&mut self, at: &At<'_>, items: &[Value]) -> bool {
+        // A header and its value.
+        if let [Value::String(name), Value::String(value)] = items
+            && let Some(method) = http::overriding(name, value)
+        {
+            self.method(name, method);
+        }
+        let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+        let runs = at.possible.has(Language::Shell) || at.possible.has(Language::Redis);
+        let is_one = runs && !items.is_empty() && !at.name.ends_with(['s', 'S']);
+        words.is_some_and(|words| is_one && self.command_of_words(at, &words))
+    }
+
+    /// Reads a program and its arguments side by side: `{ command: "rm", args: ["-rf", "/"] }`. Returns the keys that
+    /// it read as one command.
+    fn command_with_words(&mut self, fields: &Map<String, Value>) -> Option<[&'static str; 2]> {
+        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
+        let program = ["command", "cmd", "program", "executable"]
+            .into_iter()
+            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
+        let (Some((list, words)), Some((key, program))) = (words, program) else { return None };
+        let all: Vec<&str> =
+            std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
+        let mut at = At { name: key, key: Key::of(key), ..At::default() };
+        self.languages(&mut at, &Place::default());
+        self.command_of_words(&at, &all).then_some([key, list])
+    }
+
+    fn command_of_words(&mut self, at: &At<'_>, words: &[&str]) -> bool {
+        let is_shell = at.possible.has(Language::Shell) || shell::plainly_changes(&words.join(" "));
+        if at.possible.has(Language::Redis) {
+            if let Some(found) = grammar::redis(words) {
+                self.push(Language::Redis, at.name, found);
+            }
+        } else if is_shell {
+            self.push(Language::Shell, at.name, shell::read_words(words));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Notes what was found in a text; its parts only where the walk wants them.
+    pub(super) fn read(
+        &mut self,
+        language: Language,
+        key: &str,
+        text: &str,
+        found: Meaning,
+        parts: impl FnOnce() -> Vec<Part>,
+    ) {
+        if matches!(self.wants, Wants::Parts) {
+            match self.readings.len().cmp(&MOST) {
+                Ordering::Less => {
+                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
+                }
+                // One entry for all texts beyond those that are listed.
+                Ordering::Equal => {
+                    let beyond = Analysis::new(Language::Unread, key, found.clone());
+                    self.readings.push(Reading::new(beyond, "", Vec::new()));
+                }
+                Ordering::Greater => {}
+            }
+        }
+        self.push(language, key, found);
+    }
+
+    /// Notes a finding; beyond those that are listed, in the place of the mildest of them, if that is milder.
+    pub(super) fn push(&mut self, language: Language, key: &str, found: Meaning) {
+        let analysis = Analysis::new(language, key, found);
+        if self.found.len() < MOST {
+            return self.found.push(analysis);
+        }
+        if self.found.len() == MOST {
+            let more = Meaning::unknown("…", "more statements than can be listed one by one");
+            self.found.push(Analysis::new(Language::Unread, key, more));
+        }
+        let mildest = self.found.iter_mut().take(MOST).min_by_key(|one| one.effect);
+        if let Some(mildest) = mildest.filter(|mildest| mildest.effect < analysis.effect) {
+            *mildest = analysis;
         }
     }
 }

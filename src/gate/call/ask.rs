@@ -2,7 +2,6 @@
 //! anything else has no effect.
 
 use crate::audit::record::By;
-use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
@@ -187,7 +186,7 @@ impl Gate {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
         let (described, seen) = (shown.described.clone(), Seen::default());
-        let judged = strictest::judge(&call, described, self.judge_input(), &seen, &mut Memory::default());
+        let judged = strictest::judge(&call, described, self.judge_input(), &seen);
         if let Some(violation) = judged.violations.first() {
             return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
 use crate::behavior::agreed::Agreement;
-use crate::behavior::arguments::memory::Memory;
 use crate::capability::schema::Mismatch;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::{Inside, JudgeInput, Judged};
@@ -53,7 +52,7 @@ impl Gate {
     /// Judges one held call by its tool's description (`None`: the server gave none) and acts on the ruling.
     pub(in crate::gate) fn judge(&mut self, held: Held, session: InSession, described: Option<Arc<Described>>) {
         self.prune_grants();
-        let judged = Box::new(self.judge_by_memory(&held, described));
+        let judged = Box::new(self.judge_held(&held, described));
         let scope = match self.admit(&held.call, &judged) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
@@ -75,20 +74,9 @@ impl Gate {
         self.act(held, case);
     }
 
-    /// Judges a call, reusing what was read of earlier calls by the same definition.
-    fn judge_by_memory(&mut self, held: &Held, described: Option<Arc<Described>>) -> Judged {
-        let mut memory = described.as_ref().map(|described| self.memories.take(described)).unwrap_or_default();
-        let input = self.judge_input();
-        let judged = strictest::judge(&held.call, described, input, &held.seen, &mut memory);
-        if let Some(described) = &judged.described {
-            self.memories.put(described, memory);
-        }
-        judged
-    }
-
-    /// Judges a call again, reusing nothing of other calls.
-    pub(in crate::gate) fn judge_anew(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
-        strictest::judge(&held.call, described, self.judge_input(), &held.seen, &mut Memory::default())
+    /// Judges a call, the first time or again.
+    pub(in crate::gate) fn judge_held(&self, held: &Held, described: Option<Arc<Described>>) -> Judged {
+        strictest::judge(&held.call, described, self.judge_input(), &held.seen)
     }
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
@@ -200,7 +188,7 @@ impl Gate {
             // The definition changed, and the new one is not known yet: no ruling on the old one may let the call pass.
             (ToolLookup::NotListed | ToolLookup::AskServer, Some(_)) => return false,
         };
-        let anew = self.judge_anew(held, described);
+        let anew = self.judge_held(held, described);
         let is_asked =
             anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
         is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)

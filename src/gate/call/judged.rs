@@ -6,9 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::{Agreement, Agreements, What};
-use crate::behavior::arguments::memory::{LONGEST_CALL, Memory};
+use crate::behavior::arguments::key::Said;
 use crate::behavior::arguments::named;
-use crate::behavior::arguments::said::Said;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::evidence::Source;
 use crate::behavior::expected::Expected;
@@ -135,15 +134,8 @@ pub struct Seen {
     pub opinions: Option<Vec<Opinion>>,
 }
 
-/// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day. `memory`
-/// belongs to this definition, and only saves work.
-pub(super) fn judge(
-    call: &Call,
-    described: Option<Arc<Described>>,
-    input: JudgeInput<'_>,
-    seen: &Seen,
-    memory: &mut Memory,
-) -> Judged {
+/// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day.
+pub(super) fn judge(call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
     let unknown;
@@ -158,10 +150,8 @@ pub(super) fn judge(
         (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-        let arguments = tree::value_over(memory.take_arguments(), text).unwrap_or(Value::Null);
-        let mut forgotten = Memory::default();
-        let memory = if text.len() <= LONGEST_CALL { &mut *memory } else { &mut forgotten };
-        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments, memory);
+        let arguments = tree::value(text).unwrap_or(Value::Null);
+        let mut read = conclude::of_described_call(tool, said, of_tool, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));
@@ -232,9 +222,6 @@ pub(super) fn judge(
     let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref(), found);
     let effect = if is_shown { effect() } else { String::new() };
     let danger = danger(&behavior, &arguments, found);
-    if passes {
-        memory.keep_arguments(arguments, text.len());
-    }
     Judged {
         effect,
         target: target.as_deref().map(Arc::from),

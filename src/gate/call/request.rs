@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use memchr::memchr2_iter;
 use memchr::memmem::Finder;
 
-use crate::behavior::arguments::memory::Memory;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
@@ -109,7 +108,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = strictest::judge(call, None, self.judge_input(), &Seen::default(), &mut Memory::default());
+        let judged = strictest::judge(call, None, self.judge_input(), &Seen::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty() || judged.inside.is_some()
     }
 

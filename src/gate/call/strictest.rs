@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::behavior::arguments::memory::Memory;
 use crate::behavior::carried::{Carried, carried};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -34,19 +33,17 @@ const SHOWN: usize = 120;
 const ADDRESS: usize = 200;
 
 /// Judges a call by what is known of its tool (`None`: the server has not described it), or another request. Where the
-/// clock was set back, also by the latest time that was seen: a rule that was over stays so. `memory` belongs to this
-/// definition.
+/// clock was set back, also by the latest time that was seen: a rule that was over stays so.
 pub(in crate::gate) fn judge(
     call: &Call,
     described: Option<Arc<Described>>,
     input: JudgeInput<'_>,
     seen: &Seen,
-    memory: &mut Memory,
 ) -> Judged {
-    let mut judge_at = |described: Option<Arc<Described>>, now| {
+    let judge_at = |described: Option<Arc<Described>>, now| {
         let input = JudgeInput { now, ..input };
         let requests = call.questions().map(|question| judge_request(call, question, input, seen));
-        requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen, memory))
+        requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen))
     };
     if input.latest <= input.now {
         return judge_at(described, input.now);
@@ -182,7 +179,7 @@ fn judge_inside(
     // What was allowed for calls of the tool was not allowed for them in this form.
     let grants = Grants::default();
     let inner_input = JudgeInput { grants: &grants, ..input };
-    let inner = judged::judge(&inner, described, inner_input, seen, &mut Memory::default());
+    let inner = judged::judge(&inner, described, inner_input, seen);
     let is_stricter = by_method.ruling.decision > inner.ruling.decision;
     let (ruling, near) = if is_stricter { (by_method.ruling, by_method.near) } else { (inner.ruling, inner.near) };
     // Files are shown by the arguments of the request itself, and these are further inside.

@@ -108,7 +108,7 @@ impl Gate {
             None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
             None if is_by_grant(verdict) => None,
             None => {
-                let anew = self.judge_anew(held, judged.described.clone()).ruling;
+                let anew = self.judge_held(held, judged.described.clone()).ruling;
                 // A call that the policy denies now is stopped when its turn comes.
                 (anew.decision == Decision::Ask)
                     .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
@@ -136,7 +136,7 @@ impl Gate {
                 return Some("the server has changed this tool's definition".to_owned());
             }
         }
-        let anew = self.judge_anew(held, judged.described.clone());
+        let anew = self.judge_held(held, judged.described.clone());
         (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
     }
 }

@@ -4,6 +4,5 @@ pub mod answer;
 pub mod catalog;
 pub mod described;
 pub mod flight;
-pub mod memories;
 pub mod offered;
 pub mod pages;

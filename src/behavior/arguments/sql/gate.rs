@@ -9,15 +9,15 @@ use sqlparser::ast::{Query, SetExpr, Statement, visit_relations};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
+use super::functions::{acts, is_called, is_known, qualified, unlisted_type};
 use super::tokens::{Kind, Token, grammar};
 use super::{Dialect, Doubt};
-use crate::behavior::arguments::choice;
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::WordKind;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{self, among, section};
+use crate::behavior::words::{among, section};
 
-const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
+pub(super) const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
 
 /// How deep the parser follows. Its own frames are large: this fits a thread of two megabytes without optimisation.
 const MAX_DEPTH: usize = 32;
@@ -54,7 +54,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Whether one of these words is before `at`.
-    fn is_behind(&self, at: usize, words: &[&str]) -> bool {
+    pub(super) fn is_behind(&self, at: usize, words: &[&str]) -> bool {
         at.checked_sub(1).is_some_and(|before| self.is(before, words))
     }
 
@@ -182,80 +182,6 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
     !(excused || named)
 }
 
-/// Whether the name at `at` is called, as far as its place says: not where it names columns (`WITH x(a, b) AS (…)`,
-/// `AS x(a, b)`) or a type (`AS varchar(9)`, `::numeric(9, 2)`).
-fn is_called(cut: Cut<'_>, at: usize) -> bool {
-    let is_name = match cut.tokens[at].kind {
-        Kind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
-        Kind::Quoted => true,
-        Kind::Literal | Kind::Operator | Kind::Sign(_) => false,
-    };
-    let before = at.checked_sub(1).map_or("", |before| cut.raw(before));
-    let lists = |ends: fn(&Cut<'_>, usize) -> bool| {
-        let end = (at + 2..cut.tokens.len()).find(|at| cut.is_sign(*at, b')'));
-        let is_plain = |at: usize| matches!(cut.tokens[at].kind, Kind::Word | Kind::Quoted | Kind::Sign(b','));
-        end.is_some_and(|end| (at + 2..end).all(is_plain) && ends(&cut, end + 1))
-    };
-    let names = match before {
-        "::" | ")" => true,
-        // The second table of a WITH.
-        "," => lists(|cut, at| cut.is(at, &["AS"]) && cut.is_sign(at + 1, b'(')),
-        _ => cut.is_behind(at, &["AS", "WITH", "RECURSIVE", "USING", "INTO"]),
-    };
-    is_name && cut.is_sign(at + 1, b'(') && !names
-}
-
-/// Words of the language that may name a function all the same.
-const NAMES: [&str; 11] =
-    ["EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PRAGMA", "FIRST", "NEXT", "ROWS", "ONLY", "END", "ASC"];
-
-/// The name at `at` with what is before its dots.
-pub(super) fn qualified(cut: Cut<'_>, at: usize) -> String {
-    let mut name = cut.raw(at).to_owned();
-    for dot in (1..at).rev().step_by(2).take_while(|dot| cut.is_sign(*dot, b'.')) {
-        name = format!("{}.{name}", cut.raw(dot - 1));
-    }
-    name
-}
-
-/// Whether a function is known to only compute, or to read what it names. In another schema than the system's own a name can
-/// mean anything.
-fn is_known(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
-    let of_system = || at == 2 || at > 2 && !cut.is_sign(at - 3, b'.');
-    let is_own = at == 0
-        || !cut.is_sign(at - 1, b'.')
-        || at > 1 && dialect == Some(Dialect::PostgreSql) && cut.is(at - 2, &["pg_catalog"]) && of_system();
-    is_own && (has(&FUNCTIONS, cut.word(at)) || dialect != Some(Dialect::Sqlite) && has(&OPENERS, cut.word(at)))
-}
-
-/// A type that a value is cast to, and that is none of the systems' own: it runs its own functions.
-fn unlisted_type(cut: Cut<'_>) -> Option<usize> {
-    let mut casts = Vec::new();
-    let mut types = Vec::new();
-    for at in 0..cut.tokens.len() {
-        match cut.raw(at) {
-            "(" => casts.push(cut.is_behind(at, &["CAST", "TRY_CAST"])),
-            ")" => drop(casts.pop()),
-            "::" => types.push(at + 1),
-            _ if cut.is(at, &["AS"]) && casts.last() == Some(&true) => types.push(at + 1),
-            _ => {}
-        }
-    }
-    let is_known = |at: &usize| {
-        let at = if cut.is(*at, &["pg_catalog"]) && cut.is_sign(at + 1, b'.') { at + 2 } else { *at };
-        !cut.is_sign(at + 1, b'.') && among(&cut.word(at).to_ascii_lowercase(), const { section(WORDS, "types") })
-    };
-    types.into_iter().find(|at| !is_known(at))
-}
-
-/// Whether a function that is on no list of known ones is one that acts: by a list, by its product's own prefix, or by a word.
-fn acts(name: &str) -> bool {
-    let lower = name.trim_matches(['"', '`', '[', ']']).to_lowercase();
-    among(&lower, const { section(WORDS, "acts") })
-        || const { section(WORDS, "acts-prefixes") }.split_whitespace().any(|prefix| lower.starts_with(prefix))
-        || words::of_name(name).iter().any(|word| choice::changes(word))
-}
-
 /// That a grammar reads the text as one query: its dialect's, or, where none is known, that of some dialect, and no other
 /// reads it as something else.
 fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
@@ -375,9 +301,9 @@ pub(super) fn is_keyword(word: &str) -> bool {
 }
 
 /// A list of words in upper case.
-type List = LazyLock<HashSet<&'static str>>;
+pub(super) type List = LazyLock<HashSet<&'static str>>;
 
-fn has(list: &List, word: &str) -> bool {
+pub(super) fn has(list: &List, word: &str) -> bool {
     list.contains(word.to_ascii_uppercase().as_str())
 }
 
@@ -391,13 +317,3 @@ static STARTERS: List = LazyLock::new(|| section(WORDS, "starters").split_whites
 static WANTS_OPERAND: List = LazyLock::new(|| section(WORDS, "before-operands").split_whitespace().collect());
 
 static KEYWORDS: List = LazyLock::new(|| section(WORDS, "keywords").split_whitespace().collect());
-
-/// Words of the languages but SQLite's that may be before a bracket, and are no functions.
-static OPENERS: List = LazyLock::new(|| section(WORDS, "openers").split_whitespace().collect());
-
-/// Functions that only compute, the same in every dialect that has them: none writes, locks, waits, sends, sets, or reads a
-/// file; none runs a text as a statement.
-static FUNCTIONS: List = LazyLock::new(|| {
-    let lists = ["aggregates", "numbers", "texts", "times", "values", "documents", "sets", "catalogue", "places"];
-    lists.iter().flat_map(|name| section(WORDS, name).split_whitespace()).collect()
-});

@@ -2,6 +2,7 @@
 //! dialects read differently is not shown to be a read.
 
 mod fingerprint;
+mod functions;
 mod gate;
 mod outline;
 mod tokens;
@@ -151,7 +152,7 @@ pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     let relations = gate::relations(text, dialect)?;
     let tokens = cut(text, Some(dialect)).ok()?;
     let cut = Cut { text, tokens: &tokens };
-    let is_relation = |at: usize| relations.contains(&gate::qualified(cut, at).to_lowercase());
+    let is_relation = |at: usize| relations.contains(&functions::qualified(cut, at).to_lowercase());
     let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, Kind::Word | Kind::Quoted));
     let qualified = names.filter_map(|at| match cut.raw(at - 1) {
         "." => (!is_relation(at)).then(|| format!("column {}", cut.raw(at).to_lowercase())),
