@@ -331,5 +331,5 @@ fn fits(parts: &[Wildcard], name: &str) -> bool {
     let parts_at = |part: Option<&Wildcard>, c: Option<char>| matches!(part, Some(Wildcard::Exactly(own)) if c.is_some_and(|c| c != *own));
     !parts_at(parts.first(), name.chars().next())
         && !parts_at(parts.last(), name.chars().last())
-        && wildcards::matches(parts, name, Wildcard::matches)
+        && wildcards::matches(parts, name)
 }
