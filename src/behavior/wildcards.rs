@@ -33,10 +33,10 @@ impl Wildcard {
     }
 }
 
-/// Whether the pattern matches the whole text, where `one` says whether a part matches a character.
+/// Whether the pattern matches the whole text.
 ///
 /// It returns to the last [`Wildcard::Many`] only, so it never takes longer than the product of both lengths.
-pub fn matches(pattern: &[Wildcard], text: &str, one: impl Fn(&Wildcard, char) -> bool) -> bool {
+pub fn matches(pattern: &[Wildcard], text: &str) -> bool {
     let (mut at, mut rest) = (0, text.chars());
     let mut last_many = None;
     loop {
@@ -47,7 +47,7 @@ pub fn matches(pattern: &[Wildcard], text: &str, one: impl Fn(&Wildcard, char) -
                 at += 1;
                 last_many = Some((at, rest.clone()));
             }
-            (Some(part), Some(c)) if one(part, c) => {
+            (Some(part), Some(c)) if part.matches(c) => {
                 at += 1;
                 rest = after;
             }

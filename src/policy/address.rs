@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use super::holds::Holds;
-use crate::behavior::wildcards::{self, Wildcard};
+use crate::behavior::wildcards::{Wildcard, matches};
 
 /// A glob that has `://` in it.
 #[derive(Clone)]
@@ -217,8 +217,4 @@ fn lower(parts: &[Wildcard]) -> Vec<Wildcard> {
         other @ (Wildcard::One | Wildcard::Many | Wildcard::Class { .. }) => other.clone(),
     };
     parts.iter().map(one).collect()
-}
-
-fn matches(parts: &[Wildcard], text: &str) -> bool {
-    wildcards::matches(parts, text, Wildcard::matches)
 }

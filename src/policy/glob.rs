@@ -127,7 +127,7 @@ impl Glob {
         match &self.how {
             How::Exact => self.text == name,
             How::Pieces { first, between, last } => in_order(first, between, last, name),
-            How::Wildcards(parts) => wildcards::matches(parts, name, Wildcard::matches),
+            How::Wildcards(parts) => wildcards::matches(parts, name),
         }
     }
 }

@@ -267,6 +267,34 @@ fn the_places_where_programs_keep_secrets_ask() {
     );
 }
 
+/// Every name of the file asks in its place, as do the copies of one and what ends as it says.
+#[test]
+fn every_row_asks() {
+    let file: toml::Table = include_str!("../../assets/sensitive.toml").parse().expect("TOML");
+    let words = |value: &toml::Value| {
+        value.as_str().expect("words").split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut texts = Vec::new();
+    for row in file["place"].as_array().expect("rows") {
+        let folders = row.get("under").map_or(vec!["srv".to_owned()], &words);
+        for (folder, name) in
+            folders.iter().flat_map(|folder| words(&row["names"]).into_iter().map(move |name| (folder, name)))
+        {
+            texts.extend([format!("/x/{folder}/{name}"), format!("/x/{folder}/./{}", name.to_uppercase())]);
+        }
+    }
+    texts.extend(words(&file["copies"]).iter().map(|copy| format!("id_rsa.{copy}")));
+    texts.extend(words(&file["endings"]).iter().map(|ending| format!("server{ending}")));
+    texts.extend(words(&file["variables"]).iter().map(|ending| format!("MY{ending}")));
+    texts.extend(words(&file["keys"]).iter().map(|key| format!("{key}_work")));
+    check(&texts.iter().map(String::as_str).collect::<Vec<_>>(), true);
+    let read = words(&file["examples"]).into_iter().map(|example| format!("a/.env.{example}"));
+    let objects = words(&file["objects"]).into_iter().map(|object| format!("{object}.env"));
+    let none: Vec<String> =
+        read.chain(objects).chain(words(&file["keys"]).iter().map(|key| format!("{key}.pub"))).collect();
+    check(&none.iter().map(String::as_str).collect::<Vec<_>>(), false);
+}
+
 #[test]
 fn many_patterns_and_long_walks_cost_no_more_than_they_should() {
     // Nothing is timed: without bounds these would outlast the test run.

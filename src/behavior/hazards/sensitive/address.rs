@@ -2,55 +2,22 @@
 
 use core::net::Ipv6Addr;
 
-/// Whether a word, in lower case, is such a service's host name or version 4 address.
-pub(super) fn is_metadata_host(word: &str) -> bool {
-    if word.starts_with(|c: char| c.is_ascii_digit())
-        && [Zero::Octal, Zero::Decimal].iter().filter_map(|zero| number(word, *zero)).any(is_metadata)
-    {
-        return true;
-    }
-    // Public name services answer with the address in the name.
-    let carried = || ["169.254.", "169-254-", "a9fe"].iter().any(|part| word.contains(part));
-    HOSTS.contains(&word) || (word.ends_with("ip.io") && carried())
-}
-
-const HOSTS: &[&str] = &[
-    "metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.tencentyun.com",
-    "metadata.packet.net", "metadata.platformequinix.com", "metadata.oraclecloud.com", "metadata.ec2.internal",
-    "instance-data.ec2.internal",
-];
-
-/// How a leading zero is read.
-#[derive(Clone, Copy)]
-enum Zero {
-    Octal,
-    Decimal,
+/// Whether a number with or without dots is such a service's version 4 address, whatever a leading zero means.
+pub(super) fn is_metadata_number(word: &str) -> bool {
+    [8, 10].iter().filter_map(|zero| number(word, *zero)).any(is_metadata)
 }
 
 /// An address as `inet_aton` reads it: one to four parts, each decimal, octal or hexadecimal, the last filling the rest.
-fn number(word: &str, zero: Zero) -> Option<u32> {
-    let mut parts = [0_u64; 4];
-    let mut count = 0;
-    for part in word.split('.') {
-        *parts.get_mut(count)? = match (part.strip_prefix("0x"), zero) {
-            (Some(digits), _) => u64::from_str_radix(digits, 16).ok()?,
-            (None, Zero::Octal) if part.len() > 1 && part.starts_with('0') => u64::from_str_radix(part, 8).ok()?,
-            (None, Zero::Octal | Zero::Decimal) => part.parse().ok()?,
-        };
-        count += 1;
-    }
-    let (last, leading) = parts[..count].split_last()?;
-    let mut address = *last;
-    if address >= 1 << (8 * (4 - leading.len())) {
-        return None;
-    }
-    for (part, shift) in leading.iter().zip([24, 16, 8]) {
-        if *part > 255 {
-            return None;
-        }
-        address |= part << shift;
-    }
-    u32::try_from(address).ok()
+fn number(word: &str, zero: u32) -> Option<u32> {
+    let part = |part: &str| match part.to_ascii_lowercase().strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => u64::from_str_radix(part, if part.starts_with('0') && part.len() > 1 { zero } else { 10 }).ok(),
+    };
+    let parts: Vec<u64> = word.trim_end_matches('.').split('.').map(part).collect::<Option<_>>()?;
+    let (last, leading) = parts.split_last().filter(|(_, leading)| leading.len() < 4)?;
+    let is_whole = *last < 1 << (8 * (4 - leading.len())) && leading.iter().all(|part| *part < 256);
+    let high: u64 = leading.iter().zip([24, 16, 8]).map(|(part, shift)| part << shift).sum();
+    u32::try_from(high + last).ok().filter(|_| is_whole)
 }
 
 /// The link-local block, and the fixed addresses of Alibaba, Azure and Oracle.

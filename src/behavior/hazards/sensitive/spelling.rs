@@ -29,6 +29,21 @@ fn folded(text: &str) -> Option<String> {
     Some(text.chars().map(|c| if stop(c) { '.' } else { c }).nfkc().collect())
 }
 
+/// The text without detours: `/etc//x/./../shadow` to `/etc/shadow`.
+pub(super) fn straight(text: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split(['/', '\\']) {
+        match part {
+            "" | "." if !parts.is_empty() => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// The text without the backslashes that escape a letter: `/etc/sh\adow`, as a pattern reads it.
 pub(super) fn without_escapes(text: &str) -> Option<String> {
     let mut rest = text.chars().peekable();
