@@ -3,7 +3,7 @@
 mod approver;
 mod card;
 mod confirm;
-mod console;
+pub(crate) mod console;
 mod counted;
 mod decide;
 mod delegated;

@@ -4,5 +4,6 @@ mod agreed;
 mod curated;
 mod gate;
 mod memory;
+mod page;
 mod roles;
 pub(crate) mod told;

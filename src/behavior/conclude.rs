@@ -148,6 +148,17 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     Behavior { evidence, hazards, requires, ..behavior }
 }
 
+/// Whether it is proven to read by its texts: name and description each say so, the description names no other act, and the
+/// proof holds without the learned voter.
+pub fn is_proven_by_texts(tool: &Tool) -> bool {
+    let votes = [voters::name::vote(tool), voters::description::vote(tool), Vote::silent(Source::Learned)];
+    let [name, description, _] = &votes;
+    name.says == Says::Reads
+        && description.says == Says::Reads
+        && voters::description::names_one_act(tool)
+        && of_votes(tool, &votes, Trust::Corroborate, Overrides::default()).confidence == Confidence::Proven
+}
+
 impl Overrides {
     fn evidence(self) -> impl Iterator<Item = Evidence> {
         let pinned = self.pinned.map(|identity| Evidence {

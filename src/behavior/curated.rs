@@ -148,6 +148,17 @@ impl Curated {
     }
 }
 
+/// Each tool of a package's list: its name, the definition that was reviewed, and what was found of it. Empty where we have none.
+pub fn tools(package: &str) -> Vec<(String, Digest, Reviewed)> {
+    let Some((known, text)) = LISTS.iter().find(|(known, _)| *known == package) else { return Vec::new() };
+    let (list, curated) = (toml::from_str::<List>(text), Curated::read(known, text));
+    let row = |row: Row| {
+        let digest = row.digest.parse().ok()?;
+        Some((row.name, digest, curated.find(&digest)?))
+    };
+    list.map(|list| list.tools.into_iter().filter_map(row).collect()).unwrap_or_default()
+}
+
 /// What any list says of a definition, whatever runs it: for listings only, where nothing is called.
 pub fn of_any_package(digest: &Digest) -> Option<Reviewed> {
     let text = digest.to_string();

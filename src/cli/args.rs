@@ -180,9 +180,13 @@ Examples:
   mcp-approve tools search --role viewer invoices"
     )]
     Search(ToolsSearchOptions),
-    /// Lists tools that are unconfirmed, new, changed, disputed or look alike; at a terminal you decide on each
+    /// Shows a page for each new server, and what is changed, disputed or looks alike; at a terminal you decide on each
     #[command(
-        after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for \
+        after_help = "The page of a server lists which of its tools read and how that is proven, what calls of them will ask \
+about, and what changes something. Space marks a line, Enter agrees to what is marked. Marked from the start is only what \
+we reviewed, or what name and description both say and nothing contradicts.
+
+A changed definition suspends the allow rules for its tool, a changed program or command line those for \
 its server, until you accept it here. Calls of a refused definition are denied."
     )]
     Review(ToolsReviewOptions),
@@ -305,6 +309,12 @@ pub struct ToolsReviewOptions {
     /// Review what such a file offers, and agree to what you choose; `-` reads it from stdin
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     pub import: Option<PathBuf>,
+    /// Offer on the pages what the log saw calls ask about, as wrappers with --observe record it
+    #[arg(long, conflicts_with_all = ["export", "import"])]
+    pub from_log: bool,
+    /// Agree to what is marked on the pages from the start, at a terminal
+    #[arg(long, conflicts_with_all = ["export", "import"])]
+    pub agree: bool,
     /// Agree to everything in the file, at a terminal
     #[arg(long, requires = "import")]
     pub yes: bool,

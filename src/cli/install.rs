@@ -2,6 +2,7 @@
 //! how a file is changed is `hosts`' business.
 
 mod choose;
+mod offered;
 pub(super) mod options;
 mod program;
 
@@ -95,6 +96,10 @@ impl Change<'_> {
                 edit.print(options.dry_run, out)?;
             }
             self.closing(&edits, out)?;
+            // What the options chose needs no question.
+            if self.way == Way::In && !options.dry_run && Choice::given(options).is_none() {
+                offered::ask(&edits, self.here, out)?;
+            }
         }
         let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if !why.starts_with(REMOTE) || !options.server.is_empty());
         let whole =

@@ -12,6 +12,7 @@ pub mod lattice;
 pub mod log;
 pub mod look;
 mod manifest;
+mod page;
 mod person;
 mod print;
 mod prose;

@@ -3,9 +3,9 @@
 mod agreed;
 mod bars;
 pub mod classify;
-mod confirm;
 mod forget;
 mod list;
+mod page;
 mod review;
 mod row;
 mod search;

@@ -31,7 +31,7 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown};
-pub use rule::{Choice, Except, Offer, Review, ReviewOf, RuleMaker, RuleStage};
+pub use rule::{Choice, Except, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 

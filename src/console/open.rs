@@ -3,12 +3,13 @@
 use super::editor;
 use super::model::{Settings, Tour};
 use super::outside::{Outside, Process};
-use super::run::{self, RunError};
+use super::run::{self, Begin, End, RunError};
 use super::settings::{self, Choice, Notice};
 use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
 use crate::link::desktop;
+use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is milliseconds since
 /// 1970.
@@ -16,6 +17,18 @@ use crate::link::desktop;
 /// # Errors
 /// The terminal or the run folder is not usable.
 pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
+    begin(places, now, process, Begin::Waiting).map(drop)
+}
+
+/// Shows the page of one server, until the operator answers it or leaves it.
+///
+/// # Errors
+/// As [`open`].
+pub fn page(places: &Places, now: fn() -> i64, page: Page) -> Result<End, RunError> {
+    begin(places, now, Process::Own, Begin::Page(Box::new(page)))
+}
+
+fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> Result<End, RunError> {
     let (wanted, mut problems) = settings::load(places);
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
@@ -34,7 +47,7 @@ pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), R
     };
     let (places, editor, mouse) = (places.clone(), editor::named(), wanted.mouse);
     let outside = Outside { places, now, editor, notice, mouse, process };
-    run::run(settings, &outside)
+    run::run(settings, &outside, begin)
 }
 
 /// The theme. If none was chosen: no colours if the environment wants none (<https://no-color.org>), otherwise what

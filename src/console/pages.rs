@@ -3,6 +3,7 @@
 mod activity;
 pub(super) mod changed;
 mod log;
+pub mod offered;
 mod record;
 mod rules;
 mod servers;
@@ -10,7 +11,7 @@ mod tools;
 
 use super::caption::{Entries, LABEL};
 use super::card::grouped;
-use super::model::{ListState, Model, RuleEntry, Screen, Sought};
+use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};
 use super::record_row::badge;
 use super::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 use super::screen::{self, Sides};
@@ -138,8 +139,16 @@ pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 /// Whether Enter on the selected line reviews it at once.
 pub fn is_reviewed(model: &Model) -> bool {
-    let line = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| model.screen == Screen::Rules);
-    matches!(line, Some(RuleEntry::Waits { .. } | RuleEntry::Suggested(_)))
+    let browse = &model.browse;
+    match model.screen {
+        Screen::Rules => {
+            matches!(browse.rule_lines.get(browse.rules.at), Some(RuleEntry::Waits { .. } | RuleEntry::Suggested(_)))
+        }
+        Screen::Tools => {
+            browse.tool_lines.get(browse.tools.at).is_some_and(|line| matches!(line.subject, Subject::Page(_)))
+        }
+        _ => false,
+    }
 }
 
 /// Where the selection is in the list.

@@ -4,14 +4,15 @@ use super::pinned::{PinBook, PinnedProgram, PinnedTool};
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
-use crate::home::agreed::{self, AgreedError};
+use crate::home::agreed::{self, AgreedError, Known};
 use crate::home::config;
+use crate::home::pages;
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
-use crate::policy::rule::{Decision, Rule};
+use crate::policy::rule::{Decision, FirstUse, Rule};
 
 /// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {
@@ -19,11 +20,15 @@ pub(super) struct PinReader {
     store: Option<PinStore>,
     generation: Option<i64>,
     last: Option<PinBook>,
+    /// The tools of the generation that was read last.
+    tools: Vec<StoredTool>,
+    /// What the pages were made by.
+    paged: Option<(FirstUse, Vec<Known>)>,
 }
 
 impl PinReader {
     pub(super) fn new(places: Places) -> Self {
-        Self { places, store: None, generation: None, last: None }
+        Self { places, store: None, generation: None, last: None, tools: Vec::new(), paged: None }
     }
 
     /// Everything that is remembered; `None` where it is as it was read last.
@@ -47,12 +52,19 @@ impl PinReader {
                 let mut book = match self.last.clone().filter(|_| self.generation == Some(generation)) {
                     Some(last) => last,
                     None => {
-                        self.generation = Some(generation);
-                        of_store(store)?
+                        (self.generation, self.paged) = (Some(generation), None);
+                        self.tools = store.tools()?;
+                        of_store(store, &self.tools)?
                     }
                 };
                 // Not by the generation: whether it counts is in the log.
                 book.agreed = agreed::all(store, &self.places, now)?;
+                let paged = Some((pages::first_use(&self.places), book.agreed.clone()));
+                if self.paged != paged {
+                    let first_use = paged.as_ref().map_or(FirstUse::Allow, |(first_use, _)| *first_use);
+                    book.pages = pages::of(&self.tools, &book.agreed, first_use, &pages::SeenOf::new());
+                    self.paged = paged;
+                }
                 book
             }
         };
@@ -89,14 +101,14 @@ fn names(rule: &Rule, server: &str, tool: Option<&str>) -> bool {
     of_server && tool.is_none_or(of_tool)
 }
 
-fn of_store(store: &PinStore) -> Result<PinBook, PinsError> {
-    let tools = store.tools()?;
+fn of_store(store: &PinStore, tools: &[StoredTool]) -> Result<PinBook, PinsError> {
     let programs = store.servers()?;
     let program = |server: Server| Some(PinnedProgram { why: server.change()?, server, rules: Vec::new() });
     Ok(PinBook {
         tools: tools.iter().map(|known| tool(store, known)).collect::<Result<_, _>>()?,
         programs: programs.into_iter().filter_map(program).collect(),
         agreed: Vec::new(),
+        pages: Vec::new(),
     })
 }
 

@@ -7,6 +7,7 @@ use crate::gate::data::pin::Pin;
 use crate::home::agreed::Known;
 use crate::link::message::{KnownTool, PinState};
 use crate::pins::diff::{Diff, Grown};
+use crate::pins::page::Page;
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
@@ -18,6 +19,8 @@ pub struct PinBook {
     pub programs: Vec<PinnedProgram>,
     /// What is kept as agreed to, with what counts and what does not.
     pub agreed: Vec<Known>,
+    /// The page of each server.
+    pub pages: Vec<Page>,
 }
 
 /// A tool as its server described it last.
@@ -73,6 +76,8 @@ pub enum PinReview {
     Tools(Vec<(Shown, ToolReview)>),
     /// Says this of these files under this command line.
     Program { fingerprint: String, server: String, program: String, word: ProgramReview },
+    /// Agrees to these lines of a page, by their places.
+    Page(Box<Page>, Vec<usize>),
     /// Takes back what was agreed to, by the digests of its records.
     Forget(Vec<Digest>),
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use super::found::{Finding, LogRequest};
 use super::log_reader;
-use super::model::{Model, Settings};
+use super::model::{Model, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, Sources, multiplexer};
+use super::pinned::ReviewDone;
 use super::settings::Notice;
 use super::settle::Settlement;
 use super::update::{Command, Edit, Msg, update};
@@ -20,6 +21,7 @@ use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
 use crate::link::error::LinkError;
+use crate::pins::page::Page;
 use keyboard::Keyboard;
 use terminal::Screen;
 
@@ -40,6 +42,24 @@ pub enum RunError {
     /// The link to the wrappers could not be set up.
     #[error("the wrappers cannot be reached: {0}")]
     Link(#[from] LinkError),
+}
+
+/// What the console begins with.
+pub(super) enum Begin {
+    Waiting,
+    /// One server's page, and nothing else: it ends once that is answered or left.
+    Page(Box<Page>),
+}
+
+/// How the console ended.
+#[derive(Debug)]
+pub enum End {
+    /// The operator left, or the terminal is gone.
+    Left,
+    /// The page it began with was closed without an answer.
+    Closed,
+    /// The page was answered: what was done, or why nothing was.
+    Answered(Result<ReviewDone, String>),
 }
 
 /// Gives the terminal back when the process ends under a console that still runs (`--inline`).
@@ -64,7 +84,7 @@ const FRAME: i64 = 16;
 ///
 /// # Errors
 /// [`RunError`] when the terminal or the link fails.
-pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError> {
+pub(super) fn run(settings: Settings, outside: &Outside, begin: Begin) -> Result<End, RunError> {
     let (heard_here, inbox) = mpsc::channel();
     let places = &outside.places;
     let link = heard_here.clone();
@@ -92,11 +112,17 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     })?;
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
-    let model = Model::new(settings, screen.size()?);
+    let mut model = Model::new(settings, screen.size()?);
+    let is_page = matches!(begin, Begin::Page(_));
+    if let Begin::Page(page) = begin {
+        model.settings.tour = Tour::Dismissed;
+        model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(*page))), 0)));
+    }
     let keyboard = Keyboard::start(heard_here, outside.now);
     let desktop = Desktop::default();
     let focus = Focus::Unknown;
-    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at: i64::MIN, titled: None, desktop, focus }
+    let drawn_at = i64::MIN;
+    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at, titled: None, desktop, focus, is_page }
         .run()
 }
 
@@ -113,10 +139,12 @@ struct Loop<'a> {
     titled: Option<usize>,
     desktop: Desktop,
     focus: Focus,
+    /// It shows one page, and ends with it.
+    is_page: bool,
 }
 
 impl Loop<'_> {
-    fn run(mut self) -> Result<(), RunError> {
+    fn run(mut self) -> Result<End, RunError> {
         let mut stale = true;
         loop {
             let now = self.now();
@@ -137,14 +165,14 @@ impl Loop<'_> {
                 }
                 Ok(Input::Link(event)) => Some(Msg::Link(*event)),
                 Ok(Input::Found(finding)) => Some(Msg::Found(*finding)),
-                Ok(Input::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Input::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(End::Left),
                 Err(RecvTimeoutError::Timeout) if stale => None,
                 Err(RecvTimeoutError::Timeout) => Some(Msg::Tick),
             };
             if let Some(msg) = msg {
                 stale = true;
-                if self.take(msg)?.is_break() {
-                    return Ok(());
+                if let ControlFlow::Break(end) = self.take(msg)? {
+                    return Ok(end);
                 }
             }
         }
@@ -192,7 +220,7 @@ impl Loop<'_> {
     }
 
     /// Updates the model and carries out the commands. Keys are read one at a time, so the keyboard waits meanwhile.
-    fn take(&mut self, msg: Msg) -> Result<ControlFlow<()>, RunError> {
+    fn take(&mut self, msg: Msg) -> Result<ControlFlow<End>, RunError> {
         let from_keyboard =
             matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Click(..) | Msg::Wheel(..));
         let mut todo: Vec<Command> = self.update(msg);
@@ -200,7 +228,7 @@ impl Loop<'_> {
             let mut more = Vec::new();
             for command in todo {
                 match command {
-                    Command::Quit => return Ok(ControlFlow::Break(())),
+                    Command::Quit => return Ok(ControlFlow::Break(End::Left)),
                     Command::Bell => self.call()?,
                     Command::Look(request) => {
                         // If the log reader has panicked, nothing is looked up, and the screens stay as they are.
@@ -238,7 +266,11 @@ impl Loop<'_> {
                     }
                     Command::ReviewPins(review) => {
                         let settlement = Settlement { places: &self.outside.places, now: self.now() };
-                        more.push(Msg::PinsReviewed(settlement.of(&review).map_err(|error| error.to_string())));
+                        let outcome = settlement.of(&review).map_err(|error| error.to_string());
+                        if self.is_page {
+                            return Ok(ControlFlow::Break(End::Answered(outcome)));
+                        }
+                        more.push(Msg::PinsReviewed(outcome));
                     }
                     Command::OpenEditor { armed, text } => {
                         let outcome = self.edited(&text)?;
@@ -247,6 +279,10 @@ impl Loop<'_> {
                 }
             }
             todo = more.into_iter().flat_map(|msg| self.update(msg)).collect();
+        }
+        if self.is_page && self.model.overlay.is_none() {
+            // Before the keyboard goes on: the next key is for whoever has the terminal then.
+            return Ok(ControlFlow::Break(End::Closed));
         }
         if from_keyboard {
             self.keyboard.go_on();

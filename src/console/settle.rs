@@ -3,9 +3,11 @@
 
 use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
 use crate::home::agreed::{self, AgreedError};
+use crate::home::pages;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
+use crate::pins::page::Page;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError, review};
 use crate::wire::digest::Digest;
@@ -44,12 +46,13 @@ impl Settlement<'_> {
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
     pub(super) fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
-        let store = &mut PinStore::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
+        let store = &mut PinStore::open(&self.places.pins_db())?;
         match review {
             PinReview::Tools(words) => self.tools(store, words),
             PinReview::Program { fingerprint, server, program, word } => {
                 self.program(store, (fingerprint, server, program), word)
             }
+            PinReview::Page(page, lines) => self.page(store, page, lines),
             PinReview::Forget(digests) => self.forget(store, digests),
         }
     }
@@ -59,12 +62,25 @@ impl Settlement<'_> {
         Ok(record(self.places, entry)?)
     }
 
+    /// Agrees to lines of a page.
+    fn page(&self, store: &mut PinStore, page: &Page, lines: &[usize]) -> Result<ReviewDone, SettleError> {
+        let (says, agreed) = pages::answer(store, self.places, page, lines, self.now)?;
+        let digests: Vec<Digest> = agreed.iter().map(|one| one.digest(&page.fingerprint)).collect();
+        // What was said of a definition is taken back on Tools.
+        let undo = (digests.len() == lines.len()).then_some(PinReview::Forget(digests));
+        Ok(ReviewDone { says, undo })
+    }
+
     /// Takes back what was agreed to.
     fn forget(&self, store: &mut PinStore, digests: &[Digest]) -> Result<ReviewDone, SettleError> {
         let mut known = agreed::all(store, self.places, self.now)?;
         known.retain(|one| digests.contains(&one.kept.digest()));
         let first = known.first().ok_or(SettleError::Outdated)?;
-        let says = format!("Taken back: {}. Calls ask about it again.", first.kept.agreement.says());
+        let more = match known.len() {
+            1 => String::new(),
+            all => format!(" and {} more", all - 1),
+        };
+        let says = format!("Taken back: {}{more}. Calls ask about it again.", first.kept.agreement.says());
         agreed::take_back(store, self.places, &known.iter().collect::<Vec<_>>(), self.now)?;
         Ok(ReviewDone { says, undo: None })
     }

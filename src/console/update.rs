@@ -251,6 +251,7 @@ fn act(model: &mut Model, action: Action) {
         Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
         Action::Group => batch::regroup(model),
+        Action::Mark if model.place() == Place::Review => review::mark(model),
         Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),

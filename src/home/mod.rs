@@ -8,6 +8,7 @@ pub mod config;
 pub mod duration;
 pub mod layers;
 pub mod name;
+pub mod pages;
 pub mod places;
 pub mod policy_file;
 pub mod record;

@@ -7,6 +7,7 @@ pub mod agreed;
 mod columns;
 pub mod diff;
 pub mod launch;
+pub mod page;
 pub mod proof;
 pub mod reading;
 pub mod review;

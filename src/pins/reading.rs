@@ -1,6 +1,7 @@
 //! Reads everything ever seen, for lists and searches: servers, tools, and which tools a query means. Changes nothing.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rusqlite::Row;
 
@@ -12,6 +13,7 @@ use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
 use crate::behavior::identity::Identity;
 use crate::behavior::profile;
+use crate::behavior::shape::Given;
 use crate::gate::data::pin::{Other, Pin, PinState, Pins};
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
@@ -48,6 +50,8 @@ pub struct StoredTool {
     pub pin: Pin,
     pub pin_state: PinState,
     pub behavior: Behavior,
+    /// What our list of well-known servers says of its parameters.
+    pub given: Option<Arc<Given>>,
     /// What an outside classifier said of this definition, where it differs from us.
     pub outside_view: Option<Identity>,
     /// Milliseconds since 1970, UTC.
@@ -103,7 +107,8 @@ impl PinStore {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
                 let outside_view = views.get(&pin.latest).copied();
-                Some(StoredTool { id, server, tool, pin, pin_state, behavior, outside_view, last_seen })
+                let given = curated.given(&pin.latest);
+                Some(StoredTool { id, server, tool, pin, pin_state, behavior, given, outside_view, last_seen })
             })
             .collect();
         look_alikes(&mut tools);

@@ -7,8 +7,9 @@ use portable_pty::CommandBuilder;
 use serde_json::Value;
 
 use super::{Home, Run};
+use crate::e2e::console::arms;
 use crate::fake::terminal::Terminal;
-use crate::fake::{BINARY, copy_binary};
+use crate::fake::{BINARY, copy_binary, log};
 
 const CLAUDE: &str = include_str!("../fixtures/hosts/claude-code.json");
 const CODEX: &str = include_str!("../fixtures/hosts/codex.toml");
@@ -300,7 +301,20 @@ fn at_a_terminal_servers_are_picked_by_number() {
     terminal.shows(&["Give numbers from 1 to"]);
     terminal.types("2, 1\r");
     terminal.shows(&["fs: wrapped", "slow one: wrapped; rules name it slow_one", "Wrapped 2 servers."]);
+    // Both are on our list: their pages can be answered before they ever ran.
+    terminal.shows(&["We reviewed 2 of these servers"]);
+    terminal.types("y\r");
+    terminal.shows(&["The page of fs", "[x] list_directory"]);
+    terminal.types("\u{1b}");
+    terminal.shows(&["The page of slow_one", "[x] git_status", "git_commit", "Enter agrees to the"]);
+    arms(&terminal);
+    terminal.types("\r");
+    terminal.shows(&["Agreed to", "of slow_one."]);
     assert!(terminal.wait().success());
+    let agreed = log::of_kind(home.0.path(), "agreed");
+    assert!(
+        agreed.iter().any(|one| one["tool"] == "git_status") && agreed.iter().all(|one| one["tool"] != "git_commit")
+    );
     let claude: Value = serde_json::from_str(&home.text("user/.claude.json")).unwrap();
     assert_eq!(claude["mcpServers"]["none"]["command"], "/opt/bin/server");
     assert_eq!(claude["projects"]["/home/ada/work"]["mcpServers"]["fs"]["command"], "node");

@@ -13,12 +13,15 @@ use mcp_approve::console::pinned::{
     PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
 };
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::gate::data::pinning::Pinning;
 use mcp_approve::home::agreed::Known;
 use mcp_approve::link::message::{KnownTool, PinState};
 use mcp_approve::pins::agreed::Kept;
 use mcp_approve::pins::diff::{Diff, Grown};
+use mcp_approve::pins::page::{Beforehand, Group, Line, Offer, Page};
 use mcp_approve::pins::proof::Standing;
 use mcp_approve::pins::reading::Server;
+use mcp_approve::policy::rule::FirstUse;
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -130,7 +133,7 @@ fn what_waits_comes_first_with_its_version_and_its_program() {
         let book = PinBook {
             tools: vec![trusted, changed("write_file"), unreviewed, refused],
             programs: vec![program()],
-            agreed: Vec::new(),
+            ..PinBook::default()
         };
         tools(desk, book);
     });
@@ -298,4 +301,110 @@ fn what_is_agreed_to_is_listed_on_the_sheet_and_one_key_takes_the_selected_line_
     let digest = folder.kept.digest();
     assert_eq!(desk.keys("x"), [Command::ReviewPins(PinReview::Forget(vec![digest]))]);
     assert_eq!(desk.keys("x"), [], "each line is selected anew");
+}
+
+fn line(group: Group, tool: &str, says: &str, offer: Offer, beforehand: Beforehand) -> Line {
+    Line { group, tool: tool.into(), says: says.into(), offer, beforehand }
+}
+
+fn agree(tool: &str) -> Offer {
+    Offer::Agree(Agreement { tool: tool.into(), schema: "0".repeat(64), ..Agreement::of_server(What::Tool, "") })
+}
+
+/// The page of a server with so many tools that read.
+fn page(reads: usize) -> Page {
+    use Beforehand::{Marked, Unmarked};
+    let texts = "name \"get\", description \"returns\"";
+    let mut lines: Vec<Line> = (1..=reads)
+        .map(|n| line(Group::Reads, &format!("get_{n}"), texts, agree(&format!("get_{n}")), Marked))
+        .collect();
+    let says = "PURE|READ|DATA".parse().unwrap();
+    let pinning = Pinning { tool: "glance".into(), definition: Digest::of(b"glance"), is: says, says };
+    let kind = Agreement { key: "/mood".into(), ..Agreement::of_server(What::Kind, "word") };
+    lines.extend([
+        line(Group::Reads, "list", "you said so", Offer::Agreed, Unmarked),
+        line(Group::Reads, "glance", "not sure: only description \"looks\"", Offer::Reads(pinning), Unmarked),
+        line(Group::New, "get_1", "any word under mood", Offer::Agree(kind), Unmarked),
+        line(Group::New, "", "each host: url (get_1), proxy_url (3 tools)", Offer::Nothing, Unmarked),
+        line(Group::Changes, HOSTILE, "DELETE ACK", Offer::Nothing, Unmarked),
+    ]);
+    Page { server: "weather".into(), fingerprint: "ab".repeat(32), first_use: FirstUse::AskOnce, lines }
+}
+
+fn pages(desk: &mut Desk, page: Page) {
+    tools(desk, PinBook { pages: vec![page], ..PinBook::default() });
+}
+
+#[test]
+fn a_new_server_has_one_page_of_what_reads_what_is_new_about_it_and_what_changes() {
+    at_every_size("page_listed", |desk| pages(desk, page(4)));
+    at_every_size("page", |desk| {
+        pages(desk, page(4));
+        desk.press(Key::Enter);
+    });
+    at_every_size("page_empty", |desk| {
+        pages(desk, page(1));
+        desk.press(Key::Enter);
+        // Once it is open, nothing changes it; a page of nothing teaches.
+        let none = Page { lines: Vec::new(), ..page(0) };
+        desk.press(Key::Esc);
+        let one = Page { lines: page(1).lines.drain(..1).collect(), ..none };
+        pages(desk, one);
+        desk.press(Key::Enter);
+    });
+}
+
+fn answers(commands: &[Command]) -> bool {
+    commands.iter().any(|one| matches!(one, Command::ReviewPins(_)))
+}
+
+#[test]
+fn space_marks_a_line_of_a_page_and_enter_agrees_to_what_is_marked() {
+    let mut desk = Desk::connected(80, 24);
+    pages(&mut desk, page(2));
+    desk.press(Key::Enter);
+    desk.line("[x] get_1");
+    desk.keys(" ");
+    desk.line("[ ] get_1");
+    desk.line("Enter agrees to the 1 marked line");
+    // Past the second, and past what is agreed to already.
+    desk.keys("jj ");
+    desk.line("[x] glance");
+    desk.keys("jj ");
+    desk.line("There is nothing to agree to in this line.");
+    desk.tap(Key::Home);
+    assert!(!answers(&desk.tap(Key::Enter)), "a key came just before it");
+    desk.now += 700;
+    let agreed = PinReview::Page(Box::new(page(2)), vec![1, 3]);
+    assert_eq!(desk.press(Key::Enter)[0], Command::ReviewPins(agreed));
+    assert!(!desk.screen().contains("The page of"));
+}
+
+#[test]
+fn a_long_page_is_agreed_to_only_once_it_was_read_to_its_end() {
+    let mut desk = Desk::connected(80, 24);
+    pages(&mut desk, page(60));
+    desk.press(Key::Enter);
+    let mut pressed = 0;
+    while desk.screen().contains("below") {
+        desk.now += 700;
+        assert!(!answers(&desk.press(Key::Enter)), "Enter reads on");
+        pressed += 1;
+    }
+    assert!((3..8).contains(&pressed), "{pressed} pages");
+    desk.line("▸");
+    desk.press(Key::Home);
+    desk.line("▸ [x] get_1 ");
+    desk.press(Key::End);
+    desk.line("Enter agrees to the 60 marked lines");
+    desk.now += 700;
+    assert!(matches!(&desk.press(Key::Enter)[0], Command::ReviewPins(PinReview::Page(_, lines)) if lines.len() == 60));
+    // With nothing marked, nothing is agreed to.
+    let mut desk = Desk::connected(80, 24);
+    pages(&mut desk, page(1));
+    desk.press(Key::Enter);
+    desk.keys(" ");
+    desk.now += 700;
+    assert!(!answers(&desk.press(Key::Enter)));
+    desk.line("Nothing is marked");
 }

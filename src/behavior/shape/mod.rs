@@ -2,6 +2,7 @@
 //! form) nor the operator agreed to. One walk over the arguments; raises no identity and reads no text for its meaning.
 
 mod address;
+pub mod ahead;
 mod form;
 mod key;
 mod place;

@@ -16,7 +16,7 @@ use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
 use lists::{ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE};
-pub use whole::unexplained;
+pub use whole::{names_one_act, unexplained};
 
 const WORDS: &str = include_str!("../../../assets/words/description.txt");
 

@@ -80,7 +80,7 @@ fn table<'t>(
         let rows: Vec<_> = tools.iter().map(short).collect();
         look.list(["SERVER", "TOOL", "BADGE", "TAG", ">RAN", "REMARKS"], &rows, out)?;
     }
-    let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
+    let likely = tools.iter().filter(|known| super::review::wants_word(known)).count();
     if likely > 0 {
         let them = "of them looks like a read (PURE?) or is new: confirm it|of them look like reads (PURE?) or are new: confirm them";
         writeln!(out, "{} with {}", counted(likely, them), places.command("tools review"))?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::confirm::{self, Next, record};
+use super::page;
 use super::show::print_changes;
 use super::{named, print, row, store};
 use crate::behavior::hazards::HazardKind;
@@ -15,16 +15,22 @@ use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::Here;
+use crate::cli::page::Next;
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
+use crate::home::user;
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
+use crate::pins::page::Page;
 use crate::pins::reading::{Server, StoredTool};
-use crate::pins::review::Applied;
+use crate::pins::review::{Applied, entry};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
+
+const NOTHING_SEEN: &str = "The log saw nothing to agree to: no call of a tool that reads had anything new. Wrap a server \
+    with --observe for a day: it holds no call, and records what is new in each.";
 
 /// Why a tool is on the review list; empty where it is not.
 pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
@@ -51,23 +57,60 @@ pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     reasons
 }
 
+/// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
+pub(super) fn wants_word(known: &StoredTool) -> bool {
+    match known.pin_state {
+        PinState::Trusted => known.behavior.badge() == Badge::Likely,
+        PinState::New => true,
+        PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
+    }
+}
+
+/// Whether its server's page settles it: it reads, and nothing else of it has to be looked at.
+fn is_on_page(known: &StoredTool) -> bool {
+    known.behavior.badge() != Badge::Mutates && wants_word(known) && reasons(known).len() == 1
+}
+
+/// Records what is settled of a server or one of its tools.
+fn record(here: Here<'_>, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), Error> {
+    Ok(crate::home::record::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
+}
+
 /// Lists what waits, and settles it with the person at the terminal.
 pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    if options.agree && !person::is_here() {
+        let what = "what may pass unasked is agreed to by a person, so --agree counts only at a terminal";
+        return Err(Error::wrong(what, "run it in a terminal of your own"));
+    }
     let mut store = store(here.places)?;
+    let pages = page::wanted(store.as_ref(), options, here)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
     let mut servers = store.as_ref().map(PinStore::servers).transpose()?.unwrap_or_default();
     servers.retain(|server| is_wanted(server) && server.change().is_some());
     let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.retain(|known| !reasons(known).is_empty());
     let output = options.output;
-    if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
+    // These are about pages alone.
+    if options.from_log || options.agree {
+        (servers, tools) = (Vec::new(), Vec::new());
+    }
+    let is_empty = servers.is_empty() && tools.is_empty() && pages.is_empty();
+    if output.json || output.jsonl || !person::is_here() || is_empty {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
             let grown = store.as_ref().map(|store| store.grown(known)).transpose()?.flatten();
             rows.push(tool_row(known, grown.map(|grown| grown.words()).as_deref()));
         }
+        let is_text = !(output.json || output.jsonl);
+        if is_text && rows.is_empty() && !pages.is_empty() {
+            return printed(&pages, here, out);
+        }
+        if !is_text {
+            rows.extend(pages.iter().flat_map(page::rows));
+        }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
-        print(output, rows, NOTHING, out, |out| {
+        let none = if options.from_log { NOTHING_SEEN } else { NOTHING };
+        print(output, rows, none, out, |out| {
             for row in rows {
                 let text = |key: &str| visible(row[key].as_str().unwrap_or_default());
                 let tool = if row["tool"].is_null() { String::new() } else { format!(" / {}", text("tool")) };
@@ -82,10 +125,11 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             writeln!(out, "To accept or refuse, run this at a terminal: {}", here.places.command("tools review"))?;
             writeln!(out, "To see why one is here: {}", here.places.command("tools show"))
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return if is_text { printed(&pages, here, out) } else { Ok(ExitCode::SUCCESS) };
     }
     let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
-    let total = servers.len() + tools.iter().filter(|known| !confirm::is_wanted(known)).count();
+    tools.retain(|known| !is_on_page(known));
+    let total = servers.len() + tools.len();
     for (at, server) in servers.iter().enumerate() {
         writeln!(
             out,
@@ -117,13 +161,10 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             Some(_) => {}
         }
     }
-    let (wanted, tools): (Vec<&StoredTool>, Vec<&StoredTool>) = tools.iter().partition(|one| confirm::is_wanted(one));
-    for server in wanted.chunk_by(|one, other| one.server == other.server) {
-        if confirm::ask(store, here, server.to_vec(), out)? == Next::Leave {
-            return Ok(ExitCode::SUCCESS);
-        }
+    if page::answer(pages, store, options, here, out)? == Next::Leave {
+        return Ok(ExitCode::SUCCESS);
     }
-    for (at, known) in tools.into_iter().enumerate() {
+    for (at, known) in tools.iter().enumerate() {
         let (number, reasons) = (servers.len() + at + 1, reasons(known).join(", "));
         let (server, tool) = (visible(&known.server.name), visible(&known.tool.name));
         writeln!(out, "\n[{number}/{total}] {server} / {tool}: {reasons}")?;
@@ -166,6 +207,21 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints pages, and says how to answer them.
+fn printed(pages: &[Page], here: Here<'_>, out: &mut dyn Write) -> Exit {
+    for page in pages {
+        page::print(page, here, out)?;
+    }
+    if !pages.is_empty() {
+        let command = here.places.command("tools review");
+        writeln!(
+            out,
+            "\nTo answer, run this at a terminal: {command}; with --agree it agrees to what is marked here."
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,6 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::confirm::range;
 use super::store;
 use crate::behavior::agreed::{Agreement, What};
 use crate::cli::args::ToolsReviewOptions;
@@ -160,6 +159,13 @@ fn ask(of: usize, out: &mut dyn Write) -> Result<BTreeSet<usize>, Error> {
     }
 }
 
+/// `3`, or `3-5`; `None` where that is no part of a list of so many.
+fn range(word: &str, of: usize) -> Option<BTreeSet<usize>> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+    (1 <= first && first <= last && last <= of).then(|| (first..=last).collect())
+}
+
 /// Whether a folder holds everything of the user's, or something of ours.
 fn is_too_wide(agreement: &Agreement, here: Here<'_>) -> bool {
     let folder = Path::new(&agreement.value);
@@ -168,4 +174,18 @@ fn is_too_wide(agreement: &Agreement, here: Here<'_>) -> bool {
     agreement.what == What::Folder
         && (home.is_some_and(|home| home.starts_with(folder))
             || own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn numbers_are_those_of_the_list() {
+        assert_eq!(range("2", 3).map(Vec::from_iter), Some(vec![2]));
+        assert_eq!(range("1-3", 3).map(Vec::from_iter), Some(vec![1, 2, 3]));
+        for wrong in ["0", "4", "3-1", "2-9", "-", "x", "1-x"] {
+            assert_eq!(range(wrong, 3), None, "{wrong}");
+        }
+    }
 }

@@ -73,15 +73,17 @@ bindings! {
         "0…9" "how many" &[Rule] =>
         "Types the number of minutes or calls of the grant on show.";
     Accept Deciding Fixed [Enter] "Enter" "accept" &[Review] =>
-        "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested.";
+        "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested; on a server's \
+         page, agrees to what is marked.";
     Refuse [Char('x')] "x" "refuse" &[Review] =>
         "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.";
     End [Char('x')] "x" "end" &[Rules] =>
         "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.";
     Replay [Char('R')] "R" "replay" &[Rules] =>
         "Shows which past rulings the policy as it is written would change, from what to what.";
-    Mark [Char(' ')] "space" "mark" &[Queue, Tools] =>
-        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y. On Tools, marks a tool.";
+    Mark [Char(' ')] "space" "mark" &[Queue, Tools, Review] =>
+        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y. On Tools, marks a tool; \
+         on a server's page, a line.";
     MarkAlike [Char('*')] "*" "mark alike" &[Queue] =>
         "Marks every waiting call of the same tool of the same server, or takes those marks back.";
     Extend [Char('t')] "t" "more time" CARD =>

@@ -183,6 +183,8 @@ pub enum Subject {
     Pinned(usize),
     /// A server's program, by its place in the book of pins.
     Program(usize),
+    /// A server's page, by its place in the book of pins.
+    Page(usize),
 }
 
 /// Where a tool is known from.
@@ -310,7 +312,7 @@ impl Browse {
     pub fn pinned(&self, line: &ToolLine) -> Option<&PinnedTool> {
         match line.subject {
             Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
-            Subject::Tool | Subject::Program(_) => None,
+            Subject::Tool | Subject::Program(_) | Subject::Page(_) => None,
         }
     }
 

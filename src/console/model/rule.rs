@@ -1,12 +1,14 @@
 //! The panel that makes a grant or a rule from a call, and the review of a change: one that waits, what the written
 //! policy would change, a suggested rule. Owns the offers, and how far the operator has come.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Armed;
 use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::link::message::{Covers, GrantTerms, Lasts};
+use crate::pins::page::{Beforehand, Page};
 use crate::policy::rule::{Decision, Pending};
 
 /// One rule that could be written.
@@ -227,6 +229,27 @@ pub enum ReviewOf {
     Written,
     /// A rule that the log suggests.
     Suggested(Arc<SuggestedRule>),
+    /// The page of a server.
+    Page(Box<OpenPage>),
+}
+
+/// The page of a server, as it is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenPage {
+    pub page: Page,
+    /// The selected line.
+    pub at: usize,
+    /// Lines that are agreed to with Enter.
+    pub marked: BTreeSet<usize>,
+}
+
+impl OpenPage {
+    /// A page that was just opened: what may be marked beforehand is.
+    pub fn of(page: Page) -> Self {
+        let lines = page.lines.iter().enumerate();
+        let marked = lines.filter(|(_, line)| line.beforehand == Beforehand::Marked).map(|(at, _)| at).collect();
+        Self { page, at: 0, marked }
+    }
 }
 
 impl Review {

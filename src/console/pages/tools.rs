@@ -2,19 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entries, NARROW, PICKED, changed};
+use super::{Entries, NARROW, PICKED, changed, offered};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, NameColumn, fitted, widest};
-use crate::console::model::{Model, Subject, ToolLine, ToolSource};
+use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::console::time;
 use crate::link::message::PinState;
+use crate::pins::page::Page;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;
-    let row = strong(" Tools").quiet(format!(" · {}", counted(lines.len(), "tool")));
+    let (pages, tools): (Vec<_>, Vec<_>) = lines.iter().partition(|line| matches!(line.subject, Subject::Page(_)));
+    let row = strong(" Tools").quiet(format!(" · {}", counted(tools.len(), "tool")));
+    let row = match pages.len() {
+        0 => row,
+        pages => row.key(format!(" · {} to answer", counted(pages, "page"))),
+    };
     let look = lines.iter().filter(|line| line.wants_review() || line.disputed || !line.hazards.is_empty()).count();
     let row = if look == 0 { row } else { row.warn(format!(" · {look} to look at, first")) };
     let wanted = lines.iter().filter(|line| line.wants_word()).count();
@@ -55,7 +61,14 @@ struct Shape {
 
 fn shape(model: &Model, width: usize) -> Shape {
     // For a very long list, the first lines are enough.
-    let lines = || model.browse.tool_lines.iter().take(500).filter(|line| !matches!(line.subject, Subject::Program(_)));
+    let lines = || {
+        model
+            .browse
+            .tool_lines
+            .iter()
+            .take(500)
+            .filter(|line| !matches!(line.subject, Subject::Program(_) | Subject::Page(_)))
+    };
     let digits = |name: &str, of: fn(&ToolLine) -> u64| match lines().map(of).max().unwrap_or(0) {
         0 => 0,
         most => most.to_string().len().max(name.len()),
@@ -118,6 +131,10 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
         let row = row.and_foreign(Tone::Strong, &line.server);
         return row.danger("  its program or command line changed");
     }
+    if let Some(page) = page(model, line) {
+        let row = key(" ▸ ").key("  page     ").and_foreign(Tone::Strong, &line.server);
+        return row.ours(format!("  {}; Enter shows which", page.counts()));
+    }
     let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
     let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
     shape.columns.row([
@@ -132,6 +149,14 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
         quiet(line.p50.map(time::latency).unwrap_or_default()),
         why(line, shape.words),
     ])
+}
+
+/// The page of a line that is one.
+fn page<'m>(model: &'m Model, line: &ToolLine) -> Option<&'m Page> {
+    match line.subject {
+        Subject::Page(at) => model.browse.pins.as_ref()?.pages.get(at),
+        Subject::Tool | Subject::Pinned(_) | Subject::Program(_) => None,
+    }
 }
 
 fn is_marked(model: &Model, line: &ToolLine) -> bool {
@@ -208,7 +233,9 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
             let row = key("Enter").quiet(" reads what changed, to accept or refuse it");
             rows.entry("", row);
         }
-        Subject::Tool | Subject::Program(_) => rows.says("", Tone::Quiet, "what changed is being read"),
+        Subject::Tool | Subject::Program(_) | Subject::Page(_) => {
+            rows.says("", Tone::Quiet, "what changed is being read");
+        }
     }
 }
 
@@ -258,6 +285,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     if let Subject::Program(at) = line.subject {
         let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
         return program.map(|program| program_sheet(model, line, program, width)).unwrap_or_default();
+    }
+    if let Some(page) = page(model, line) {
+        return offered::rows(&OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) }, width);
     }
     let mut rows = Entries::new(width);
     rows.entry("tool", foreign(Tone::Strong, &line.tool));

@@ -97,7 +97,9 @@ pub(super) fn open(model: &mut Model) {
         return open_passed(model);
     }
     let is_open = model.browse.list(screen).is_some_and(|list| list.sheet.is_some());
-    if screen == Screen::Tools && is_open && super::tool::open(model) {
+    // A page has no sheet.
+    let is_page = pages::is_reviewed(model);
+    if screen == Screen::Tools && (is_open || is_page) && super::tool::open(model) {
         return;
     }
     if let Some(list) = model.browse.list_mut(screen) {

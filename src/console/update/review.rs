@@ -9,7 +9,7 @@ use crate::console::found::{LogRequest, RuleLine};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
-use crate::console::pages::changed;
+use crate::console::pages::{changed, offered};
 use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
@@ -17,6 +17,7 @@ use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
+use crate::pins::page::Line;
 use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
 
@@ -65,8 +66,32 @@ fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
 pub(super) fn go(model: &mut Model, action: Action) {
     let below = view::review::rows_below(model);
     let room = content_rows(model.areas().body);
+    let width = usize::from(model.areas().body.width);
     let Some(Overlay::Review(review)) = &mut model.overlay else { return };
-    review.top = moves::moved(review.top, action, room, review.top + room + below);
+    let ReviewOf::Page(open) = &mut review.subject else {
+        review.top = moves::moved(review.top, action, room, review.top + room + below);
+        return;
+    };
+    // The selected line stays on screen; behind the last one are only rows to read.
+    let last = open.page.lines.len().saturating_sub(1);
+    open.at = moves::stepped(open.at, action, (room.saturating_sub(1).max(1), room / 2), last);
+    let rows = offered::lines(open, width);
+    let its = |at: &usize| rows.get(*at).is_some_and(|(line, _)| *line == Some(open.at));
+    let first = if open.at == 0 { 0 } else { (0..rows.len()).find(its).unwrap_or(0) };
+    let end = if open.at == last { rows.len() } else { (0..rows.len()).rfind(its).map_or(0, |at| at + 1) };
+    review.top = review.top.clamp(end.saturating_sub(room).min(first), first);
+}
+
+/// `space` on a page: marks the selected line, or takes its mark back, and goes on.
+pub(super) fn mark(model: &mut Model) {
+    let Some(Overlay::Review(Review { subject: ReviewOf::Page(open), .. })) = &mut model.overlay else { return };
+    if !open.page.lines.get(open.at).is_some_and(Line::can_be_marked) {
+        return model.say("There is nothing to agree to in this line.");
+    }
+    if !open.marked.remove(&open.at) {
+        open.marked.insert(open.at);
+    }
+    go(model, Action::Down);
 }
 
 /// `Enter`: reads on, asks once, then accepts what is on show.
@@ -84,6 +109,14 @@ pub(super) fn enter(model: &mut Model) {
         _ if !stood => model.refuse("Too soon: no key answers this yet."),
         ReviewOf::Policy { .. } if review.past.goes_on() => {
             model.refuse("What it would change is still being counted: wait a moment.");
+        }
+        ReviewOf::Page(open) if open.marked.is_empty() => {
+            model.say("Nothing is marked: space marks a line, Esc leaves the page as it is.");
+        }
+        subject @ ReviewOf::Page(_) => {
+            model.overlay = None;
+            model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
+            model.todo.push(Command::Drain);
         }
         ReviewOf::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;

@@ -4,7 +4,7 @@
 use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::{Model, Overlay, Review, ReviewOf, Subject};
+use crate::console::model::{Model, OpenPage, Overlay, Review, ReviewOf, Subject};
 use crate::console::pages::{self, PICKED};
 use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::console::row::{Tone, foreign, warn};
@@ -13,10 +13,15 @@ use crate::home::agreed::Known;
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
-/// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
+/// `Enter` on the open sheet of what changed: its review; on a server's page: the page. `false` where nothing of it waits.
 pub(super) fn open(model: &mut Model) -> bool {
     let browse = &model.browse;
     let line = browse.tool_lines.get(browse.tools.at);
+    if let (Some(Subject::Page(at)), Some(book)) = (line.map(|line| line.subject), &browse.pins) {
+        let page = book.pages.get(at).cloned().map(|page| ReviewOf::Page(Box::new(OpenPage::of(page))));
+        model.overlay = page.map(|page| Overlay::Review(Review::of(page, 0)));
+        return true;
+    }
     let Some((line, book)) = line.filter(|line| line.wants_review()).zip(browse.pins.as_ref()) else {
         return false;
     };
@@ -33,6 +38,7 @@ pub(super) fn open(model: &mut Model) -> bool {
 pub(super) fn accepted(subject: ReviewOf) -> Option<PinReview> {
     match subject {
         ReviewOf::Policy { .. } | ReviewOf::Written | ReviewOf::Suggested(_) => None,
+        ReviewOf::Page(open) => Some(PinReview::Page(Box::new(open.page), open.marked.into_iter().collect())),
         ReviewOf::Definition(tool) => Some(PinReview::Tools(vec![(tool.shown(), ToolReview::Accepted)])),
         ReviewOf::Program(program) => {
             let Server { fingerprint, name: server, program, .. } = program.server;
@@ -55,7 +61,7 @@ pub(super) fn refuse(model: &mut Model) {
         ReviewOf::Program(_) => {
             model.say("A program cannot be refused: until it is accepted, no allow rule covers its tools.");
         }
-        ReviewOf::Written | ReviewOf::Suggested(_) => {}
+        ReviewOf::Written | ReviewOf::Suggested(_) | ReviewOf::Page(_) => {}
         ReviewOf::Policy { .. } => {
             model.say("A change that waits allows nothing yet. Take it out of the file by hand, or with u.");
         }

@@ -83,6 +83,10 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         (Action::Mark, Place::Queue) if model.selected.as_ref().is_some_and(|key| model.marked.contains(key)) => {
             "unmark"
         }
+        (Action::Mark, Place::Review) => {
+            let Some(Overlay::Review(review)) = &model.overlay else { return None };
+            return usual(matches!(review.subject, ReviewOf::Page(_)));
+        }
         (Action::Mark | Action::Reads | Action::Changes, Place::Tools) => {
             return usual(browse.tool_lines.iter().any(ToolLine::wants_word));
         }
@@ -102,6 +106,9 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         (Action::Accept | Action::Refuse, _) => {
             let Some(Overlay::Review(review)) = &model.overlay else { return None };
             let is_definition = matches!(review.subject, ReviewOf::Definition(_));
+            if action == Action::Accept && matches!(review.subject, ReviewOf::Page(_)) {
+                return Some("agree".into());
+            }
             return usual(if action == Action::Refuse { is_definition } else { review.subject != ReviewOf::Written });
         }
         (Action::NextAgreed | Action::Forget, _) => {
@@ -120,7 +127,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
             return None;
         }
         (Action::Open, Place::Activity) => "its record",
-        (Action::Open, Place::Tools) if is_to_review(model) => "review",
+        (Action::Open, Place::Tools) if is_to_review(model) || pages::is_reviewed(model) => "review",
         (Action::Open, _) if list.is_some_and(|list| list.sheet.is_some()) => return None,
         (Action::Open, Place::Log | Place::Tools | Place::Servers) if pages::is_beside(model) => "scroll it",
         (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => "drop search",

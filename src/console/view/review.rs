@@ -7,8 +7,8 @@ use super::{Paint, calls, ends};
 use crate::console::caption::caption;
 use crate::console::card::counted;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleStage};
-use crate::console::pages::changed;
-use crate::console::row::{Row, Tone, border, danger, quiet, strong, warn};
+use crate::console::pages::{changed, offered};
+use crate::console::row::{Row, Tone, border, danger, key, quiet, strong, warn};
 use crate::console::screen::content_rows;
 use crate::console::tried::SuggestedRule;
 use crate::policy::rule::Pending;
@@ -38,6 +38,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
             "until it is accepted, no allow rule covers it ",
         ),
         ReviewOf::Written => (strong(" Replay"), "the policy as it is written, on the calls of the log "),
+        ReviewOf::Page(open) => {
+            (strong(" The page of ").and_foreign(Tone::Strong, &open.page.server), "space marks or unmarks a line ")
+        }
         ReviewOf::Suggested(rule) => {
             (strong(" Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
         }
@@ -62,6 +65,13 @@ fn last(review: &Review) -> Row {
         (ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_), RuleStage::Sure) => {
             danger(" Accept exactly this change? Enter once more; Esc leaves it")
         }
+        (ReviewOf::Page(open), _) => match open.marked.len() {
+            0 => quiet(" Nothing is marked; Esc leaves it as it is"),
+            marked => {
+                let lines = counted(marked, "marked line");
+                key(" Enter").ours(format!(" agrees to the {lines}")).quiet("; Esc leaves it as it is")
+            }
+        },
         (ReviewOf::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
     }
 }
@@ -90,6 +100,7 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
         ReviewOf::Program(program) => changed::program(program, width),
         ReviewOf::Written => calls::replayed(model, &review.past, usize::MAX, width),
         ReviewOf::Suggested(rule) => suggested(model, rule, width),
+        ReviewOf::Page(open) => offered::rows(open, width),
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::audit::record::{By, Entry, Kind};
+use crate::behavior::agreed::Agreement;
 use crate::behavior::arguments::effect::Analysis;
+use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
-use crate::behavior::taxonomy::Badge;
+use crate::behavior::secrets;
+use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::{AskRecord, Decided, Held};
@@ -81,6 +84,7 @@ impl Gate {
         entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
         entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
         entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
+        entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
         entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
         entry
     }
@@ -137,6 +141,15 @@ impl Gate {
         }
         add_provenance(entry, &held.call);
     }
+}
+
+/// What was new about a read that runs, as far as it can be agreed to: for `tools review --from-log`. Without secrets.
+fn new(behavior: &Behavior) -> Option<Vec<&Agreement>> {
+    const LONGEST: usize = 256;
+    let is_told = |one: &&Agreement| one.value.len() <= LONGEST && !one.key.split('/').any(secrets::is_secret_key);
+    let reads = behavior.identity.mutability == Mutability::Pure;
+    let new = behavior.shape.new.iter().filter(|_| reads).filter_map(|one| one.agree.as_ref());
+    Some(new.filter(is_told).collect()).filter(|all: &Vec<_>| !all.is_empty())
 }
 
 /// Adds who asked within the host, and the trace it belongs to, from `_meta`.

@@ -1,7 +1,7 @@
 //! Whether a description is read to its end: in English, and each clause an act that is known to read, or no act at all. What
 //! is not explained proves nothing, and speaks against nothing.
 
-use super::lists::{ENGLISH, FOREIGN, FUNCTION, NEUTRAL};
+use super::lists::{AS_NOUNS, ENGLISH, FOREIGN, FUNCTION, NEUTRAL};
 use super::{Effect, is_adverb, lead, sentences, verb};
 use crate::behavior::words::{self, Form, among};
 use crate::mcp::tool::Tool;
@@ -17,6 +17,24 @@ pub fn unexplained(tool: &Tool) -> Option<String> {
         let from = Clause { words: &words }.unexplained(at == 0)?;
         Some(words[from..words.len().min(from + 3)].join(" "))
     })
+}
+
+/// Whether a description is read to its end, and names no act beside the verb that it opens with: not even one that it denies,
+/// or speaks of as done by somebody else.
+pub fn names_one_act(tool: &Tool) -> bool {
+    let names_act = |words: &[String], at: usize| {
+        let changes = words::base(&words[at], verb).filter(|(verb, _)| !matches!(verb.effect, Effect::Reads(_)));
+        // "The comments of an issue" are things, "… and comments on it" is an act.
+        let joined = at.checked_sub(1).is_some_and(|before| among(&words[before], "and or then to also , / &"));
+        changes.is_some_and(|(verb, _)| joined || !among(verb.base, AS_NOUNS))
+            || among(&words[at], "sent paid sold shut lost")
+    };
+    let description = tool.description.as_deref().unwrap_or_default();
+    let acts = |sentence: &str| {
+        let words = words::of_sentence(sentence);
+        (0..words.len()).any(|at| names_act(&words, at))
+    };
+    unexplained(tool).is_none() && !sentences(description).any(acts)
 }
 
 /// Whether a text is in a language of which this voter knows only some words.

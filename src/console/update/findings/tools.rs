@@ -26,7 +26,7 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
         let line = lines.entry((pinned.server.clone(), pinned.known.tool.clone())).or_default();
         let stands = match line.subject {
             Subject::Pinned(at) => book.tools.get(at),
-            Subject::Tool | Subject::Program(_) => None,
+            Subject::Tool | Subject::Program(_) | Subject::Page(_) => None,
         };
         // Of one name under several command lines, one that waits for review is shown, otherwise the one seen last.
         let rank = |one: &PinnedTool| (one.waits(), one.last_seen);
@@ -60,6 +60,11 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
             last: Some(one.server.last_seen),
             ..ToolLine::default()
         }))
+        .chain(book.pages.iter().enumerate().filter(|(_, page)| page.is_wanted()).map(|(at, page)| ToolLine {
+            subject: Subject::Page(at),
+            server: page.server.clone(),
+            ..ToolLine::default()
+        }))
         .filter(|line| {
             let (server, tool) = (line.server.as_str(), line.tool.as_str());
             let badge = (Field::Badge, line.badge.map(Badge::word));
@@ -70,9 +75,11 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
     lines.sort_by_cached_key(|line| {
         let quiet = !line.wants_review();
         let is_program = matches!(line.subject, Subject::Program(_));
+        let is_page = matches!(line.subject, Subject::Page(_));
         (
             quiet,
             !is_program,
+            !is_page,
             !line.wants_word(),
             !line.disputed,
             line.hazards.is_empty(),

@@ -1,0 +1,167 @@
+//! The pages of the servers that are remembered, and what the operator answers on one: recorded first, then kept. For the
+//! console and the command line alike.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::agreed::{self, AgreedError, Known};
+use super::config;
+use super::places::Places;
+use super::policy_file;
+use super::record::record_all;
+use super::user;
+use crate::audit::chain;
+use crate::audit::fields::Fields;
+use crate::audit::record::{Entry, Kind, VerdictWord};
+use crate::audit::store::{ReadOrder, Reader, StoreError};
+use crate::behavior::agreed::{Agreement, Agreements};
+use crate::behavior::conclude::Behavior;
+use crate::behavior::confidence::Confidence;
+use crate::behavior::curated::{self, Reviewed};
+use crate::gate::data::pin::PinState;
+use crate::gate::data::pinning::Pinning;
+use crate::pins::page::{self, Offer, Page, Seen};
+use crate::pins::reading::StoredTool;
+use crate::pins::review::Applied;
+use crate::pins::{Launch, PinStore};
+use crate::policy::question::rules_name;
+use crate::policy::rule::FirstUse;
+use crate::wire::number::counted;
+
+/// What calls were seen to ask about, by the server's name in rules.
+pub type SeenOf = BTreeMap<String, Seen>;
+
+/// The page of each server of these tools, in their order; `known` is what is agreed to.
+pub fn of(tools: &[StoredTool], known: &[Known], first_use: FirstUse, seen: &SeenOf) -> Vec<Page> {
+    let of_server = tools.chunk_by(|one, other| {
+        (&one.server.name, &one.server.fingerprint) == (&other.server.name, &other.server.fingerprint)
+    });
+    of_server
+        .map(|tools| {
+            let server = &tools[0].server;
+            let is_its = |one: &&Known| {
+                one.trouble().is_none() && [&server.fingerprint, ""].contains(&one.kept.fingerprint.as_str())
+            };
+            let agreed: Agreements = known.iter().filter(is_its).map(|one| one.kept.agreement.clone()).collect();
+            let tools: Vec<page::Known<'_>> = tools.iter().map(page::Known::from).collect();
+            let folder = |word: &&String| word.starts_with('/') && Path::new(word).is_dir();
+            let folders: Vec<String> = server.words.iter().skip(1).filter(folder).cloned().collect();
+            let none = Seen::new();
+            let seen = seen.get(rules_name(&server.name)).unwrap_or(&none);
+            Page::of((&server.name, &server.fingerprint), first_use, &tools, &agreed, &folders, seen)
+        })
+        .collect()
+}
+
+/// The pages of the servers of the pins.
+pub fn all(store: &PinStore, places: &Places, seen: &SeenOf, now: i64) -> Result<Vec<Page>, AgreedError> {
+    Ok(of(&store.tools()?, &agreed::all(store, places, now)?, first_use(places), seen))
+}
+
+/// The page of a server that never ran, by our list of well-known servers; `None` where it is not on it.
+pub fn of_list(launch: &Launch, first_use: FirstUse) -> Option<Page> {
+    let tools = curated::tools(launch.package.as_deref()?);
+    let concluded = |reviewed: &Reviewed| Behavior {
+        identity: reviewed.identity,
+        confidence: Confidence::Proven,
+        evidence: Arc::new(vec![reviewed.evidence()]),
+        ..Behavior::unknown()
+    };
+    let behaviors: Vec<Behavior> = tools.iter().map(|(.., reviewed)| concluded(reviewed)).collect();
+    let known = tools.iter().zip(&behaviors).map(|((name, digest, _), behavior)| page::Known {
+        name,
+        digest: *digest,
+        pin_state: PinState::Trusted,
+        behavior,
+        definition: None,
+    });
+    let (server, none) = ((launch.name.as_str(), launch.fingerprint.to_string()), Agreements::default());
+    let page = Page::of((server.0, &server.1), first_use, &known.collect::<Vec<_>>(), &none, &[], &Seen::new());
+    page.is_open().then_some(page)
+}
+
+/// What the policies say of proven tools that nobody has answered for: the strictest of them.
+pub fn first_use(places: &Places) -> FirstUse {
+    let files = config::policies(places).unwrap_or_default();
+    let all = files.iter().filter_map(|file| policy_file::load(file).ok()).map(|policy| policy.defaults.first_use);
+    all.max().unwrap_or(FirstUse::Allow)
+}
+
+/// What the log saw calls ask about that ran: under `--observe`, or because an operator approved them.
+pub fn seen(places: &Places) -> Result<SeenOf, StoreError> {
+    #[derive(Deserialize)]
+    struct Detail {
+        new: Option<Vec<Agreement>>,
+    }
+    let log = config::audit_db(places).unwrap_or_else(|_| places.audit_db());
+    let mut all = SeenOf::new();
+    let Some(reader) = Reader::open(&log)? else { return Ok(all) };
+    let mut each = |row: chain::Row<'_>| {
+        // Most records say nothing of the kind, and their details are not read.
+        if let Some(fields) = Fields::of(row.body)
+            && fields.detail.is_some_and(|detail| detail.get().contains(r#""new":["#))
+            && fields.verdict.as_deref() == Some(VerdictWord::Approve.word())
+            && let Some(Detail { new: Some(new) }) = fields.detail()
+        {
+            let seen = all.entry(rules_name(&fields.server).to_owned()).or_default();
+            new.into_iter().filter(|one| one.check().is_ok()).for_each(|one| *seen.entry(one).or_default() += 1);
+        }
+        ControlFlow::Continue(())
+    };
+    reader.each(ReadOrder::OldestFirst, &mut each)?;
+    Ok(all)
+}
+
+/// Agrees to these lines of a page; returns what was done, in words, and what was agreed to.
+///
+/// # Errors
+/// It could not be recorded, and nothing was kept; or it could not be kept, and does not count.
+pub fn answer(
+    store: &mut PinStore,
+    places: &Places,
+    page: &Page,
+    lines: &[usize],
+    now: i64,
+) -> Result<(String, Vec<Agreement>), AgreedError> {
+    let Page { server, fingerprint, .. } = page;
+    let (mut these, mut words) = (Vec::<(&str, &str, &Agreement)>::new(), Vec::<&Pinning>::new());
+    for line in lines.iter().filter_map(|at| page.lines.get(*at)) {
+        match &line.offer {
+            Offer::Agree(one) => these.push((server, fingerprint, one)),
+            Offer::Reads(one) => words.push(one),
+            Offer::Nothing | Offer::Agreed => {}
+        }
+    }
+    if !words.is_empty() {
+        record_all(places, words.iter().map(|one| said(page, one, now)).collect())?;
+    }
+    let mut outdated = 0;
+    for one in &words {
+        match store.pin_tool(fingerprint, one)? {
+            Applied::Done => {}
+            Applied::Outdated => outdated += 1,
+        }
+    }
+    if !these.is_empty() {
+        agreed::agree(store, places, &these, now)?;
+    }
+    let lines = counted(these.len() + words.len() - outdated, "line");
+    let mut says = format!("Agreed to {lines} of {server}.");
+    if outdated > 0 {
+        says.push_str(&format!(" {outdated} changed since and stay as they were."));
+    }
+    Ok((says, these.into_iter().map(|(_, _, one)| one.clone()).collect()))
+}
+
+/// The entry that says what a definition is.
+fn said(page: &Page, word: &Pinning, now: i64) -> Entry {
+    let mut entry = Entry::new(now, Kind::Tools, &page.server.as_str().into(), &"review".into());
+    entry.tool = Some(word.tool.as_str().into());
+    entry.digest = Some(word.definition);
+    let entry = entry.with("review", format!("pinned as {}", word.says)).with("operator", user::name());
+    entry.with("fingerprint", page.fingerprint.as_str())
+}
