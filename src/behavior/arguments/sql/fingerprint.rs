@@ -39,7 +39,7 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
         match token.kind {
             Kind::Literal if holds_values => form.push('?'),
             Kind::Sign(_) | Kind::Operator | Kind::Literal | Kind::Quoted => {
-                form.push_str(&cut.text[token.start..token.end])
+                form.push_str(&cut.text[token.start..token.end]);
             }
             Kind::Word => {
                 let word = &cut.text[token.start..token.end];

@@ -199,7 +199,7 @@ fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
                 };
                 match &**statement {
                     Statement::Query(query) if options.iter().flatten().all(|one| is_plain(&one.name.value)) => {
-                        asks(query)?
+                        asks(query)?;
                     }
                     Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) if dialect.is_some() => {}
                     _ => return Err(Doubt::unknown("EXPLAIN")),

@@ -149,8 +149,10 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
 /// What a statement of known functions reads, in lower case, sorted: each relation, each column with a qualifier (to
 /// PostgreSQL that may be a call), each variable. `None` where that is not certain.
 pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
+    // What visits the tree goes as deep as a chain of operators is long.
+    const MOST: usize = 600;
+    let tokens = cut(text, Some(dialect)).ok().filter(|tokens| tokens.len() <= MOST)?;
     let relations = gate::relations(text, dialect)?;
-    let tokens = cut(text, Some(dialect)).ok()?;
     let cut = Cut { text, tokens: &tokens };
     let is_relation = |at: usize| relations.contains(&functions::qualified(cut, at).to_lowercase());
     let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, Kind::Word | Kind::Quoted));
