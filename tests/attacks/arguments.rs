@@ -19,11 +19,9 @@ struct Read {
 }
 
 impl Read {
-    /// Of this name and description, with these parameters, all texts, and any others.
+    /// Of this name and description, with these parameters and any others, of any type.
     fn new(name: &str, description: &str, parameters: &[&str]) -> Self {
-        let text = json!({ "type": "string" });
-        let properties: serde_json::Map<_, _> =
-            parameters.iter().map(|key| ((*key).to_owned(), text.clone())).collect();
+        let properties: serde_json::Map<_, _> = parameters.iter().map(|key| ((*key).to_owned(), json!({}))).collect();
         let schema = json!({ "type": "object", "properties": properties, "additionalProperties": true });
         let definition = json!({ "name": name, "description": description, "inputSchema": schema });
         let tool = Tool::read(definition).expect("a definition");
