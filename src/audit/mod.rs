@@ -19,7 +19,8 @@ pub mod query;
 pub mod record;
 pub mod recording;
 pub mod redact;
-pub mod rehearsal;
+#[cfg(test)]
+pub(crate) mod rehearsal;
 mod sealed;
 pub mod search;
 pub mod store;

@@ -228,6 +228,14 @@ impl Entry {
 /// ```compile_fail
 /// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None };
 /// ```
+///
+/// ```compile_fail,E0433
+/// let forged = mcp_approve::audit::rehearsal::receipt;
+/// ```
+///
+/// ```compile_fail,E0624
+/// let forged = mcp_approve::audit::record::Receipt::new;
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,

@@ -1,4 +1,4 @@
-//! Receipts without a disk, for tests of the gate. Nothing in `src/` uses it; the tidy test says so.
+//! Receipts without a disk, for this crate's own tests: nobody who uses the library has it.
 
 use super::record::{Entry, Receipt};
 

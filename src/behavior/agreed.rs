@@ -81,7 +81,7 @@ impl Agreement {
             What::Text => format!("any text under {key}"),
             What::Outline => value.clone(),
             What::Folder => format!("the folder {value}"),
-            What::File => format!("the file {value}"),
+            What::File => format!("{value} alone"),
             What::Host => format!("the host {value}"),
             What::Meta => format!("{} in _meta from {value}", self.key),
         }

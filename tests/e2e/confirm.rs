@@ -36,7 +36,7 @@ fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
     let mut host = session(home.path(), &server);
     host.call(1, "glance_at_board", &json!({ "id": 1 }));
     let mut terminal = Terminal::console(home.path(), (100, 40), &[]);
-    terminal.shows(&["◌ PURE?", "not confirmed that", "p it reads", "armed"]);
+    terminal.shows(&["◌ PURE?", "not confirmed that", "p remember", "armed"]);
     arms(&terminal);
     terminal.types("p");
     host.answer(1);

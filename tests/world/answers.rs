@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{Entry, Kind};
-use mcp_approve::audit::rehearsal;
 use mcp_approve::behavior::shape::{PathKind, PathState};
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
@@ -32,7 +31,7 @@ impl World {
             self.recorded.insert(ticket.to_string(), (digest, verdict));
         }
         change(&mut entry);
-        let receipt = rehearsal::receipt(id, &entry);
+        let receipt = super::log::record(id, &entry);
         self.step(Event::Recorded(receipt))
     }
 

@@ -6,6 +6,7 @@
 mod answers;
 mod effects;
 mod lines;
+mod log;
 pub mod moves;
 pub mod play;
 

@@ -50,7 +50,7 @@ bindings! {
         "Confirms the approval of a dangerous call, the decision about all listed calls once the list was read, or leaving.";
     Send Deciding Fixed [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
-    Reads Deciding [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
+    Reads Deciding [Char('p')] "p" "remember" &[Queue, Detail, Tools] =>
         "Approves a read that waits only because something in it is new or its tool unconfirmed, and remembers that; \
          on Tools, remembers the marked tools as PURE.";
     Changes Deciding [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
