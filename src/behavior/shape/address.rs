@@ -151,7 +151,8 @@ fn changes(plain: &str) -> bool {
     let plain = plain.split('#').next().unwrap_or_default();
     let (path, query) = plain.split_once('?').unwrap_or((plain, ""));
     let last = path.rsplit('/').next().unwrap_or_default();
-    let document = last.rsplit_once('.').filter(|(_, end)| among(&end.to_lowercase(), section(WORDS, "documents")));
+    let document =
+        last.rsplit_once('.').filter(|(_, end)| among(&end.to_lowercase(), const { section(WORDS, "documents") }));
     let path_acts = match document {
         Some((name, _)) => is_act(name.split('.').next().unwrap_or_default()),
         None => path.split(['/', ';', ',', '.', ':', '&', '=']).any(is_act),
@@ -190,7 +191,7 @@ pub fn decoded(text: &str) -> Option<String> {
 
 /// Whether a word of a key says that it names a program, a user or a destination: such values are agreed to one by one.
 pub(super) fn is_destination(word: &str) -> bool {
-    among(word, section(WORDS, "one-by-one"))
+    among(word, const { section(WORDS, "one-by-one") })
 }
 
 #[cfg(test)]

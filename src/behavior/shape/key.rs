@@ -159,35 +159,35 @@ fn known(word: &str) -> Option<Known> {
     VOCABULARY.get(word).or_else(|| if word.len() > 2 { singular() } else { None }).copied()
 }
 
-/// Whether a section has this word, whose plural and number do not matter.
-fn is_in(word: &str, name: &str) -> bool {
+/// Whether a list has this word, whose plural and number do not matter.
+fn is_in(word: &str, list: &str) -> bool {
     let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
-    words::among(word.strip_suffix('s').unwrap_or(word), section(ROLES, name))
+    words::among(word.strip_suffix('s').unwrap_or(word), list)
 }
 
 /// Whether a value under this key may hold one `/`: `ada/engine`, `Europe/Oslo`.
 pub(super) fn takes_slash(key: &str) -> bool {
-    words::of_name(key).iter().any(|word| is_in(word, "slash"))
+    words::of_name(key).iter().any(|word| is_in(word, const { section(ROLES, "slash") }))
 }
 
 /// Whether a key says which kind of thing is read: `symbolType`, `platform`.
 pub(super) fn names_kinds(key: &str) -> bool {
-    words::of_name(key).last().is_some_and(|word| is_in(word, "kind"))
+    words::of_name(key).last().is_some_and(|word| is_in(word, const { section(ROLES, "kind") }))
 }
 
 /// Whether a value under this key names no host, though a dot is in it: `NESN.SW`.
 pub(super) fn has_no_host(key: &str) -> bool {
-    words::of_name(key).last().is_some_and(|word| is_in(word, "no-host"))
+    words::of_name(key).last().is_some_and(|word| is_in(word, const { section(ROLES, "no-host") }))
 }
 
 /// Whether a key may hold others: `params`, `filter`. Those decide.
 pub(super) fn wraps(key: &str) -> bool {
-    words::of_name(key).iter().all(|word| words::among(word, section(ROLES, "wrap")))
+    words::of_name(key).iter().all(|word| words::among(word, const { section(ROLES, "wrap") }))
 }
 
 /// Whether a key is one that only a journey has; a destination beside it is a place on a map, and nothing is sent there.
 pub(super) fn is_of_journey(key: &str) -> bool {
-    joined(words::of_name(key)).first().is_some_and(|word| words::among(word, section(ROLES, "journey")))
+    joined(words::of_name(key)).first().is_some_and(|word| words::among(word, const { section(ROLES, "journey") }))
 }
 
 /// Whether a key says where a way ends.
@@ -219,8 +219,9 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
             .any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
     };
     let mut found = Vec::with_capacity(all.len());
-    let is_exact =
-        all.last().is_some_and(|last| words::among(last.strip_suffix('s').unwrap_or(last), section(ROLES, "exact")));
+    let is_exact = all
+        .last()
+        .is_some_and(|last| words::among(last.strip_suffix('s').unwrap_or(last), const { section(ROLES, "exact") }));
     for (at, word) in all.iter().enumerate() {
         match known(word) {
             Some(known) => found.push((known, false)),
@@ -246,7 +247,7 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
         return if one.has(Role::Path) || other.has(Role::Path) { Roles::NONE } else { one.with_all(other) };
     }
     // `run_id`, but neither `run` nor `run_name`.
-    let is_id = all.last().is_some_and(|last| words::among(last, section(ROLES, "id-head")));
+    let is_id = all.last().is_some_and(|last| words::among(last, const { section(ROLES, "id-head") }));
     if !is_id && found.iter().any(|(known, _)| known.of_id && known.roles.is_none() && !known.qualifies) {
         return Roles::NONE;
     }
