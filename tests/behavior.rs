@@ -1,11 +1,15 @@
 //! The behavior layer in tables: identities, how evidence joins, arguments, hazards, danger.
 
+mod agreed;
 mod analysers;
+mod carried;
 mod choices;
 mod deceptions;
+mod expected;
 mod generated;
 mod hazards;
 mod languages;
+mod paths;
 mod places;
 mod queries;
 mod readings;

@@ -3,8 +3,6 @@
 //! The lists lie in `assets/identities/`, one file a package, and are read one at a time, when that package is run.
 //! A tool whose definition is another than the reviewed one is not on the list. Made by `tests/bench/curate.rs`.
 
-mod table;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,7 +17,8 @@ use super::taxonomy::{ContentType, Mutability};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
-pub use table::LISTS;
+/// Package and text of every list.
+pub const LISTS: &[(&str, &str)] = include!("../../assets/identities.rs");
 
 words! {
     /// What a curated package requires of whoever changes something with it, in a role's words: things and an act.
@@ -135,7 +134,7 @@ impl Curated {
     }
 
     /// A row that does not parse is left out, and a test sees to it that none is.
-    fn read(package: &'static str, text: &str) -> Self {
+    pub fn read(package: &'static str, text: &str) -> Self {
         let Ok(List { tools, changing_requires, hosts, .. }) = toml::from_str(text) else { return Self::default() };
         let hosts = hosts.into();
         let read = |row: Row| {
@@ -164,127 +163,4 @@ pub fn of_any_package(digest: &Digest) -> Option<Reviewed> {
     let text = digest.to_string();
     let (package, list) = LISTS.iter().find(|(_, list)| list.contains(&text))?;
     Curated::read(package, list).find(digest)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{Curated, LISTS, List};
-    use crate::behavior::agreed::Agreements;
-    use crate::behavior::arguments::choice;
-    use crate::behavior::conclude::{Overrides, Trust, of_tool_with};
-    use crate::behavior::identity::Identity;
-    use crate::behavior::shape::{self, Keys, Known, PathStates, Places, Role, Roles};
-    use crate::behavior::taxonomy::Mutability;
-    use crate::behavior::words;
-    use crate::mcp::tool::Tool;
-    use crate::wire::digest::Digest;
-
-    /// Tools that read although a word of their name is firmly an act, and why.
-    const READ_ALL_THE_SAME: &[(&str, &str)] = &[
-        ("pypi:awslabs-cloudwatch-mcp-server execute_log_insights_query", "the language of log queries has no act"),
-        ("pypi:awslabs-cloudwatch-mcp-server execute_promql_query", "PromQL has no act"),
-        ("pypi:awslabs-cloudwatch-mcp-server execute_promql_range_query", "PromQL has no act"),
-        ("pypi:mcp-atlassian jira_get_create_fields", "the fields of the form for new issues"),
-        ("pypi:prometheus-mcp-server execute_query", "PromQL has no act"),
-        ("pypi:prometheus-mcp-server execute_range_query", "PromQL has no act"),
-    ];
-
-    fn lists() -> impl Iterator<Item = (&'static str, List)> {
-        LISTS.iter().map(|(package, text)| {
-            (*package, toml::from_str(text).unwrap_or_else(|error| panic!("{package}: {error}")))
-        })
-    }
-
-    #[test]
-    fn every_row_of_every_list_counts() {
-        assert!(LISTS.len() >= 80, "{} packages", LISTS.len());
-        for (package, list) in lists() {
-            let curated = Curated::of_package(package);
-            for row in list.tools {
-                let digest: Digest = row.digest.parse().unwrap_or_else(|_| panic!("{package} {}", row.name));
-                let given = curated.given(&digest).unwrap_or_else(|| panic!("{package} {}", row.name));
-                assert_eq!(given.hosts[..], list.hosts[..], "{package}");
-                assert_eq!(given.roles.len(), row.roles.len(), "{package} {}", row.name);
-                let says_nothing = row.roles.is_empty() && row.reads.is_empty() && row.dialect.is_none();
-                let reads = row.identity.starts_with("PURE");
-                assert!(says_nothing || reads, "{package} {}: its parameters prove nothing", row.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_tool_that_reads_is_not_named_for_an_act() {
-        let mut found = Vec::new();
-        for (package, list) in lists() {
-            for row in list.tools {
-                let identity: Identity = row.identity.parse().unwrap();
-                let acts = words::of_name(&row.name).iter().any(|word| choice::is_firm_change(word));
-                if acts && identity.mutability == Mutability::Pure {
-                    found.push(format!("{package} {}", row.name));
-                }
-            }
-        }
-        let known: Vec<&str> = READ_ALL_THE_SAME.iter().map(|(tool, _)| *tool).collect();
-        assert_eq!(found, known);
-    }
-
-    #[test]
-    fn a_key_that_says_what_acts_has_no_role() {
-        const ACTS: &str = "to recipient recipients cc bcc destination output out save code command script program shell \
-                            exec webhook callback password secret filename";
-        // Named for an end of a span, a way or a comparison, or for a person to filter by.
-        const KNOWN: &[&str] = &[
-            "npm:@amap/amap-maps-mcp-server destination",
-            "npm:@azure-devops/mcp assignedTo",
-            "npm:@modelcontextprotocol/server-google-maps destination",
-            "npm:@modelcontextprotocol/server-google-maps destinations",
-            "npm:@zereight/mcp-gitlab to",
-        ];
-        for (package, list) in lists() {
-            for row in list.tools {
-                for (key, role) in &row.roles {
-                    let acts = words::of_name(key).iter().any(|word| words::among(word, ACTS));
-                    let is_harmless =
-                        Roles::from_words(role).is_some_and(|roles| roles.has(Role::Time) || roles.has(Role::Switch));
-                    let is_known = KNOWN.contains(&&*format!("{package} {key}"));
-                    assert!(!acts || is_harmless || is_known, "{package} {} {key}", row.name);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_list_gives_counts_in_a_call() {
-        assert_eq!(Roles::from_words("id|name|nothing"), None);
-        let definition =
-            json!({"name": "get_thing", "description": "Gets a thing.", "inputSchema": {"type": "object"}});
-        let tool = Tool::read(definition).unwrap();
-        let row = "name = 'get_thing'\ndigest = 'DIGEST'\nidentity = 'PURE|READ|DATA'\ndialect = 'sqlite'\n\
-                   roles = { zorb = 'id|name' }\nreads = { mode = ['fast'], dryRun = [true] }";
-        let list = format!("package = 'npm:x'\nversion = '1'\nhosts = ['docs.example.com']\n[[tool]]\n{row}");
-        let curated = Curated::read("npm:x", &list.replace("DIGEST", &tool.digest().to_string()));
-        let told = Overrides { pinned: None, curated: curated.find(&tool.digest()) };
-        let behavior = of_tool_with(&tool, Trust::Corroborate, told);
-        let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
-        let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
-        for (arguments, passes) in [
-            (json!({"zorb": "a-1"}), true),
-            (json!({"zorb": "$(id)"}), false),
-            (json!({"mode": "fast", "dryRun": true}), true),
-            (json!({"mode": "purge"}), false),
-            (json!({"dryRun": false}), false),
-            (json!({"url": "https://docs.example.com/guide"}), true),
-            (json!({"url": "https://x.docs.example.com/guide"}), false),
-            (json!({"url": "https://docs.example.com/delete"}), false),
-            (json!({"sql": "SELECT a FROM b"}), true),
-            (json!({"sql": "DELETE FROM b"}), false),
-        ] {
-            let keys = Keys::of(&tool, &behavior, curated.given(&tool.digest()).as_ref());
-            assert_eq!(shape::of_call(Some(&tool), &keys, &arguments, known).holds(), passes, "{arguments}");
-            let keys = Keys::of(&tool, &behavior, None);
-            assert!(!shape::of_call(Some(&tool), &keys, &arguments, known).holds(), "{arguments}: not given");
-        }
-    }
 }

@@ -152,36 +152,3 @@ impl Words {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{Behavior, CostTier, Idempotence, Profile, SideEffects};
-    use crate::mcp::tool::Tool;
-
-    #[test]
-    fn what_a_server_declares_makes_a_tool_no_safer() {
-        let profile = |more: serde_json::Value, identity: &str| {
-            let tool = Tool::read(json!({ "name": "t", "_meta": more })).unwrap();
-            Profile::of(&tool, &Behavior { identity: identity.parse().unwrap(), ..Behavior::unknown() })
-        };
-        let delete = profile(
-            json!({ "capabilities": ["knowledge_packs:delete"], "required_entitlements": "admin:system",
-                "cost_tier": "medium", "estimated_latency_ms": 500, "idempotent": true, "side_effects": "none" }),
-            "MUTATES|DELETE|DATA",
-        );
-        assert_eq!((delete.side_effects, delete.cost), (SideEffects::Delete, Some(CostTier::Medium)));
-        assert_eq!(delete.latency_ms, Some(500));
-        assert_eq!(
-            (delete.capabilities, delete.requires),
-            (vec!["knowledge_packs:delete".into()], vec!["admin:system".into()])
-        );
-        assert_eq!(delete.idempotence, Idempotence::Said);
-        assert_eq!(profile(json!({}), "MUTATES|DELETE|DATA").idempotence, Idempotence::No);
-        let read = profile(json!({ "side_effects": "delete", "idempotent": false }), "PURE|READ|DATA");
-        assert_eq!((read.side_effects, read.idempotence), (SideEffects::Delete, Idempotence::No));
-        let odd = profile(json!({ "required_entitlements": { "any": 1 } }), "PURE|READ|DATA");
-        assert_eq!(odd.requires, [r#"{"any":1}"#], "what cannot be read is granted by nothing");
-    }
-}

@@ -67,27 +67,3 @@ fn plural(word: &str) -> String {
         _ => format!("{word}s"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{OutputDomain, things};
-
-    #[test]
-    fn a_name_speaks_of_things() {
-        for (name, spoken) in [
-            ("read_text_file", "files"),
-            ("listDirectory", "directories"),
-            ("create_issue", "issues"),
-            ("search_requirements", "requirements"),
-            ("get_user_by_id", "users"),
-            ("delete_branch", "branches"),
-            ("query", "data"),
-            ("send-message-to-channel", "messages"),
-        ] {
-            assert_eq!(things(name, OutputDomain::Data).0, spoken, "{name}");
-        }
-        let whole = |name| things(name, OutputDomain::Data).1;
-        assert_eq!(whole("delete_knowledge_pack").as_deref(), Some("knowledge_packs"));
-        assert_eq!(whole("delete_pack"), None);
-    }
-}

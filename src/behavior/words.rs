@@ -74,68 +74,6 @@ const fn has_at(text: &[u8], from: usize, word: &str) -> bool {
     at == word.len()
 }
 
-/// A list of words, each of at most sixteen bytes, that is searched by comparing numbers. Made when the program is compiled.
-pub struct Words<const N: usize> {
-    sorted: [u128; N],
-}
-
-impl<const N: usize> Words<N> {
-    /// The words of a list in lower case, separated by white space; `N` is how many ([`count`]).
-    pub const fn of(list: &str) -> Self {
-        let (list, mut sorted) = (list.as_bytes(), [0; N]);
-        let (mut start, mut at, mut known) = (0, 0, 0);
-        while at <= list.len() {
-            if at == list.len() || list[at].is_ascii_whitespace() {
-                if at > start {
-                    let (_, rest) = list.split_at(start);
-                    let word = packed(rest.split_at(at - start).0);
-                    assert!(word != 0, "a word is too long");
-                    let mut place = known;
-                    while place > 0 && sorted[place - 1] > word {
-                        sorted[place] = sorted[place - 1];
-                        place -= 1;
-                    }
-                    sorted[place] = word;
-                    known += 1;
-                }
-                start = at + 1;
-            }
-            at += 1;
-        }
-        Self { sorted }
-    }
-
-    /// Whether this is one of them, as it is written.
-    pub fn holds(&self, word: &str) -> bool {
-        self.sorted.binary_search(&packed(word.as_bytes())).is_ok()
-    }
-}
-
-/// How many words a list has.
-pub const fn count(list: &str) -> usize {
-    let list = list.as_bytes();
-    let (mut at, mut count) = (0, 0);
-    while at < list.len() {
-        let ends = at + 1 == list.len() || list[at + 1].is_ascii_whitespace();
-        if !list[at].is_ascii_whitespace() && ends {
-            count += 1;
-        }
-        at += 1;
-    }
-    count
-}
-
-/// A word as one number; 0, which no list has, for one of more than sixteen bytes.
-#[inline]
-const fn packed(word: &[u8]) -> u128 {
-    let (mut number, mut at) = (0_u128, 0);
-    while at < word.len() && word.len() <= 16 {
-        number = (number << 8) | word[at] as u128;
-        at += 1;
-    }
-    number
-}
-
 /// The form of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -1,7 +1,7 @@
 //! Hazards by their names: paths that climb, names that look alike, tables of passwords.
 
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::hazards::lookalike::{disguised, within};
+use mcp_approve::behavior::hazards::lookalike::{deceives, disguised, within};
 use serde_json::{Value, json};
 
 use super::{called, kinds, named};
@@ -58,5 +58,21 @@ fn every_kind_has_its_name_and_stands_in_its_help_topic() {
     for kind in HazardKind::ALL {
         assert!(topic.contains(&format!("| `{}` |", kind.word())), "{} is not in the topic's table", kind.word());
         assert_eq!(serde_json::to_value(kind).expect("a word"), kind.word(), "one name in files and messages");
+    }
+}
+
+#[test]
+fn the_less_plain_or_later_of_two_that_look_alike_deceives() {
+    for (name, other, later, is) in [
+        ("re\u{430}d_file", "read_file", false, true),
+        ("read_file", "re\u{430}d_file", true, false),
+        ("read_file", "read_file", true, false),
+        ("read_fi1e", "read_file", true, true),
+        ("read_fi1e", "read_file", false, false),
+        ("ｒead_file", "read_file", false, true),
+        ("read_file", "write_file", true, false),
+        ("get_modern", "get_rnodern", true, true),
+    ] {
+        assert_eq!(deceives(name, other, later), is, "{name} beside {other}");
     }
 }

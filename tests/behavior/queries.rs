@@ -1,7 +1,8 @@
 //! Queries in SQL: a function that is on no list is asked about wherever an expression may be, and what a query says beside its
 //! columns, tables and conditions is known or asked about. No dialect is named.
 
-use mcp_approve::behavior::arguments::effect::Effect;
+use mcp_approve::behavior::arguments::effect::{Effect, Language};
+use mcp_approve::behavior::arguments::grammar::change;
 use mcp_approve::behavior::arguments::sql::read;
 
 /// Those of the queries that are called reads where they must not be, or the reverse.
@@ -329,5 +330,45 @@ fn a_function_that_no_list_has_raises_nothing_unless_it_is_known_to_act() {
         ["SELECT my_function(1); DROP TABLE t", "SELECT my_function(1) INTO u", "SELECT my_function(1) FOR UPDATE"]
     {
         assert!(effect(text) > Effect::Unlisted, "{text}");
+    }
+}
+
+#[test]
+fn a_word_of_change_is_found_where_the_language_has_it() {
+    use Language::{Cypher, Elasticsearch, InfluxQl, Jq, Kql, MongoDb, Redis, Sparql};
+    for (language, text, says) in [
+        (Cypher, "MATCH (n) DETACH DELETE n", "Cypher, DETACH"),
+        (Cypher, "match (n) set n.a = 1 return n", "Cypher, SET"),
+        (Cypher, "MATCH (n:Create {set: 'delete'}) RETURN n.delete, $merge", "Cypher, SET"),
+        (Cypher, "MATCH (n) WHERE n.a = 'x\\'' DELETE n //'", "Cypher, DELETE"),
+        (Cypher, "MATCH (n) RETURN n // ' \n DELETE n //'", "Cypher, DELETE"),
+        (Cypher, "MATCH (n) RETURN 'delete' + \"set\", n.create", ""),
+        (Cypher, "CALL db.labels()", ""),
+        (Cypher, "CALL dbms.shutdown()", "Cypher, CALL"),
+        (Sparql, "SELECT * WHERE { ?s ?p ?o . DROP ALL }", "SPARQL, DROP"),
+        (Sparql, "DELETE WHERE { ?s ?p ?o }", "SPARQL, DELETE"),
+        (Sparql, "SELECT ?delete WHERE { ?s ?p ?delete }", ""),
+        (Kql, ".drop table T", "KQL, DROP"),
+        (Kql, "T | where action == drop", ""),
+        (InfluxQl, "SELECT * INTO b FROM a", "InfluxQL, INTO"),
+        (InfluxQl, "SELECT mean(x) FROM cpu", ""),
+        (Elasticsearch, "POST /logs/_delete_by_query", "Elasticsearch, _DELETE_BY_QUERY"),
+        (Elasticsearch, "GET /logs/_search", ""),
+        (Jq, "del(.a)", ""),
+        (MongoDb, "db.users.find({ a: 1 }).limit(5)", ""),
+        (MongoDb, "db.users.deleteMany({})", "deleteMany in MongoDB's shell"),
+        (MongoDb, "db['users']['x'].drop()", "drop in MongoDB's shell"),
+        (MongoDb, "db.getCollection('x').find(); db.users.dropIndexes()", "dropIndexes in MongoDB's shell"),
+        (MongoDb, "db.users.find({ $where: 'sleep(1)' })", "$where runs JavaScript in the database"),
+        (Redis, "GET a", ""),
+        (Redis, "GETDEL a", "GETDEL on a"),
+        (Redis, "GET a\r\nFLUSHALL", "FLUSHALL removes every key"),
+        (Redis, "\"set\" a b", "SET on a"),
+        (Redis, "EVAL 'return 1' 0", "EVAL runs code in Redis"),
+        (Redis, "CONFIG GET dir", ""),
+        (Redis, "CONFIG SET dir /tmp", "CONFIG SET"),
+    ] {
+        let found = change(language, text).map(|found| found.says).unwrap_or_default();
+        assert_eq!(found, says, "{text}");
     }
 }

@@ -66,8 +66,7 @@ fn main() {
         for (package, corrections) in packages {
             let file = format!("{registry}__{}.json", package.trim_start_matches('@').replace('/', "_"));
             let name = format!("{registry}-{}.toml", package.trim_start_matches('@').replace('/', "-"));
-            writeln!(table, "    (\"{registry}:{package}\", include_str!(\"../../../assets/identities/{name}\")),")
-                .unwrap();
+            writeln!(table, "    (\"{registry}:{package}\", include_str!(\"identities/{name}\")),").unwrap();
             let known = [Path::new(&corpus).join("dev"), PathBuf::from(more.as_deref().unwrap_or("."))];
             let Some(manifest) = known.into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file()) else {
                 println!("no manifest of {registry}:{package}: its list stays as it is");
@@ -143,17 +142,11 @@ fn main() {
             fs::write(root.join("assets/identities").join(&name), list).unwrap();
         }
     }
-    fs::write(root.join("src/behavior/curated/table.rs"), table + "];\n").unwrap();
+    fs::write(root.join("assets/identities.rs"), table + "]\n").unwrap();
     println!("{tools} tools of {} packages", wanted.values().map(BTreeMap::len).sum::<usize>());
 }
 
-const HEAD: &str =
-    "//! The lists themselves, embedded: which package has which file. Written by `tests/bench/curate.rs`.
-
-/// Package and text of every list.
-#[rustfmt::skip]
-pub const LISTS: &[(&str, &str)] = &[
-";
+const HEAD: &str = "// Package and text of every list. Written by `tests/bench/curate.rs`.\n&[\n";
 
 fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()

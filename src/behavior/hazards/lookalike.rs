@@ -44,24 +44,3 @@ fn spelled(name: &str) -> String {
     let shown = |c: char| if c.is_ascii() { c.to_string() } else { format!("⟨U+{:04X}⟩", u32::from(c)) };
     name.chars().take(64).map(shown).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::deceives;
-
-    #[test]
-    fn the_less_plain_or_later_of_two_that_look_alike_deceives() {
-        for (name, other, later, is) in [
-            ("re\u{430}d_file", "read_file", false, true),
-            ("read_file", "re\u{430}d_file", true, false),
-            ("read_file", "read_file", true, false),
-            ("read_fi1e", "read_file", true, true),
-            ("read_fi1e", "read_file", false, false),
-            ("ｒead_file", "read_file", false, true),
-            ("read_file", "write_file", true, false),
-            ("get_modern", "get_rnodern", true, true),
-        ] {
-            assert_eq!(deceives(name, other, later), is, "{name} beside {other}");
-        }
-    }
-}
