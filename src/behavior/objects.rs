@@ -1,7 +1,10 @@
 //! What comes back: output domain and content type, read off the things that a definition names.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
-use super::words::{among, section};
+use super::words::{self, among, section};
 
 const WORDS: &str = include_str!("../../assets/words/objects.txt");
 
@@ -135,35 +138,27 @@ fn searched(named: &[&[String]]) -> OutputDomain {
 
 /// The domain that a word names; `None` for a word that tells nothing.
 pub fn domain(word: &str) -> Option<OutputDomain> {
-    let find = |word: &str| TABLE.iter().find(|(_, words)| among(word, words)).map(|(domain, _)| *domain);
+    let find = |word: &str| DOMAINS.get(word).copied();
     let singular = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
     find(word)
-        .or_else(|| singular.as_deref().and_then(find))
+        .or_else(|| find(&singular?))
         .or_else(|| word.strip_suffix('s').and_then(find))
         .or_else(|| word.strip_suffix("es").and_then(find))
 }
 
-const TABLE: &[(OutputDomain, &str)] = &[
-    (OutputDomain::Data, section(WORDS, "data")),
-    (OutputDomain::Diff, "diff difference patch blame changeset change"),
-    (OutputDomain::Pr, "pr pullrequest mr mergerequest"),
-    (OutputDomain::Issue, "issue ticket task bug story epic todo card subtask incident defect milestone"),
-    (OutputDomain::Ref, "branch tag commit ref revision sha"),
-    (OutputDomain::Repo, "repo repository fork"),
-    (OutputDomain::User, section(WORDS, "user")),
-    (OutputDomain::Message, section(WORDS, "message")),
-    (OutputDomain::Money, section(WORDS, "money")),
-    (OutputDomain::Infra, section(WORDS, "infra")),
-    (OutputDomain::Model, "model prediction experiment inference embedding"),
-    (OutputDomain::Structure, section(WORDS, "structure")),
-    (OutputDomain::Content, section(WORDS, "content")),
-];
+
+/// The first row that has a word wins.
+static DOMAINS: LazyLock<HashMap<&'static str, OutputDomain>> = LazyLock::new(|| {
+    let mut all = HashMap::new();
+    for (domain, words) in words::rows(section(WORDS, "domains")) {
+        let Some(domain) = OutputDomain::from_word(&domain.to_ascii_uppercase()) else { continue };
+        words.split_whitespace().for_each(|word| _ = all.entry(word).or_insert(domain));
+    }
+    all
+});
 
 fn is_media(word: &str) -> bool {
-    among(
-        word,
-        "image images audio video videos media screenshot photo photos picture pictures speech music voice song sound animation avatar thumbnail icon",
-    )
+    among(word, const { section(WORDS, "media") })
 }
 
 /// The kind of content that some words speak of.

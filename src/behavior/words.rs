@@ -62,6 +62,11 @@ pub const fn section(text: &'static str, name: &str) -> &'static str {
     panic!("no such section")
 }
 
+/// The rows of a section: what each is about, and its words. What is too long for one row has several.
+pub fn rows(section: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    section.lines().filter_map(|row| row.split_once(' '))
+}
+
 const fn is_heading(text: &[u8], at: usize) -> bool {
     text[at] == b'[' && (at == 0 || text[at - 1] == b'\n')
 }

@@ -98,31 +98,18 @@ pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action>
 
 /// Whether the value is a method of HTTP.
 pub fn is_http(value: &str) -> bool {
-    let upper = value.trim().to_ascii_uppercase();
-    METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
+    method(&value.trim().to_ascii_uppercase()).is_some()
 }
 
 fn of_word(word: &str) -> Option<Effect> {
-    let upper = word.to_ascii_uppercase();
-    if let Some((effect, _)) = METHODS.iter().find(|(_, methods)| words::among(&upper, methods)) {
-        return Some(*effect);
-    }
-    name::effect(word)
+    method(&word.to_ascii_uppercase()).or_else(|| name::effect(word))
 }
 
-/// HTTP's methods (the IANA registry) where a name's words do not tell their effect.
-const METHODS: &[(Effect, &str)] = &[
-    (Effect::Reads(Action::Read), "GET HEAD OPTIONS TRACE PROPFIND REPORT"),
-    (Effect::Reads(Action::Search), "SEARCH QUERY"),
-    (Effect::Changes(Action::Create), "POST MKCOL MKCALENDAR MKACTIVITY MKWORKSPACE MKREDIRECTREF"),
-    (Effect::Changes(Action::Overwrite), "PUT"),
-    (
-        Effect::Changes(Action::Update),
-        "PATCH PROPPATCH ORDERPATCH ACL LOCK UNLOCK UPDATEREDIRECTREF VERSION-CONTROL BASELINE-CONTROL",
-    ),
-    (Effect::Changes(Action::Delete), "DELETE PURGE"),
-    (Effect::Changes(Action::Execute), "CONNECT"),
-];
+/// The effect of one of HTTP's methods (the IANA registry), in capitals.
+fn method(word: &str) -> Option<Effect> {
+    let mut rows = words::rows(const { section(WORDS, "methods") });
+    rows.find(|(_, methods)| words::among(word, methods)).and_then(|(action, _)| Effect::named(action))
+}
 
 /// What a tool lists for an argument that chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::effect::{Effect, Language, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
-use crate::behavior::words::{among, section};
+use crate::behavior::words::{self, among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 
@@ -39,9 +39,9 @@ fn gravest(found: impl Iterator<Item = Meaning>) -> Option<Meaning> {
 }
 
 /// What a word in lower case does by a table.
-fn in_table(table: &str, word: &str) -> Option<(Effect, Action)> {
-    let line = table.lines().find(|line| line.split_once(' ').is_some_and(|(_, words)| among(word, words)))?;
-    match line.split_once(' ')?.0 {
+fn in_table(table: &'static str, word: &str) -> Option<(Effect, Action)> {
+    let (does, _) = words::rows(table).find(|(_, words)| among(word, words))?;
+    match does {
         "administer" => Some((Effect::Administer, Action::Execute)),
         does => Action::from_word(&does.to_ascii_uppercase()).map(|action| (Effect::of(action), action)),
     }

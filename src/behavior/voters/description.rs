@@ -15,7 +15,7 @@ use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
-use lists::{ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE};
+use lists::{ANSWERS, AS_NOUNS, ONLY_READS, SAYS_CHANGES, SAYS_SAVES};
 pub use whole::{names_one_act, unexplained};
 
 const WORDS: &str = include_str!("../../../assets/words/description.txt");
@@ -246,16 +246,10 @@ const DETERMINERS: &str = section(WORDS, "determiners");
 
 /// The verb that a base form is.
 fn verb(word: &str) -> Option<Verb> {
-    if let Some(found) = VERBS.get(word) {
-        return Some(*found);
-    }
-    if word.is_ascii() {
-        return None;
-    }
-    let starts = |stems: &'static str| stems.split_whitespace().find(|stem| word.starts_with(stem));
-    STEMS_CHANGE
-        .iter()
-        .find_map(|(action, stems)| Some(Verb { base: starts(stems)?, effect: Effect::Changes(*action) }))
+    VERBS.get(word).copied().or_else(|| match name::stem(word)? {
+        (base, name::Effect::Changes(action)) => Some(Verb { base, effect: Effect::Changes(action) }),
+        (_, name::Effect::Reads(_)) => None,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -274,9 +268,15 @@ static PHRASES: LazyLock<Phrases<Assertion>> = LazyLock::new(|| {
 
 static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
     let of = |words: &'static str, effect| words.split_whitespace().map(move |base| (base, Verb { base, effect }));
-    let reads = READS.iter().flat_map(|(action, words)| of(words, Effect::Reads(*action)));
-    let reads = reads.chain(of("generate produce synthesize render", Effect::Makes));
-    reads.chain(CHANGES.iter().flat_map(|(action, words)| of(words, Effect::Changes(*action)))).collect()
+    let makes = of("generate produce synthesize render", Effect::Makes);
+    let row = |(action, words)| {
+        let effect = match name::Effect::named(action)? {
+            name::Effect::Reads(action) => Effect::Reads(action),
+            name::Effect::Changes(action) => Effect::Changes(action),
+        };
+        Some(of(words, effect))
+    };
+    makes.chain(words::rows(section(WORDS, "verbs")).filter_map(row).flatten()).collect()
 });
 
 const MEDIA: &str = section(WORDS, "media");

@@ -1,5 +1,5 @@
 //! Three independent readers of one definition: its name, its text, and a linear model of the rest. They share no list of
-//! words, and a verb that two of them read counts once, so they rarely err together. `conclude` joins their votes; none of them reads the server's hints.
+//! words but the stems of other scripts, and a verb that two of them read counts once, so they rarely err together. `conclude` joins their votes; none of them reads the server's hints.
 
 pub mod description;
 pub mod learned;

@@ -1,8 +1,6 @@
 //! Votes by the tool's name, and by the names of the acts that a parameter selects. Closed lists of reading and changing
 //! verbs; a word on neither list is silent. A changing verb that is a verb in its place outweighs every reading one.
 
-mod lists;
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -13,7 +11,6 @@ use crate::behavior::evidence::Source;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
-use lists::{LISTS, STEMS};
 
 const WORDS: &str = include_str!("../../../assets/words/name.txt");
 
@@ -22,6 +19,14 @@ const WORDS: &str = include_str!("../../../assets/words/name.txt");
 pub enum Effect {
     Reads(Action),
     Changes(Action),
+}
+
+impl Effect {
+    /// The effect of an action of the taxonomy, in lower case.
+    pub fn named(action: &str) -> Option<Self> {
+        let action = Action::from_word(&action.to_ascii_uppercase())?;
+        Some(if action.reads() { Self::Reads(action) } else { Self::Changes(action) })
+    }
 }
 
 /// Whether the word is surely a verb where one may be.
@@ -275,11 +280,8 @@ fn known(word: &str) -> Option<Known> {
     if let Some(found) = VERBS.get(word) {
         return Some(*found);
     }
-    if !word.is_ascii()
-        && let Some((effect, _)) =
-            STEMS.iter().find(|(_, stems)| stems.split_whitespace().any(|stem| word.starts_with(stem)))
-    {
-        return Some(Known { effect: *effect, firmness: Firmness::Verb });
+    if let Some((_, effect)) = stem(word) {
+        return Some(Known { effect, firmness: Firmness::Verb });
     }
     // `reassign`, `undeploy`, `bulkdelete`: a prefix makes no change harmless.
     const PREFIXES: &[&str] = &[
@@ -354,12 +356,30 @@ fn choices<'a>(property: &'a Value) -> Vec<&'a str> {
     listed.chain(consts).chain(nested).filter_map(Value::as_str).take(64).collect()
 }
 
+/// Rows `ACTION FIRMNESS WORDS…`; later rows win over earlier ones.
 static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
-    let rows = LISTS.iter().flat_map(|(effect, firmness, words)| {
-        words.split_whitespace().map(|base| (base, Known { effect: *effect, firmness: *firmness }))
-    });
-    rows.collect()
+    let row = |(action, row): (&str, &'static str)| {
+        let (firmness, words) = row.split_once(' ')?;
+        let firmness = match firmness {
+            "verb" => Firmness::Verb,
+            "mostly" => Firmness::Mostly,
+            _ => Firmness::Either,
+        };
+        let known = Known { effect: Effect::named(action)?, firmness };
+        Some(words.split_whitespace().map(move |base| (base, known)))
+    };
+    words::rows(section(WORDS, "verbs")).filter_map(row).flatten().collect()
 });
+
+/// The stem of a verb that a word begins with, in a script whose words no space separates, or whose ends we do not cut.
+pub(super) fn stem(word: &str) -> Option<(&'static str, Effect)> {
+    if word.is_ascii() {
+        return None;
+    }
+    words::rows(const { section(WORDS, "stems") }).find_map(|(action, stems)| {
+        Some((stems.split_whitespace().find(|stem| word.starts_with(stem))?, Effect::named(action)?))
+    })
+}
 
 /// Words for what is known about a thing or an act: after a verb, they make a noun of it (`get_delete_policy`).
 const ABOUT: &str = section(WORDS, "about");
