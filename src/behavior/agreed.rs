@@ -163,39 +163,4 @@ pub fn has_lapsed(used: i64, today: i64) -> bool {
 }
 
 /// Everything that is agreed to and holds for one server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Agreements {
-    all: HashSet<Agreement>,
-}
-
-impl Agreements {
-    /// Whether this very thing was agreed to.
-    pub fn has(&self, one: &Agreement) -> bool {
-        self.all.contains(one)
-    }
-
-    /// Adds one.
-    pub fn add(&mut self, one: Agreement) {
-        self.all.insert(one);
-    }
-
-    /// Takes one back.
-    pub fn forget(&mut self, one: &Agreement) {
-        self.all.remove(one);
-    }
-
-    /// All of them, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &Agreement> {
-        self.all.iter()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-}
-
-impl FromIterator<Agreement> for Agreements {
-    fn from_iter<I: IntoIterator<Item = Agreement>>(all: I) -> Self {
-        Self { all: all.into_iter().collect() }
-    }
-}
+pub type Agreements = HashSet<Agreement>;

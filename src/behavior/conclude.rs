@@ -344,8 +344,10 @@ fn joined(
         Some(_) | None => inferred.action,
     };
     let output_domain = declared.output_domain.or(inferred.output_domain).unwrap_or(OutputDomain::Unknown);
+    // A rule about READ must never match a call that is not PURE.
+    let identity = Identity { mutability, action: action.unwrap_or(Action::Unknown), output_domain };
     Behavior {
-        identity: Identity { mutability, action: fitting(mutability, action), output_domain },
+        identity: identity.with_mutability(mutability),
         confidence,
         content_type: declared.content_type.or(inferred.content_type).unwrap_or(ContentType::Unknown),
         disputed,
@@ -366,16 +368,6 @@ pub(super) fn proven(mutability: Mutability) -> Confidence {
     match mutability {
         Mutability::Pure => Confidence::Proven,
         Mutability::Mutates => Confidence::None,
-    }
-}
-
-/// The action as it fits the badge: a rule about READ must never match a call that is not PURE.
-fn fitting(mutability: Mutability, action: Option<Action>) -> Action {
-    match (mutability, action) {
-        (Mutability::Pure, Some(action)) if action.reads() => action,
-        (Mutability::Pure, Some(_) | None) => Action::Read,
-        (Mutability::Mutates, Some(action)) if !action.reads() => action,
-        (Mutability::Mutates, Some(_) | None) => Action::Unknown,
     }
 }
 

@@ -82,7 +82,6 @@ fn changes(key: &str, said: &str) -> bool {
 
 const SPEAKS_OF_EFFECTS: &str = "side_effects side_effect effects capabilities required_entitlements entitlements scopes \
     required_scopes permissions required_permissions method http_method";
-
 /// Words of a declaration that nothing is changed.
 const NO_EFFECT: &str = "none no nothing read reads only readonly false";
 

@@ -34,19 +34,14 @@ impl Identity {
         })
     }
 
-    /// Whether mutability and action agree: PURE reads or searches, and nothing else does.
-    pub fn is_whole(&self) -> bool {
-        matches!(self.action, Action::Read | Action::Search) == (self.mutability == Mutability::Pure)
-    }
-
-    /// The same with another mutability, and with an action that agrees with it.
+    /// The same with another mutability, and with an action that agrees with it: PURE reads or searches, and nothing else does.
     pub fn with_mutability(self, mutability: Mutability) -> Self {
-        let same = Self { mutability, ..self };
-        match mutability {
-            _ if same.is_whole() => same,
-            Mutability::Pure => Self { action: Action::Read, ..same },
-            Mutability::Mutates => Self { action: Action::Unknown, ..same },
-        }
+        let action = match mutability {
+            _ if self.action.reads() == (mutability == Mutability::Pure) => self.action,
+            Mutability::Pure => Action::Read,
+            Mutability::Mutates => Action::Unknown,
+        };
+        Self { mutability, action, ..self }
     }
 
     /// The three words, as [`Display`](std::fmt::Display) writes them.

@@ -2,7 +2,7 @@
 //! the voters' and `conclude`'s.
 
 use super::evidence::Claim;
-use super::objects::{self, Runs};
+use super::objects::{self, MEASURES, Runs, WORDS_OUT};
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::voters::{Says, Vote, description, name};
 use super::words::{self, among};
@@ -69,10 +69,3 @@ fn runs(tool: &Tool) -> Runs {
         None => Runs::Nothing,
     }
 }
-
-/// Verbs whose result is a finding, whatever they look at.
-const MEASURES: &str = "lint validate check analyze analyse count compare evaluate verify measure audit scan calculate compute estimate predict \
-    classify detect rerank rank score assess rate benchmark profile ping";
-
-/// Verbs whose result is a text.
-const WORDS_OUT: &str = "translate transcribe summarize summarise paraphrase rephrase generate ocr proofread";

@@ -115,20 +115,17 @@ const SENSES: &[(&str, &str)] = &[
 
 /// Words that are before the things named.
 const MODIFIERS: &str = section(WORDS, "modifiers");
-
 /// Words that end the phrase.
 const STOPS: &str = section(WORDS, "stops");
-
+/// Verbs whose result is a finding, whatever they look at.
+pub(super) const MEASURES: &str = section(WORDS, "measures");
+/// Verbs whose result is a text.
+pub(super) const WORDS_OUT: &str = section(WORDS, "words-out");
 /// Words that say nothing by themselves: the word before them counts.
 const TRANSPARENT: &str = section(WORDS, "transparent");
 
 fn searched(named: &[&[String]]) -> OutputDomain {
-    let content = |word: &String| {
-        among(
-            word,
-            "web internet docs documentation documents code articles knowledge text pages content guides papers books",
-        )
-    };
+    let content = |word: &String| among(word, const { section(WORDS, "searched") });
     if named.iter().any(|phrase| phrase.iter().take(8).any(content)) {
         OutputDomain::Content
     } else {
@@ -145,7 +142,6 @@ pub fn domain(word: &str) -> Option<OutputDomain> {
         .or_else(|| word.strip_suffix('s').and_then(find))
         .or_else(|| word.strip_suffix("es").and_then(find))
 }
-
 
 /// The first row that has a word wins.
 static DOMAINS: LazyLock<HashMap<&'static str, OutputDomain>> = LazyLock::new(|| {

@@ -1,11 +1,10 @@
-//! The tool capability profile: side effects, idempotence, and the words a search looks through. Its tags are made by
-//! `tags`; what was observed of a tool is in the log.
+//! The tool capability profile: side effects, idempotence, costs. Its tags are made by `tags`; what was observed of a tool is
+//! in the log.
 
 use serde_json::Value;
 
 use super::conclude::Behavior;
 use super::taxonomy::{Action, Mutability};
-use super::words::{self, among};
 use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
@@ -110,45 +109,4 @@ fn declared<'t>(tool: &'t Tool, key: &str) -> Vec<&'t Value> {
     let places = [Some(&tool.definition), tool.definition.get("_meta")];
     let values = places.into_iter().flatten().filter_map(|place| place.get(key));
     values.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
-}
-
-/// The words of a query that tell anything.
-pub fn asked(query: &str) -> Vec<String> {
-    const MUTE: &str =
-        "a an the of to in on at for from with by and or is are that this it its my me all some any i want";
-    let words = words::of_name(query);
-    let telling: Vec<String> = words.iter().filter(|word| !among(word, MUTE)).cloned().collect();
-    if telling.is_empty() { words } else { telling }
-}
-
-/// The words of a definition, for a full-text search. Foreign text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
-    /// The name, and the same cut into words.
-    pub name: String,
-    pub title: String,
-    pub description: String,
-    /// Names and descriptions of the parameters.
-    pub parameters: String,
-}
-
-impl Words {
-    /// Takes the words out of a definition.
-    pub fn of(tool: &Tool) -> Self {
-        let mut parameters = String::new();
-        if let Some(Value::Object(properties)) = tool.input_schema.get("properties") {
-            for (key, schema) in properties {
-                parameters.push_str(&words::of_name(key).join(" "));
-                parameters.push(' ');
-                parameters.push_str(schema.get("description").and_then(Value::as_str).unwrap_or_default());
-                parameters.push('\n');
-            }
-        }
-        Self {
-            name: format!("{} {}", tool.name, words::of_name(&tool.name).join(" ")),
-            title: tool.title.clone().unwrap_or_default(),
-            description: tool.description.clone().unwrap_or_default(),
-            parameters,
-        }
-    }
 }

@@ -57,9 +57,9 @@ impl Proving {
         let standings = proofs.standings(&kept, today);
         for (one, standing) in kept.into_iter().zip(standings) {
             match standing {
-                Standing::Proven => pins.agreed.add(one.agreement),
+                Standing::Proven => _ = pins.agreed.insert(one.agreement),
                 Standing::Unproven if proofs.trouble().is_none() && self.ours.contains(&one.digest()) => {
-                    pins.agreed.add(one.agreement);
+                    pins.agreed.insert(one.agreement);
                 }
                 Standing::Lapsed => lapsed.push(one),
                 Standing::Unproven | Standing::TakenBack => unproven.push(one),

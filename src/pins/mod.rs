@@ -11,6 +11,7 @@ pub mod page;
 pub mod proof;
 pub mod reading;
 pub mod review;
+pub mod searched;
 pub mod store;
 
 pub use launch::Launch;

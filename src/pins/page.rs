@@ -191,7 +191,7 @@ impl Known<'_> {
         let Behavior { identity, confidence, .. } = *self.behavior;
         let once = shape::first_use(self.name, self.digest);
         let asks = confidence == Confidence::Likely || self.pin_state == PinState::New;
-        let offer = if self.has(Source::Pinned) || !asks && agreed.has(&once) {
+        let offer = if self.has(Source::Pinned) || !asks && agreed.contains(&once) {
             Offer::Agreed
         } else if asks {
             Offer::Reads(self.pinning(identity))
@@ -290,6 +290,6 @@ fn new(reads: &[&Known<'_>], agreed: &Agreements, folders: &[String], seen: &See
 /// A line of what is new; never marked beforehand.
 fn offered(one: Agreement, agreed: &Agreements, more: &str) -> Line {
     let says = format!("{}{more}", one.says());
-    let offer = if agreed.has(&one) { Offer::Agreed } else { Offer::Agree(one.clone()) };
+    let offer = if agreed.contains(&one) { Offer::Agreed } else { Offer::Agree(one.clone()) };
     Line { group: Group::New, tool: one.tool, says, offer, beforehand: Beforehand::Unmarked }
 }

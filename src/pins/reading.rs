@@ -7,12 +7,12 @@ use rusqlite::Row;
 
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::{Argument, arguments};
+use super::searched::asked;
 use super::store::{PinStore, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
 use crate::behavior::identity::Identity;
-use crate::behavior::profile;
 use crate::behavior::shape::Given;
 use crate::gate::data::pin::{Other, Pin, PinState, Pins};
 use crate::mcp::tool::Tool;
@@ -124,7 +124,7 @@ impl PinStore {
 
     /// The tools whose words a query names, with their scores: the higher, the better. Any one of the words is enough.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
-        let words: std::collections::BTreeSet<String> = profile::asked(query).into_iter().collect();
+        let words: std::collections::BTreeSet<String> = asked(query).into_iter().collect();
         self.read(|db| {
             let all: u32 = db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
             // A word in the name weighs more than one in a long description.

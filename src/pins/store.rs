@@ -13,11 +13,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Tr
 use super::columns::{FORMER, PIN, changed, pin, words};
 use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
+use super::searched::Words;
 use crate::audit::place;
 use crate::behavior::agreed::Agreements;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
-use crate::behavior::profile;
 use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, UpdateKind};
 use crate::mcp::tool::Tool;
 
@@ -372,7 +372,7 @@ impl PinStore {
 
 /// Indexes a tool's words for searches.
 fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
-    let words = profile::Words::of(tool);
+    let words = Words::of(tool);
     db.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
     db.execute(
         "INSERT INTO words (rowid, name, server, title, description, parameters) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -163,7 +163,7 @@ pub fn pinned(tool: &Tool) -> Behavior {
 /// The operator answers with `p`, where that is offered.
 pub fn answer(outcome: &Outcome, agreed: &mut Agreements) {
     if !outcome.runs && outcome.behavior.hazards.is_empty() {
-        outcome.behavior.shape.agreements().into_iter().flatten().for_each(|one| agreed.add(one));
+        outcome.behavior.shape.agreements().into_iter().flatten().for_each(|one| _ = agreed.insert(one));
     }
 }
 

@@ -44,7 +44,8 @@ impl Languages {
 }
 
 static NAMED: LazyLock<HashMap<&str, Language>> = LazyLock::new(|| {
-    let known = words::rows(section(WORDS, "named")).filter_map(|(language, words)| Some((Language::from_word(language)?, words)));
+    let known = words::rows(section(WORDS, "named"))
+        .filter_map(|(language, words)| Some((Language::from_word(language)?, words)));
     known.flat_map(|(language, words)| words.split_whitespace().map(move |word| (word, language))).collect()
 });
 

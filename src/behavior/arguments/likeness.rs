@@ -5,20 +5,11 @@ use crate::behavior::words::{among, are_pair, section};
 
 const WORDS: &str = include_str!("../../../assets/words/shape.txt");
 
-/// How likely a text is to be taken for a statement where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Words to look for are expected.
-    Words,
-    /// A statement may be.
-    Statements,
-}
-
 /// How many words of a text are looked at: a longer text is not plain anyway.
 const MOST_WORDS: usize = 1_024;
 
 /// Whether a text has the shape of a statement of some query language: its head, or two words of it side by side.
-pub fn is_statement(text: &str, reads: Reads) -> bool {
+pub fn is_statement(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_upper = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let written: Vec<&str> = text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
@@ -26,8 +17,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     let Some((head, rest)) = words.split_first() else { return false };
     let is_head = among(head, const { section(WORDS, "head") });
     if rest.is_empty() {
-        let is_alone = among(head, const { section(WORDS, "by-itself") });
-        return is_alone && (is_upper(written[0]) || reads == Reads::Statements);
+        return among(head, const { section(WORDS, "by-itself") });
     }
     // A change in capitals at any place (`a001 EXPUNGE`): people who search do not write like that.
     let changes = |(written, word): (&&str, &String)| is_upper(written) && choice::is_firm_change(word);
@@ -47,7 +37,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     let is_prose = || words.iter().any(|word| among(word, const { section(WORDS, "of-prose") }));
     pairs.iter().any(|at| *at == 1 || is_upper(written[at - 1]))
         || opens
-        || (!pairs.is_empty() || begins || reads == Reads::Statements && is_head) && !is_prose()
+        || (!pairs.is_empty() || begins || is_head) && !is_prose()
 }
 
 /// Words that are side by side in statements.

@@ -25,7 +25,7 @@ use crate::mcp::tool::Tool;
 use effect::Analysis;
 use key::Said;
 use reading::Reading;
-use walk::{Walk, Wants};
+use walk::Walk;
 
 /// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;
@@ -37,12 +37,12 @@ pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
 
 /// The same, given what the tool's words say.
 pub fn found_as_said(tool: Option<&Tool>, said: &Said, arguments: &Value) -> Vec<Analysis> {
-    Walk::over(tool, said, arguments, Wants::Findings).found
+    Walk::over(tool, said, arguments, None).found
 }
 
 /// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
 pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
-    Walk::over(tool, &said_of(tool), arguments, Wants::Parts).readings
+    Walk::over(tool, &said_of(tool), arguments, Some(Vec::new())).readings.unwrap_or_default()
 }
 
 fn said_of(tool: Option<&Tool>) -> Said {

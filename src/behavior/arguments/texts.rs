@@ -6,7 +6,7 @@ use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Language, Meaning};
 use super::key::Role;
 use super::language::Languages;
-use super::likeness::{self, Reads};
+use super::likeness;
 use super::schema::Place;
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
         let is_word = || text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let is_part = match at.key.role {
             Role::Names => is_plain(text),
-            Role::Condition => is_word() && !likeness::is_statement(text, Reads::Statements),
+            Role::Condition => is_word() && !likeness::is_statement(text),
             Role::Plain | Role::Open | Role::Command | Role::Options | Role::Code => false,
         };
         if is_part || !self.spend(STATEMENT) {
@@ -138,9 +138,8 @@ impl<'a> Walk<'a> {
                 return self.note(Language::GraphQl, at, text, found);
             }
         }
-        let reads = if at.key.role == Role::Open { Reads::Statements } else { Reads::Words };
         let changes = may_change && sql::plainly_changes(text);
-        if changes || begins_as_query(text) && likeness::is_statement(text, reads) {
+        if changes || begins_as_query(text) && likeness::is_statement(text) {
             let found = sql::read(text, at.dialect).meaning;
             if changes || found.effect.reads() {
                 self.note(Language::Sql, at, text, found);
@@ -199,6 +198,6 @@ fn is_plain(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || " _-.,:'\"@#/=<>!?&+%()[]{}*".contains(c))
         && !["--", "/*", "*/"].iter().any(|comment| text.contains(comment))
         && !calls
-        && !likeness::is_statement(text, Reads::Statements)
+        && !likeness::is_statement(text)
         && !sql::plainly_changes(text)
 }

@@ -21,23 +21,15 @@ const MAX_LEAVES: usize = 100_000;
 /// How deep a call is read. The wire refuses deeper calls.
 const MAX_DEPTH: usize = 64;
 
-/// What a walk is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wants {
-    Findings,
-    /// The texts part by part too, for display.
-    Parts,
-}
-
 pub(super) struct Walk<'a> {
     pub(super) tool: Option<&'a Tool>,
     pub(super) said: &'a Said,
     pub(super) found: Vec<Analysis>,
-    pub(super) readings: Vec<Reading>,
+    /// The texts part by part, where they are wanted for display.
+    pub(super) readings: Option<Vec<Reading>>,
     pub(super) schema: Schema<'a>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    pub(super) wants: Wants,
     left: usize,
     leaves: usize,
 }
@@ -58,15 +50,19 @@ pub(super) struct At<'n> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
+    pub(super) fn over(
+        tool: Option<&'a Tool>,
+        said: &'a Said,
+        arguments: &'a Value,
+        readings: Option<Vec<Reading>>,
+    ) -> Self {
         let mut walk = Self {
             tool,
             said,
             found: Vec::new(),
-            readings: Vec::new(),
+            readings,
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             inner: 0,
-            wants,
             left: MAX_TEXT,
             leaves: MAX_LEAVES,
         };
@@ -270,15 +266,14 @@ impl<'a> Walk<'a> {
         found: Meaning,
         parts: impl FnOnce() -> Vec<Part>,
     ) {
-        if matches!(self.wants, Wants::Parts) {
-            match self.readings.len().cmp(&MOST) {
+        if let Some(readings) = &mut self.readings {
+            match readings.len().cmp(&MOST) {
                 Ordering::Less => {
-                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
+                    readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
                 }
                 // One entry for all texts beyond those that are listed.
                 Ordering::Equal => {
-                    let beyond = Analysis::new(Language::Unread, key, found.clone());
-                    self.readings.push(Reading::new(beyond, "", Vec::new()));
+                    readings.push(Reading::new(Analysis::new(Language::Unread, key, found.clone()), "", Vec::new()));
                 }
                 Ordering::Greater => {}
             }

@@ -15,15 +15,7 @@ const MOST_CHARACTERS: usize = 1_000;
 /// Escapes in the JSON text hide nothing from this walk, which reads the decoded values.
 pub fn found(arguments: &Value) -> Vec<Hazard> {
     let mut walk = Walk::default();
-    match arguments {
-        Value::Object(fields) => {
-            for (key, field) in fields {
-                walk.characters(key);
-                walk.value(field, 1);
-            }
-        }
-        other => walk.value(other, 0),
-    }
+    walk.value(arguments, 0);
     walk.hazards()
 }
 
@@ -106,10 +98,6 @@ impl Walk {
     }
 
     fn hazards(self) -> Vec<Hazard> {
-        let kinds = [&self.sensitive, &self.hidden, &self.control, &self.climbs, &self.nul, &self.number];
-        if kinds.iter().all(|seen| seen.first.is_none()) {
-            return Vec::new();
-        }
         let rows = [
             (HazardKind::SensitiveRead, self.sensitive, "names what holds secrets"),
             (HazardKind::HiddenCharacters, self.hidden, "invisible character"),

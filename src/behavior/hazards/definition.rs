@@ -103,6 +103,5 @@ static PHRASES: LazyLock<Phrases<Kind>> =
 
 /// Commands to the model that a description of a tool has no need of.
 const DIRECTIVES: &str = section(WORDS, "directives");
-
 /// Praise that steers a model's choice of tool.
 const PRAISE: &str = section(WORDS, "praise");

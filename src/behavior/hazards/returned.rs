@@ -38,7 +38,6 @@ fn secret(words: &[String], place: Place) -> Option<String> {
 
 /// Words before what a tool takes.
 const TAKES: &str = "using with via requires require needs from by without in this current no valid";
-
 const SECRETS: &str = "secret secrets password passwords credential credentials keychain printenv getenv dotenv passphrase keystore \
     apikey apikeys";
 

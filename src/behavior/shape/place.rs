@@ -95,7 +95,7 @@ pub(super) fn judge<'a>(
         return Verdict::In;
     }
     let file = Agreement::of_server(What::File, real.as_str());
-    if agreed.has(&file) {
+    if agreed.contains(&file) {
         return Verdict::Agreed(file);
     }
     let is_own = places.own.iter().any(|own| is_in(real, own));

@@ -11,7 +11,7 @@ use super::{Keys, Known, New, Shape, Trusted};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice;
-use crate::behavior::arguments::likeness::{self, Reads};
+use crate::behavior::arguments::likeness;
 use crate::behavior::arguments::schema::{Declared, Place, Schema};
 use crate::behavior::secrets;
 use crate::behavior::words;
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
         let spoken = self.keys.languages(at.top, at.key);
-        let is_statement = || likeness::is_statement(text, Reads::Statements);
+        let is_statement = || likeness::is_statement(text);
         let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
@@ -288,7 +288,7 @@ impl<'a> Walk<'a> {
         let one = Agreement::of_server(What::Host, host);
         if self.keys.given.hosts.contains(&one.value) {
             self.explained("an address on a host of our list");
-        } else if self.known.agreed.has(&one) {
+        } else if self.known.agreed.contains(&one) {
             self.used(one, "an address on a host that was agreed to");
         } else {
             let says = one.says();
@@ -316,13 +316,13 @@ impl<'a> Walk<'a> {
         let one = self.about(at, What::Value, text);
         let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
         if let Some(agreed) =
-            [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.has(one))
+            [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.contains(one))
         {
             return self.used(agreed.clone(), "agreed to");
         }
         if value.is_string() {
             let any = self.about(at, What::Text, "");
-            if self.known.agreed.has(&any) {
+            if self.known.agreed.contains(&any) {
                 return self.used(any, "any text, agreed to");
             }
         }
@@ -345,7 +345,7 @@ impl<'a> Walk<'a> {
 
     fn agreed_or_new(&mut self, at: At<'_>, one: Agreement, says: String) {
         let any = self.about(at, What::Text, "");
-        if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.has(one)) {
+        if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.contains(one)) {
             return self.used(agreed.clone(), "a statement that was agreed to");
         }
         self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: Some(any) });
@@ -354,7 +354,7 @@ impl<'a> Walk<'a> {
     /// What a statement reads: each may have been agreed to with another statement.
     fn sources(&mut self, at: At<'_>, head: &str, all: &[String]) {
         let any = self.about(at, What::Text, "");
-        if self.known.agreed.has(&any) {
+        if self.known.agreed.contains(&any) {
             return self.used(any, "a statement that was agreed to");
         }
         let like = self.about(at, What::Outline, "");

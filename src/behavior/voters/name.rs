@@ -383,21 +383,15 @@ pub(super) fn stem(word: &str) -> Option<(&'static str, Effect)> {
 
 /// Words for what is known about a thing or an act: after a verb, they make a noun of it (`get_delete_policy`).
 const ABOUT: &str = section(WORDS, "about");
-
 /// Words which show that a name without a verb looks at something: `server_info`.
 const FACTS: &str = section(WORDS, "facts");
-
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
-
 /// Verbs that are nouns at the end of a name: `git_log`, `page_index`.
 const KEPT: &str = "log branch index page cache clip note stage record map type report credit rate group plant";
-
 /// Verbs that are nouns before another thing: `vendor_rate_card`.
 const KINDS: &str = "credit rate group plant index page";
-
 /// What `run` and its like are followed by where something is only asked for: `run_select_query`.
 const ASKED: &str = section(WORDS, "asked");
-
 /// Things that are commonly looked at and no verbs.
 const THINGS: &str = section(WORDS, "things");

@@ -277,7 +277,7 @@ fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<Identity
         Some(PinChoice::Whole(identity)) => identity,
         Some(PinChoice::Mutability(mutability)) => known.behavior.identity.with_mutability(mutability),
     };
-    if said.is_whole() {
+    if said.with_mutability(said.mutability) == said {
         return Ok(Some(said));
     }
     Err(Error::wrong(

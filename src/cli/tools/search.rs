@@ -10,7 +10,7 @@ use super::bars::{self, Bar, Bars};
 use super::list::{NONE, badge, tag};
 use super::row::Answers;
 use super::{answers, print, row, store};
-use crate::behavior::profile::{self, CostTier, Profile, Words};
+use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::{Error, Exit, done};
@@ -23,6 +23,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::pins::reading::StoredTool;
+use crate::pins::searched::{Words, asked};
 use crate::policy::rule::Policy;
 use crate::wire::number::counted;
 
@@ -126,7 +127,7 @@ fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
 
 /// Where each of the query's words matched.
 fn matched(query: &str, known: &StoredTool) -> String {
-    let wanted = profile::asked(query);
+    let wanted = asked(query);
     let in_name = words::of_name(&known.tool.name);
     let alike = |a: &str, b: &str| a == b || a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a);
     let (named, described): (Vec<&String>, Vec<&String>) =

@@ -276,7 +276,7 @@ fn first_use(described: Option<&Described>, input: JudgeInput<'_>, behavior: &mu
     let Some(described) = described.filter(|_| input.policy.defaults.first_use == FirstUse::AskOnce) else { return };
     let one = shape::first_use(&described.tool.name, described.digest);
     let is_pinned = behavior.evidence.iter().any(|one| one.source == Source::Pinned);
-    if !is_pinned && !input.agreed.has(&one) {
+    if !is_pinned && !input.agreed.contains(&one) {
         let new =
             New { pointer: String::new(), says: "the first use of this tool".to_owned(), agree: Some(one), any: None };
         behavior.shape.new.insert(0, new);
@@ -300,7 +300,7 @@ fn meta(call: &Call, input: JudgeInput<'_>, behavior: &mut Behavior) {
                 Agreement { tool, key: format!("/_meta/{key}"), ..Agreement::of_server(What::Value, value) }
             }
         };
-        if !input.agreed.has(&one) {
+        if !input.agreed.contains(&one) {
             let says = one.says().chars().take(EXPLAINED).collect();
             behavior.shape.new.push(New { pointer: format!("/_meta/{key}"), says, agree: Some(one), any: None });
         }

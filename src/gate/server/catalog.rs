@@ -122,7 +122,7 @@ impl Catalog {
 
     /// Adds what the operator has agreed to now.
     pub fn agree(&mut self, one: Agreement) {
-        self.pins.agreed.add(one);
+        self.pins.agreed.insert(one);
     }
 
     /// How many tools are known.

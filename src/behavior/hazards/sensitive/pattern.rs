@@ -58,7 +58,7 @@ impl Names {
 
 /// The first pattern in `text` that reaches a sensitive name.
 pub(super) fn first_reaching(text: &str, list: &List) -> Option<String> {
-    let mut search = Search { list, left: MOST, left_in_words: MOST, is_in_words: text.contains(' ') };
+    let mut search = Search { list, left: MOST, is_in_words: text.contains(' ') };
     let cuts = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '<' | '>' | ';' | '=' | ':' | '&');
     let found =
         text.split(cuts).filter(|chunk| chunk.contains(['*', '?', '[', '{', '('])).flat_map(pieces).find(|piece| {
@@ -167,9 +167,8 @@ fn written_out(pattern: &str) -> Result<Vec<String>, TooMany> {
 
 struct Search<'l> {
     list: &'l List,
-    /// Components that may still be held against the names: of paths, and of words with a star.
+    /// Components of paths that may still be held against the names.
     left: usize,
-    left_in_words: usize,
     /// Whether the text has words, where a star may be an emphasis.
     is_in_words: bool,
 }
@@ -196,10 +195,7 @@ impl Search<'_> {
         }
         let names = &self.list.names;
         if self.is_in_words && !path.contains(['/', '\\']) {
-            // A long document is no pattern, however many of its words have a star for emphasis.
-            self.left_in_words = self.left_in_words.saturating_sub(1);
-            return self.left_in_words > 0
-                && components.iter().any(|component| is_wild(component.text) && component.names_plainly(names));
+            return components.iter().any(|component| is_wild(component.text) && component.names_plainly(names));
         }
         let at_home = path.starts_with(['~', '$'])
             || components.first().is_some_and(|first| matches!(first.text, "root" | "home" | "users" | "Users"));

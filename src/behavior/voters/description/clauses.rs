@@ -1,7 +1,7 @@
 //! Acts that a sentence mentions beside its opening: a chained verb, the passive, a clause with "-ing", an exception. Knows
 //! word order; the lists are the voter's.
 
-use super::lists::{ACCOMPANYING, AS_NOUNS, LOST, UNMISTAKABLE};
+use super::lists::{ACCOMPANYING, AS_NOUNS, CONDITIONS, LOST, UNMISTAKABLE};
 use super::{DETERMINERS, Effect, Verb, is_adverb, verb};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among};
@@ -135,7 +135,3 @@ fn switched(words: &[String], at: usize) -> Option<(Action, usize)> {
 fn takes_away(action: Action) -> bool {
     matches!(action, Action::Delete | Action::Send | Action::Overwrite)
 }
-
-/// Words that make a clause no statement of what is done.
-const CONDITIONS: &str = "that which who whom whose if whether when where once until unless while after before because as since not never \
-    no cannot how what why may can could must should would might or example e.g like note ensure make sure list";

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::lists::{ANALYSES, PLACES, RECIPIENTS};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among};
 
@@ -103,15 +104,5 @@ fn says_it_saves(said: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
-/// Parameters that name where a result is written.
-const PLACES: &str = "output_path output_file save_path save_to local_path output_dir output_directory download_path save_to_file \
-    destination_path save_directory save_dir out_path outfile download_dir";
-
-/// Verbs that look at code or statements without running them.
-const ANALYSES: &str = "explain validate parse check lint analyze analyse convert translate compare verify review estimate summarize detect \
-    inspect audit encode decode count extract identify trace classify measure diff describe calculate compute lookup";
-
-const RECIPIENTS: &str =
-    "recipient recipients destination cc bcc send_to mail_to email_to notify webhook webhook_url callback_url";
 const CONTENT: &str = "content body message amount payload";
 const RANGE: &str = "from since start after source begin";
