@@ -337,7 +337,7 @@ fn a_function_that_no_list_has_raises_nothing_unless_it_is_known_to_act() {
 fn a_word_of_change_is_found_where_the_language_has_it() {
     use Language::{Cypher, Elasticsearch, InfluxQl, Jq, Kql, MongoDb, Redis, Sparql};
     for (language, text, says) in [
-        (Cypher, "MATCH (n) DETACH DELETE n", "Cypher, DETACH"),
+        (Cypher, "MATCH (n) DETACH DELETE n", "Cypher, DELETE"),
         (Cypher, "match (n) set n.a = 1 return n", "Cypher, SET"),
         (Cypher, "MATCH (n:Create {set: 'delete'}) RETURN n.delete, $merge", "Cypher, SET"),
         (Cypher, "MATCH (n) WHERE n.a = 'x\\'' DELETE n //'", "Cypher, DELETE"),
