@@ -219,10 +219,9 @@ impl Rules {
         if key.is_some_and(|key| !self.is_key(key)) {
             return None;
         }
-        if groups
-            .name("pair")
-            .is_some_and(|pair| !BASE64.decode(pair.as_bytes()).is_ok_and(|pair| pair.contains(&b':')))
-        {
+        let fails = |name, check: fn(&[u8]) -> bool| groups.name(name).is_some_and(|found| !check(found.as_bytes()));
+        let is_pair = |pair: &[u8]| BASE64.decode(pair).is_ok_and(|pair| pair.contains(&b':'));
+        if fails("pair", is_pair) || fails("card", is_card) || fails("iban", is_iban) {
             return None;
         }
         match (1..groups.len()).rev().find_map(|group| groups.get(group)).filter(|last| Some(last.as_bytes()) != key) {
@@ -252,4 +251,20 @@ impl Rules {
         let is_cut = fallback.is_none() && groups.get(0).is_some_and(|all| all.end() == NEAR);
         (!is_cut).then(|| fallback.map(|fallback| at + fallback.start()..at + fallback.end()))
     }
+}
+
+/// Whether the last digit of a card's number fits the others (ISO/IEC 7812-1, Luhn).
+fn is_card(text: &[u8]) -> bool {
+    let digits = text.iter().rev().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0'));
+    let sum: u32 =
+        digits.enumerate().map(|(at, digit)| if at % 2 == 1 { digit * 2 / 10 + digit * 2 % 10 } else { digit }).sum();
+    sum % 10 == 0
+}
+
+/// Whether the two check digits of a bank account's number fit the rest (ISO 13616: 1 modulo 97, the first four behind).
+fn is_iban(text: &[u8]) -> bool {
+    let plain: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+    let (head, rest) = plain.split_at(plain.len().min(4));
+    let values = rest.iter().chain(head).filter_map(|byte| char::from(*byte).to_digit(36));
+    values.fold(0, |left, value| (left * if value < 10 { 10 } else { 100 } + value) % 97) == 1
 }

@@ -4,7 +4,7 @@
 
 mod follow;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -99,9 +99,10 @@ impl FactReader {
             let (jobs, inbox) = mpsc::channel::<Job>();
             let (base, counts, to_loop) = (self.base.clone(), self.counts.clone(), self.to_loop.clone());
             let started = Builder::new().name("facts".to_owned()).spawn(move || {
+                let mut projects = Projects::default();
                 while let Ok((look, ticket, wanted, until)) = inbox.recv() {
                     let others = others(&counts, &ticket, &wanted.counted);
-                    let found = Findings { others, ..found(&base, &wanted, until) };
+                    let found = Findings { others, ..found(&base, &wanted, &mut projects, until) };
                     to_loop.tell(FromThreads::Looked { look, found });
                 }
             });
@@ -121,38 +122,72 @@ fn others(counts: &Counts, ticket: &str, calls: &[Counted]) -> Option<Recent> {
 }
 
 /// Looks now, at all that is wanted.
-pub fn found(base: &PathBase, wanted: &Look, until: Instant) -> Findings {
+pub fn found(base: &PathBase, wanted: &Look, projects: &mut Projects, until: Instant) -> Findings {
+    projects.forget_old();
     let real = |path: &String| (path.clone(), follow(base, path).ok().and_then(|end| text(end.real)));
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Findings {
         real: wanted.real.iter().map(real).collect(),
-        path_states: wanted.places.iter().map(|path| (path.clone(), Arc::new(path_state(base, path)))).collect(),
+        path_states: wanted
+            .places
+            .iter()
+            .map(|path| (path.clone(), Arc::new(path_state(base, path, projects))))
+            .collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
         others: None,
     }
 }
 
 /// What is at the end of a path, and which project it is in.
-fn path_state(base: &PathBase, path: &str) -> PathState {
+fn path_state(base: &PathBase, path: &str, projects: &mut Projects) -> PathState {
     let Ok(End { real, found, .. }) = follow(base, path) else { return PathState::default() };
-    let kind = match found {
-        None => PathKind::Missing,
-        Some(found) if found.is_file() => PathKind::File,
-        Some(found) if found.is_dir() => PathKind::Folder,
-        Some(_) => PathKind::Other,
+    let (kind, folder) = match found {
+        None => (PathKind::Missing, real.parent()),
+        Some(found) if found.is_file() => (PathKind::File, real.parent()),
+        Some(found) if found.is_dir() => (PathKind::Folder, Some(real.as_path())),
+        Some(_) => (PathKind::Other, real.parent()),
     };
-    let is_project = |folder: &&Path| MANIFESTS.iter().any(|name| folder.join(name).exists());
-    let project = real.ancestors().take(DEEPEST).find(is_project).and_then(|folder| text(folder.to_path_buf()));
+    let project = folder.and_then(|folder| projects.of(folder));
     PathState { real: text(real), kind, project }
 }
 
-/// What makes a folder a project: a repository, or the manifest of one of the usual builders.
-const MANIFESTS: [&str; 14] = [
-    ".git", ".hg", ".svn", ".jj", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml", "build.gradle",
-    "Gemfile", "composer.json", "CMakeLists.txt", "Makefile",
-];
-/// How many folders above a path are looked at for one.
-const DEEPEST: usize = 32;
+/// Which project each folder is in, as far as it was looked up lately. It decides no more than what is offered.
+#[derive(Debug, Default)]
+pub struct Projects {
+    known: HashMap<PathBuf, Option<String>>,
+    since: Option<Instant>,
+}
+
+impl Projects {
+    /// What makes a folder a project: a repository, or the manifest of one of the usual builders.
+    const MANIFESTS: [&str; 14] = [
+        ".git", ".hg", ".svn", ".jj", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml",
+        "build.gradle", "Gemfile", "composer.json", "CMakeLists.txt", "Makefile",
+    ];
+    /// How many folders above a path are looked at.
+    const DEEPEST: usize = 32;
+    /// How many folders are kept, and how long.
+    const MOST: usize = 1_000;
+    const KEPT: Duration = Duration::from_secs(5);
+
+    fn of(&mut self, folder: &Path) -> Option<String> {
+        if let Some(known) = self.known.get(folder) {
+            return known.clone();
+        }
+        let is_project = |folder: &&Path| Self::MANIFESTS.iter().any(|name| folder.join(name).exists());
+        let found =
+            folder.ancestors().take(Self::DEEPEST).find(is_project).and_then(|folder| text(folder.to_path_buf()));
+        self.known.insert(folder.to_path_buf(), found.clone());
+        found
+    }
+
+    fn forget_old(&mut self) {
+        if self.known.len() >= Self::MOST || self.since.is_none_or(|since| since.elapsed() > Self::KEPT) {
+            self.known.clear();
+            self.since = Some(Instant::now());
+        }
+    }
+}
 
 /// What may still be read for one call.
 struct Rest {
@@ -267,7 +302,7 @@ mod tests {
 
     fn touched(base: &PathBase, path: &str) -> Facts {
         let wanted = Look { files: vec![("/path".into(), path.into())], ..Look::default() };
-        found(base, &wanted, later()).files.remove(0)
+        found(base, &wanted, &mut Projects::default(), later()).files.remove(0)
     }
 
     #[test]
@@ -342,6 +377,7 @@ mod tests {
         let late = found(
             &base,
             &Look { files: vec![("/p".into(), "text".into())], ..Look::default() },
+            &mut Projects::default(),
             Instant::now() - Duration::from_secs(1),
         );
         assert!(late.files[0].unseen.as_deref().is_some_and(|why| why.contains("no time")));

@@ -4,6 +4,7 @@
 use super::key::{Role, Roles};
 use crate::behavior::agreed::Kind;
 use crate::behavior::arguments::choice;
+use crate::behavior::secrets;
 
 /// Longest token, and longest of the other texts, in bytes.
 const TOKEN: usize = 200;
@@ -32,6 +33,10 @@ pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     if choice::is_firm_change(&text.to_lowercase()) && !(has(Role::Search) && takes.search) {
         return false;
     }
+    // A kind or a field that is called as secrets are: `resource: secrets`, `fields: password_hash`.
+    if (has(Role::Name) || has(Role::Fields)) && !text.contains(' ') && text.split(',').any(secrets::is_secret_key) {
+        return false;
+    }
     text.is_empty()
         || has(Role::Id) && (all(text, is_id) || is_revision(text))
         || has(Role::Name) && (is_colour(text) || !has(Role::Fields) && are_words(text) || all(text, is_token))
@@ -52,8 +57,8 @@ pub(super) fn takes_number(roles: Roles, number: &str) -> bool {
     let is_point = number.contains('.');
     // Below zero are only places on the globe, and temperatures.
     let is_usual = number.parse::<f64>().is_ok_and(|n| n <= MOST && (n >= 0.0 || is_point && n >= -360.0));
-    number.len() <= 32
-        && (has(&[Role::Id, Role::Name, Role::Time, Role::Filter, Role::Fields]) || has(&[Role::Number]) && is_usual)
+    let is_name = has(&[Role::Id, Role::Name, Role::Filter, Role::Fields]) && !number.starts_with('-');
+    number.len() <= 32 && (is_name || has(&[Role::Time]) || has(&[Role::Number]) && is_usual)
 }
 
 /// The kind of a text that is new, if it has one that may be agreed to.

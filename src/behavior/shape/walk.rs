@@ -245,7 +245,8 @@ impl<'a> Walk<'a> {
             && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';', '&'])
             && !text.split(char::is_whitespace).any(|word| word.starts_with('-') && word != "-")
             && text != "-"
-            && !text.contains("://")
+            // An address, or a path on another machine or of another kind: `host:/path`, `msl:/path`.
+            && !text.contains(":/")
             // `....//` and `..;/` are ways up to some programs.
             && !text.split('/').any(|word| word.len() > 2 && word.bytes().all(|byte| byte == b'.'));
         if !is_plain {

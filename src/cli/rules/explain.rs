@@ -72,7 +72,7 @@ pub(super) fn run(
 fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
     let base = PathBase::here(user::current().ok().map(|user| user.home));
     let wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
-    let found = facts::found(&base, &wanted, Instant::now() + TIMEOUT);
+    let found = facts::found(&base, &wanted, &mut facts::Projects::default(), Instant::now() + TIMEOUT);
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 

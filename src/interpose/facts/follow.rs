@@ -52,13 +52,14 @@ pub(super) fn follow(base: &PathBase, path: &str) -> io::Result<End> {
     // The names still to walk, the next one last; each name of the path itself has its number, from 1.
     let mut todo: Vec<(Word, usize)> = words.into_iter().enumerate().map(|(at, word)| (word, at + 1)).rev().collect();
     let mut end = End { real: PathBuf::from("/"), link: None, found: Some(fs::symlink_metadata("/")?) };
-    let mut links = 0;
+    let (mut links, mut climbed) = (0, false);
     while let Some((word, number)) = todo.pop() {
         let Word::Name(name) = word else {
             if end.found.is_none() {
                 return Err(unknown("it climbs (..) out of a folder that does not exist"));
             }
             end.real.pop();
+            climbed = true;
             continue;
         };
         let next = end.real.join(name);
@@ -68,7 +69,7 @@ pub(super) fn follow(base: &PathBase, path: &str) -> io::Result<End> {
         }
         match fs::symlink_metadata(&next) {
             Ok(found) if found.is_symlink() => {
-                links += 1;
+                (links, climbed) = (links + 1, true);
                 if links > LINKS {
                     return Err(unknown("it has too many links"));
                 }
@@ -89,8 +90,8 @@ pub(super) fn follow(base: &PathBase, path: &str) -> io::Result<End> {
             Err(error) => return Err(error),
         }
     }
-    if end.found.is_some() {
-        // After `..`, `found` is not about this place.
+    if end.found.is_some() && climbed {
+        // After `..` or a link, `found` is not about this place.
         end.found = Some(fs::symlink_metadata(&end.real)?);
     }
     Ok(end)
