@@ -124,15 +124,17 @@ fn others(counts: &Counts, ticket: &str, calls: &[Counted]) -> Option<Recent> {
 /// Looks now, at all that is wanted.
 pub fn found(base: &PathBase, wanted: &Look, projects: &mut Projects, until: Instant) -> Findings {
     projects.forget_old();
-    let real = |path: &String| (path.clone(), follow(base, path).ok().and_then(|end| text(end.real)));
+    let state = |path: &String| (path.clone(), Arc::new(path_state(base, path, &mut *projects)));
+    let path_states: BTreeMap<String, Arc<PathState>> = wanted.places.iter().map(state).collect();
+    let followed = |path: &String| match path_states.get(path) {
+        Some(known) => known.real.clone(),
+        None => follow(base, path).ok().and_then(|end| text(end.real)),
+    };
+    let real = wanted.real.iter().map(|path| (path.clone(), followed(path))).collect();
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Findings {
-        real: wanted.real.iter().map(real).collect(),
-        path_states: wanted
-            .places
-            .iter()
-            .map(|path| (path.clone(), Arc::new(path_state(base, path, projects))))
-            .collect(),
+        real,
+        path_states,
         files: wanted.files.iter().map(|(argument, path)| facts(base, argument, path, &mut rest)).collect(),
         others: None,
     }

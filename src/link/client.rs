@@ -10,24 +10,13 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use super::error::LinkError;
+use super::event::Callback;
 use super::folder;
-use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::watcher::{Watcher, WatcherJob};
+use super::job::WatcherJob;
+use super::message::{FromConsole, PROTOCOL};
+use super::watcher::Watcher;
 
-/// What happens on the link. Names and words of wrappers are foreign text.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ClientEvent {
-    /// A wrapper is here; what it says carries its session.
-    Connected(Wrapper),
-    /// A connected wrapper spoke. Never a `Hello`.
-    Said { session: String, message: FromWrapper },
-    /// A wrapper speaks another version of our protocol: it takes no verdict from here, and its calls are not shown.
-    Incompatible { name: String, protocol: u32, version: String },
-    /// A wrapper is gone. For one that was [`ClientEvent::Incompatible`], `session` is its name.
-    Gone { session: String },
-    /// A problem that the operator must see, with its hint.
-    Trouble(String),
-}
+pub use super::event::ClientEvent;
 
 /// Who this console is, as wrappers record it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +25,6 @@ pub struct Me {
     pub version: String,
     pub pid: u32,
 }
-
-/// Called from several threads; must not block.
-pub(super) type Callback = dyn Fn(ClientEvent) + Send + Sync;
 
 /// Every wrapper of this user. Dropping it ends all connections; nothing is reported after that.
 #[derive(Debug)]

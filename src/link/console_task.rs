@@ -13,10 +13,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::event::{FromConsoles, Rejection};
 use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
-use super::outbox::{Line, Outbox, Put, Then};
+use super::outbox::{Line, Outbox, Put, Then, said};
 use super::peer;
-use super::server::{FromConsoles, Rejection, said};
 use crate::gate::data::event::ConsoleId;
 
 /// A person opens one console or two; more are a mistake or an attack.

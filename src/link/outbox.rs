@@ -14,6 +14,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::error::LinkError;
+use super::message::FromWrapper;
+
 /// Beyond this many waiting bytes, activity is left out: a console can do without.
 const ACTIVITY: usize = 1024 * 1024;
 /// Beyond this many waiting bytes, a console that has not read for [`STALL`] is disconnected.
@@ -137,4 +140,25 @@ async fn write(
             written();
         }
     }
+}
+
+/// A message as one line; `None` if it cannot be serialised, which is a defect of ours.
+pub(super) fn said(message: &FromWrapper) -> Option<Line> {
+    line(message).inspect_err(|error| tracing::error!(%error, "a message did not reach the consoles")).ok()
+}
+
+pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
+    let mut bytes = serde_json::to_vec(message)?;
+    bytes.push(b'\n');
+    let weight = match message {
+        FromWrapper::Activity(_) => Weight::Activity,
+        FromWrapper::Hello { .. }
+        | FromWrapper::Held { .. }
+        | FromWrapper::Settled(_)
+        | FromWrapper::Status(_)
+        | FromWrapper::Refused { .. }
+        | FromWrapper::Waiting { .. }
+        | FromWrapper::Tools { .. } => Weight::Needed,
+    };
+    Ok(Line { bytes: bytes.into(), weight })
 }

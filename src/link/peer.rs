@@ -5,8 +5,8 @@ use std::process::Command;
 
 use tokio::net::UnixStream;
 
+use super::event::Rejection;
 use super::folder;
-use super::server::Rejection;
 
 /// How far up parents are followed; deeper trees are only made to hide in.
 const DEPTH: usize = 64;

@@ -4,16 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 
-use super::client::{Callback, ClientEvent};
+use super::event::{Callback, ClientEvent};
+use super::job::{Admission, Key, Parting, WatcherJob};
 use super::message::{FromWrapper, Greeting, LONGEST_FROM_WRAPPER, PROTOCOL};
-use super::watcher::{Key, Parting, WatcherJob};
-
-/// Whether a session may be connected.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Admission {
-    Connect,
-    Refuse,
-}
 
 /// Reads until the wrapper ends or sends something invalid.
 pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) {
@@ -25,7 +18,7 @@ pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<WatcherJ
 
 fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) -> Parting {
     let Some(first) = lines.next() else {
-        return Parting::AtTheDoor;
+        return Parting::Unconnected;
     };
     let Some(greeting) = Greeting::read(&first) else {
         let what = match serde_json::from_slice(&first) {
@@ -34,7 +27,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
                 .to_owned(),
         };
         on(ClientEvent::Trouble(what));
-        return Parting::AtTheDoor;
+        return Parting::Unconnected;
     };
     let (session, wrapper) = match serde_json::from_slice(&first) {
         Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
@@ -43,7 +36,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
     let (answer, admitted) = mpsc::channel();
     let met = WatcherJob::Met { key: key.clone(), session: session.clone(), answer };
     if tell.send(met).is_err() {
-        return Parting::AtTheDoor;
+        return Parting::Unconnected;
     }
     match admitted.recv() {
         Ok(Admission::Connect) => {}
@@ -51,9 +44,9 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
             on(ClientEvent::Trouble(format!(
                 "a second wrapper calls itself session {session:?}; it is not shown: find out what it is"
             )));
-            return Parting::AtTheDoor;
+            return Parting::Unconnected;
         }
-        Err(_) => return Parting::AtTheDoor,
+        Err(_) => return Parting::Unconnected,
     }
     on(ClientEvent::Connected(wrapper));
     let parting = loop {
@@ -65,7 +58,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
                         .to_owned(),
                 ));
                 // On a new connection it would send the same again.
-                break Parting::AtTheDoor;
+                break Parting::Unconnected;
             }
             break Parting::Later;
         };

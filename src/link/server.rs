@@ -17,64 +17,11 @@ use tokio::task::JoinHandle;
 use super::console_task::{ConsoleTask, TaskCommand};
 use super::error::LinkError;
 use super::folder::{self, NameClaim};
-use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::outbox::{Line, Then, Weight};
+use super::message::{FromWrapper, PROTOCOL, Wrapper};
+use super::outbox::{Then, line, said};
+
+pub use super::event::{FromConsoles, Rejection};
 use crate::gate::data::event::ConsoleId;
-
-/// What consoles do.
-#[derive(Debug)]
-pub enum FromConsoles {
-    /// A console of our version is attached and may decide; it was shown nothing yet.
-    Attached {
-        console: ConsoleId,
-        /// The operator's name as the console gives it: foreign text.
-        operator: String,
-        /// As the kernel gives it, or else as the console says.
-        pid: u32,
-    },
-    /// A program that is not a console asks what waits.
-    Peeked { console: ConsoleId },
-    /// An attached console spoke. Never a second `Hello`.
-    Said { console: ConsoleId, message: FromConsole },
-    /// The last message of [`Server::show`] to this console is written.
-    Shown { console: ConsoleId },
-    /// An attached console is gone.
-    Detached { console: ConsoleId },
-    /// A connection was rejected, or may not decide.
-    Rejected { why: Rejection },
-}
-
-/// Why a connection may not decide.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Rejection {
-    #[error("ALARM: a process of user {uid} tried to attach as a console")]
-    ForeignUser { uid: u32 },
-    #[error("ALARM: process {pid}, started by the wrapped server, tried to attach as a console")]
-    FromServer { pid: u32 },
-    #[error("a process tried to attach as a console, but its user is unknown ({0})")]
-    Unknown(String),
-    #[error(
-        "the console has version {version:?} (link protocol {theirs}), this wrapper {ours:?} (link protocol {PROTOCOL}): it cannot decide calls; start the console of the wrapper's version, or restart the host's server",
-        ours = env!("CARGO_PKG_VERSION")
-    )]
-    OtherProtocol { theirs: u32, version: String },
-    #[error("a console sent an unknown message ({what}) and was disconnected")]
-    Garbage { what: String },
-    #[error("a process connected as a console, sent no greeting, and was disconnected")]
-    Silent,
-    #[error("{most} consoles are connected already: one more was turned away")]
-    TooMany { most: usize },
-}
-
-impl Rejection {
-    /// Whether to alarm the operator: a process that is not the operator's tried to decide.
-    pub fn is_alarm(&self) -> bool {
-        match self {
-            Self::ForeignUser { .. } | Self::FromServer { .. } | Self::Unknown(_) => true,
-            Self::OtherProtocol { .. } | Self::Garbage { .. } | Self::Silent | Self::TooMany { .. } => false,
-        }
-    }
-}
 
 /// The wrapper's socket. Dropping it ends all consoles' connections and removes the socket.
 #[derive(Debug)]
@@ -168,25 +115,4 @@ impl Drop for Server {
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
-}
-
-/// A message as one line; `None` if it cannot be serialised, which is a defect of ours.
-pub(super) fn said(message: &FromWrapper) -> Option<Line> {
-    line(message).inspect_err(|error| tracing::error!(%error, "a message did not reach the consoles")).ok()
-}
-
-fn line(message: &FromWrapper) -> Result<Line, LinkError> {
-    let mut bytes = serde_json::to_vec(message)?;
-    bytes.push(b'\n');
-    let weight = match message {
-        FromWrapper::Activity(_) => Weight::Activity,
-        FromWrapper::Hello { .. }
-        | FromWrapper::Held { .. }
-        | FromWrapper::Settled(_)
-        | FromWrapper::Status(_)
-        | FromWrapper::Refused { .. }
-        | FromWrapper::Waiting { .. }
-        | FromWrapper::Tools { .. } => Weight::Needed,
-    };
-    Ok(Line { bytes: bytes.into(), weight })
 }

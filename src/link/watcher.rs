@@ -11,56 +11,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::client::{Callback, ClientEvent};
+use super::event::{Callback, ClientEvent};
 use super::folder;
-use super::reader::{self, Admission};
+use super::job::{Admission, Key, Parting, WatcherJob};
+use super::reader;
 
 /// How often the folder is scanned: it is a small directory.
 const SCAN: Duration = Duration::from_millis(200);
 /// How long a wrapper that hung up before its `Hello` is left alone.
-const SHUNNED: Duration = Duration::from_secs(5);
+const LEFT_ALONE: Duration = Duration::from_secs(5);
 /// How long a verdict may take to be written: a stopped wrapper must not stop the others' verdicts.
 const WRITE: Duration = Duration::from_secs(2);
-
-/// What the watcher is asked to do.
-pub(super) enum WatcherJob {
-    Send {
-        session: String,
-        line: Vec<u8>,
-    },
-    /// A reader has received a `Hello` and asks whether its session may be connected.
-    Met {
-        key: Key,
-        session: String,
-        answer: mpsc::Sender<Admission>,
-    },
-    /// A reader no longer understands its wrapper, which takes no verdict from here any more.
-    Mute {
-        key: Key,
-    },
-    /// A reader has come to an end.
-    Lost {
-        key: Key,
-        parting: Parting,
-    },
-    End,
-}
-
-/// How a connection ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parting {
-    /// Before a `Hello`: trying again at once would not help.
-    AtTheDoor,
-    Later,
-}
-
-/// One socket as it was found; a new one at the same path has another key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    path: PathBuf,
-    inode: (u64, u64),
-    changed: (i64, i64),
-}
 
 struct KnownSocket {
     key: Key,
@@ -73,7 +34,7 @@ enum State {
         session: Option<String>,
     },
     /// Not tried again before this time; `None`: not while the socket stays the same.
-    Shun(Option<Instant>),
+    LeftAlone(Option<Instant>),
 }
 
 pub(super) struct Watcher {
@@ -150,9 +111,9 @@ impl Watcher {
             let same = found.key == key;
             match &found.state {
                 State::Open { .. } if same => return,
-                State::Shun(None) if same => return,
-                State::Shun(Some(until)) if same && Instant::now() < *until => return,
-                State::Open { .. } | State::Shun(_) => {}
+                State::LeftAlone(None) if same => return,
+                State::LeftAlone(Some(until)) if same && Instant::now() < *until => return,
+                State::Open { .. } | State::LeftAlone(_) => {}
             }
         }
         if let Err(what) = folder::check_socket(&is) {
@@ -195,7 +156,7 @@ impl Watcher {
 
     fn shun(&mut self, key: Key, what: String) {
         (self.on)(ClientEvent::Trouble(what));
-        self.set(key, State::Shun(None));
+        self.set(key, State::LeftAlone(None));
     }
 
     fn set(&mut self, key: Key, state: State) -> Option<KnownSocket> {
@@ -211,7 +172,7 @@ impl Watcher {
                     *mine = Some(session);
                     Admission::Connect
                 }
-                State::Shun(_) => Admission::Refuse,
+                State::LeftAlone(_) => Admission::Refuse,
             },
             _ => Admission::Refuse,
         }
@@ -229,7 +190,9 @@ impl Watcher {
         if self.sockets.get(&key.path).is_some_and(|found| found.key == *key) {
             match parting {
                 Parting::Later => drop(self.sockets.remove(&key.path)),
-                Parting::AtTheDoor => drop(self.set(key.clone(), State::Shun(Some(Instant::now() + SHUNNED)))),
+                Parting::Unconnected => {
+                    drop(self.set(key.clone(), State::LeftAlone(Some(Instant::now() + LEFT_ALONE))))
+                }
             }
         }
     }
@@ -237,7 +200,7 @@ impl Watcher {
     fn send(&mut self, to: &str, line: &[u8]) {
         let sent = self.sockets.values().find(|found| found.is_session(to)).map(|found| match &found.state {
             State::Open { stream, .. } => (&*stream).write_all(line).inspect_err(|_| found.hang_up()),
-            State::Shun(_) => Err(io::ErrorKind::NotConnected.into()),
+            State::LeftAlone(_) => Err(io::ErrorKind::NotConnected.into()),
         });
         let why = match sent {
             Some(Ok(())) => return,
@@ -255,7 +218,7 @@ impl KnownSocket {
     fn is_session(&self, wanted: &str) -> bool {
         match &self.state {
             State::Open { session, .. } => session.as_deref() == Some(wanted),
-            State::Shun(_) => false,
+            State::LeftAlone(_) => false,
         }
     }
 

@@ -1,9 +1,31 @@
 //! Rows of the database of pins as values. Asks the database nothing.
 
 use rusqlite::Row;
+use similar::ChangeTag;
 
-use super::diff::Argument;
 use crate::gate::data::pin::{AddedIn, Pin};
+
+/// One argument of a command line that changed. Foreign text, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    Same(String),
+    Gone(String),
+    Added(String),
+}
+
+/// A command line compared with the one that was trusted before, argument by argument; all the same if there was none.
+pub fn arguments(old: &[String], new: &[String]) -> Vec<Argument> {
+    let old = if old.is_empty() { new } else { old };
+    let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
+    let changes = compared.iter().flat_map(|part| part.iter_changes(old, new));
+    changes
+        .map(|change| match change.tag() {
+            ChangeTag::Equal => Argument::Same(change.value()),
+            ChangeTag::Delete => Argument::Gone(change.value()),
+            ChangeTag::Insert => Argument::Added(change.value()),
+        })
+        .collect()
+}
 
 /// The columns of a pin, as [`pin`] reads them.
 pub(super) const PIN: &str =

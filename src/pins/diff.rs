@@ -1,15 +1,16 @@
 //! What differs between two definitions of a tool, by place: `- /description: …`, `+ /description: …`.
 
 use serde_json::Value;
-use similar::ChangeTag;
 
 use super::reading::StoredTool;
-use super::{PinStore, PinsError};
+use super::store::{PinStore, PinsError};
 use crate::capability::set::Growth;
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
 use crate::mcp::tool::Tool;
 use crate::wire::fields::in_pointer;
+
+pub use super::columns::{Argument, arguments};
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,28 +29,6 @@ pub struct Grown {
     pub now: String,
     /// The signature that was accepted; `None` for a new tool.
     pub before: Option<String>,
-}
-
-/// One argument of a command line that changed. Foreign text, raw.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
-    Same(String),
-    Gone(String),
-    Added(String),
-}
-
-/// A command line compared with the one that was trusted before, argument by argument; all the same if there was none.
-pub fn arguments(old: &[String], new: &[String]) -> Vec<Argument> {
-    let old = if old.is_empty() { new } else { old };
-    let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
-    let changes = compared.iter().flat_map(|part| part.iter_changes(old, new));
-    changes
-        .map(|change| match change.tag() {
-            ChangeTag::Equal => Argument::Same(change.value()),
-            ChangeTag::Delete => Argument::Gone(change.value()),
-            ChangeTag::Insert => Argument::Added(change.value()),
-        })
-        .collect()
 }
 
 impl Grown {

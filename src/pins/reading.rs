@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::Row;
 
-use super::columns::{FORMER, PIN, changed, pin, words};
-use super::diff::{Argument, arguments};
+use super::columns::{Argument, FORMER, PIN, arguments, changed, pin, words};
 use super::searched::asked;
 use super::store::{PinStore, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};

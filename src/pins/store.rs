@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::columns::{FORMER, PIN, changed, pin, words};
-use super::diff::arguments;
+use super::columns::{FORMER, PIN, arguments, changed, pin, words};
 use super::launch::{self, Counts, Launch, Part};
 use super::searched::Words;
 use crate::audit::place;

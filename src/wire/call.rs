@@ -8,23 +8,23 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::digest::{Digest, Hasher};
+use super::envelope::Meta;
 use super::fields::in_pointer;
 use super::fold;
 use super::id::Id;
 use super::inputs::{Inputs, Question};
 use super::json::Json;
 use super::line::Line;
-use super::message::{Refusal, Sorted, sort};
-use super::strict::{Kind, Reader};
+use super::strict::Reader;
 use super::task;
 
 /// A call: the line as received, and where its parts are in it. Only [`super::message`] makes one.
 #[derive(Clone, Debug)]
 pub struct Call {
-    line: Line,
+    pub(super) line: Line,
     digest: Digest,
     origin: Origin,
-    parts: Parts,
+    pub(super) parts: Parts,
 }
 
 /// Who sent a request.
@@ -65,19 +65,6 @@ pub(super) struct Parts {
     pub(super) longest_key: usize,
     /// A call has a member that no revision of the protocol has.
     pub(super) has_unknown: bool,
-}
-
-/// What the gate needs of a call's `_meta`. Texts are untrusted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
-    /// `io.modelcontextprotocol/protocolVersion`: present means the stateless era (2026-07-28).
-    pub protocol_version: Option<String>,
-    /// `io.modelcontextprotocol/clientInfo`: name and version of the host.
-    pub client: Option<(String, String)>,
-    /// The JSON token of `progressToken` (a string or an integer), to echo in heartbeats.
-    pub progress_token: Option<String>,
-    /// Where the whole `_meta` object is in the line's content.
-    pub span: Option<Range<usize>>,
 }
 
 impl Call {
@@ -265,37 +252,6 @@ impl Call {
         self.parts.meta.protocol_version.is_some()
     }
 
-    /// The same request with other arguments (the operator's edit), read strictly again.
-    ///
-    /// `arguments` is one JSON object; raw line breaks in it become spaces. Everything else keeps its bytes.
-    ///
-    /// # Errors
-    /// The refusal a line with these arguments would meet.
-    pub fn with_arguments(&self, arguments: &str) -> Result<Self, Refusal> {
-        if self.method().is_some() {
-            return Err(self.refusal("only the arguments of a tool call can be edited"));
-        }
-        let arguments = arguments.replace(['\n', '\r'], " ");
-        // Read on its own first, so that the text cannot close the object and add members of `params`.
-        if !is_object(arguments.as_bytes()) {
-            return Err(self.refusal("the edited arguments are not one canonical JSON object"));
-        }
-        let (replaced, text) = match &self.parts.arguments {
-            Some(span) => (span.clone(), arguments),
-            None => {
-                let inside = self.parts.params.start + 1;
-                (inside..inside, format!("\"arguments\":{arguments},"))
-            }
-        };
-        let mut bytes = self.line.bytes().to_vec();
-        bytes.splice(replaced, text.into_bytes());
-        match sort(Line::new(bytes)) {
-            Sorted::Call(call) => Ok(*call),
-            Sorted::Refused { refusal, .. } => Err(refusal),
-            Sorted::Plain(_) | Sorted::Blank => Err(self.refusal("the edit leaves no call")),
-        }
-    }
-
     /// Whether this call carries exactly the state that a server asked to have back (multi-round-trip retries).
     ///
     /// `token` is the JSON token the server wrote, `None` where it gave no state. Hosts decode and write anew, so the
@@ -307,10 +263,6 @@ impl Call {
             (Some(sent), Some(asked)) => decoded(sent).is_some_and(|sent| Some(sent) == decoded(asked)),
             (Some(_), None) | (None, Some(_)) => false,
         }
-    }
-
-    fn refusal(&self, what: &str) -> Refusal {
-        Refusal::of(what, Some(self.id().clone()), true)
     }
 
     fn text(&self, span: Option<&Range<usize>>) -> Option<&str> {
@@ -327,11 +279,4 @@ fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &str)>> {
         found.push((reader.decoded(&key), reader.raw(value)));
     }
     Some(found)
-}
-
-/// Whether the text is exactly one object, strictly read.
-fn is_object(text: &[u8]) -> bool {
-    Reader::new(text).is_ok_and(|mut reader| {
-        matches!(reader.kind(), Ok(Kind::Object)) && reader.skip().is_ok() && reader.end().is_ok()
-    })
 }

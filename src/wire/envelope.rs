@@ -3,11 +3,23 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::call::Meta;
 use super::fold;
 use super::id::Id;
 use super::strict::{Fault, Kind, Reader};
 use super::task;
+
+/// What the gate needs of a call's `_meta`. Texts are untrusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// `io.modelcontextprotocol/protocolVersion`: present means the stateless era (2026-07-28).
+    pub protocol_version: Option<String>,
+    /// `io.modelcontextprotocol/clientInfo`: name and version of the host.
+    pub client: Option<(String, String)>,
+    /// The JSON token of `progressToken` (a string or an integer), to echo in heartbeats.
+    pub progress_token: Option<String>,
+    /// Where the whole `_meta` object is in the line's content.
+    pub span: Option<Range<usize>>,
+}
 
 /// A line, read: which members it has, and what they say.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::call::Parts;
 use super::envelope::{Envelope, Name, Params, Value, Word};
 use super::fold;
-use super::message::Gist;
+use super::stream::Gist;
 use super::strict::Kind;
 
 /// The notification whose `requestId` withdraws a request.

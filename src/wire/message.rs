@@ -7,7 +7,9 @@ use super::judge::{self, Message};
 use super::line::Line;
 use super::reply::{INVALID_REQUEST, PARSE_ERROR};
 use super::stream::EnvelopeScanner;
-use super::strict::Fault;
+use super::strict::{Fault, Kind, Reader};
+
+pub use super::stream::Gist;
 
 /// What a host's line is.
 #[derive(Debug)]
@@ -61,19 +63,6 @@ impl Plain {
     }
 }
 
-/// The gist of a message in either direction: kind, id, method, and little more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gist {
-    /// A request. `modern` when its `_meta` declares the stateless era.
-    Request { id: Id, method: String, modern: bool },
-    /// A notification. `cancels` is `params.requestId` of `notifications/cancelled`.
-    Notification { method: String, cancels: Option<Id> },
-    /// A response; `failed` when it carries `error`.
-    Response { id: Id, failed: bool },
-    /// Nothing we can read: passes, is never interpreted. From a host only an error that names no request.
-    Unreadable,
-}
-
 /// Why a host's line is refused, and what to answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -108,6 +97,40 @@ pub fn sort(line: Line) -> Sorted {
         Err(refusal) => Sorted::Refused { refusal, line },
         Ok(Message::Plain(gist)) => Sorted::Plain(Plain { line, gist }),
         Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, Origin::Host, parts))),
+    }
+}
+
+impl Call {
+    /// The same request with other arguments (the operator's edit), read strictly again.
+    ///
+    /// `arguments` is one JSON object; raw line breaks in it become spaces. Everything else keeps its bytes.
+    ///
+    /// # Errors
+    /// The refusal a line with these arguments would meet.
+    pub fn with_arguments(&self, arguments: &str) -> Result<Self, Refusal> {
+        let refused = |what: &str| Refusal::of(what, Some(self.id().clone()), true);
+        if self.method().is_some() {
+            return Err(refused("only the arguments of a tool call can be edited"));
+        }
+        let arguments = arguments.replace(['\n', '\r'], " ");
+        // Read on its own first, so that the text cannot close the object and add members of `params`.
+        if !is_object(arguments.as_bytes()) {
+            return Err(refused("the edited arguments are not one canonical JSON object"));
+        }
+        let (replaced, text) = match &self.parts.arguments {
+            Some(span) => (span.clone(), arguments),
+            None => {
+                let inside = self.parts.params.start + 1;
+                (inside..inside, format!("\"arguments\":{arguments},"))
+            }
+        };
+        let mut bytes = self.line.bytes().to_vec();
+        bytes.splice(replaced, text.into_bytes());
+        match sort(Line::new(bytes)) {
+            Sorted::Call(call) => Ok(*call),
+            Sorted::Refused { refusal, .. } => Err(refusal),
+            Sorted::Plain(_) | Sorted::Blank => Err(refused("the edit leaves no call")),
+        }
     }
 }
 
@@ -176,4 +199,11 @@ fn cancelled(content: &[u8]) -> Option<Id> {
     let message: serde_json::Value = serde_json::from_slice(content).ok()?;
     let id = message.get("params")?.get("requestId")?;
     Id::from_token(&id.to_string())
+}
+
+/// Whether the text is exactly one object, strictly read.
+fn is_object(text: &[u8]) -> bool {
+    Reader::new(text).is_ok_and(|mut reader| {
+        matches!(reader.kind(), Ok(Kind::Object)) && reader.skip().is_ok() && reader.end().is_ok()
+    })
 }

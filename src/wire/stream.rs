@@ -4,8 +4,20 @@ use std::ops::Range;
 
 use super::fold;
 use super::id::Id;
-use super::message::Gist;
 use super::text::plain_run;
+
+/// The gist of a message in either direction: kind, id, method, and little more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gist {
+    /// A request. `modern` when its `_meta` declares the stateless era.
+    Request { id: Id, method: String, modern: bool },
+    /// A notification. `cancels` is `params.requestId` of `notifications/cancelled`.
+    Notification { method: String, cancels: Option<Id> },
+    /// A response; `failed` when it carries `error`.
+    Response { id: Id, failed: bool },
+    /// Nothing we can read: passes, is never interpreted. From a host only an error that names no request.
+    Unreadable,
+}
 
 /// Strings and numbers longer than this are not kept; no id or method that means something is.
 const KEPT: usize = 4 * 1024;

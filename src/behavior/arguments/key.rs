@@ -1,6 +1,9 @@
 //! What an argument's name says of its value, in any spelling, by lists of words (`language.txt`). Reads no value and no
 //! description.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::choice::{self, Choice};
@@ -108,15 +111,21 @@ impl Role {
 
 /// The kind that a word announces.
 fn role(word: &str) -> Option<Role> {
-    const ROLES: [(Role, &str); 6] = [
-        (Role::Open, section(WORDS, "open")),
-        (Role::Condition, section(WORDS, "condition")),
-        (Role::Names, section(WORDS, "names")),
-        (Role::Command, section(WORDS, "command")),
-        (Role::Options, section(WORDS, "options")),
-        (Role::Code, section(WORDS, "code")),
-    ];
-    ROLES.iter().find(|(_, words)| among(word, words)).map(|(role, _)| *role)
+    static ROLES: LazyLock<HashMap<&str, Role>> = LazyLock::new(|| {
+        use Role::{Code, Command, Condition, Names, Open, Options};
+        let all = [
+            (Open, "open"),
+            (Condition, "condition"),
+            (Names, "names"),
+            (Command, "command"),
+            (Options, "options"),
+            (Code, "code"),
+        ];
+        let words = |(role, name)| section(WORDS, name).split_whitespace().map(move |word| (word, role));
+        // Of two roles of one word the first counts.
+        all.into_iter().rev().flat_map(words).collect()
+    });
+    ROLES.get(word).copied()
 }
 
 /// A condition by any word of the name: `filter_label`.

@@ -72,9 +72,9 @@ pub fn in_word(word: &str) -> Languages {
         return Languages::of(Language::Other);
     }
     let before =
-        const { section(WORDS, "joined-before") }.split_whitespace().filter_map(|part| word.strip_suffix(part));
+        const { section(WORDS, "joined-before") }.split_ascii_whitespace().filter_map(|part| word.strip_suffix(part));
     let behind =
-        const { section(WORDS, "joined-behind") }.split_whitespace().filter_map(|part| word.strip_prefix(part));
+        const { section(WORDS, "joined-behind") }.split_ascii_whitespace().filter_map(|part| word.strip_prefix(part));
     before.chain(behind).map(named).fold(Languages::default(), Languages::with)
 }
 

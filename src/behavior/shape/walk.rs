@@ -308,24 +308,25 @@ impl<'a> Walk<'a> {
             let says = format!("{}: {} bytes", self.name(), text.len());
             return self.new_text(at, value, None, says);
         }
-        let kind = match value {
-            Value::Number(_) => Some(Kind::Number),
-            Value::String(text) => form::kind(text),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        let kind = kind.filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
         let one = self.about(at, What::Value, text);
-        let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
-        if let Some(agreed) =
-            [Some(&one), of_kind.as_ref()].into_iter().flatten().find(|one| self.known.agreed.contains(one))
-        {
-            return self.used(agreed.clone(), "agreed to");
+        if self.known.agreed.contains(&one) {
+            return self.used(one, "agreed to");
         }
         if value.is_string() {
             let any = self.about(at, What::Text, "");
             if self.known.agreed.contains(&any) {
                 return self.used(any, "any text, agreed to");
             }
+        }
+        let kind = match value {
+            Value::Number(_) => Some(Kind::Number),
+            Value::String(text) => form::kind(text),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        let kind = kind.filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
+        let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
+        if let Some(of_kind) = of_kind.as_ref().filter(|of_kind| self.known.agreed.contains(of_kind)) {
+            return self.used(of_kind.clone(), "agreed to");
         }
         let offered = match (of_kind, kind) {
             (Some(of_kind), Some(kind)) if self.seen(&one, kind) >= ENOUGH => of_kind,
