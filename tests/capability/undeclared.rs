@@ -190,7 +190,9 @@ proptest! {
         let validator = mcp_approve::capability::schema::Schema::compile(&schema).unwrap();
         let named = found(&schema, &with);
         // A branch that takes more keys counts, though another of its words keeps it from holding here.
-        let some_take_more = schema.to_string().contains(r#""additionalProperties":{"#);
+        let text = schema.to_string();
+        let some_take_more = text.contains(r#""additionalProperties":{"#)
+            || text.contains(r#""anyOf""#) && text.contains(r#"{"type":"object"}"#);
         if !super::fits(&validator, &with) && super::fits(&validator, &value) && !some_take_more {
             prop_assert_eq!(named, vec![format!("{place}/zz")], "{} {}", schema, with);
         } else {

@@ -195,6 +195,11 @@ pub(super) fn is_goal(key: &str) -> bool {
     matches!(words::of_name(key).as_slice(), [word, ..] if matches!(word.as_str(), "destination" | "destinations"))
 }
 
+/// Whether a switch keeps a call from changing anything: `read_only`.
+pub(super) fn reads_only(key: &str) -> bool {
+    words::of_name(key).concat().ends_with("readonly")
+}
+
 /// The nouns of a tool's name: its words but for the first verb, and but for words that are acts.
 pub(super) fn nouns(tool: &str) -> Vec<String> {
     let mut all = words::of_name(tool);

@@ -148,7 +148,10 @@ impl<'a> Walk<'a> {
         match value {
             Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
             _ if self.keys.is_known_read(at.key, value) => self.explained("known to read"),
-            Value::Bool(_) if at.roles.has(Role::Switch) => self.explained("a switch that reads either way"),
+            // `read_only: false` says that more than reading is wanted.
+            Value::Bool(is_on) if at.roles.has(Role::Switch) && (*is_on || !key::reads_only(at.key)) => {
+                self.explained("a switch that reads either way")
+            }
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
             Value::Number(number) if form::takes_number(at.roles, number.as_str()) => self.explained("a number"),
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
