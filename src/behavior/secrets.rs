@@ -16,7 +16,7 @@ const NEAR: usize = 1024;
 
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
-    RULES.as_ref().is_none_or(|rules| rules.is_key(key.as_bytes()))
+    is_key(key.as_bytes())
 }
 
 /// The secret of a command-line flag is in the next argument: `--password`, `-token`.
@@ -29,7 +29,7 @@ pub fn is_secret_flag(argument: &str) -> bool {
 ///
 /// Each part of a clear text is clear. In JSON that holds for what the strings say, too, where nothing is escaped.
 pub fn is_clear(text: &str) -> bool {
-    RULES.as_ref().is_some_and(|rules| !rules.perhaps.is_match(text.as_bytes()))
+    PERHAPS.as_ref().is_some_and(|perhaps| !perhaps.is_match(text.as_bytes()))
 }
 
 /// The spans of a text that look like secrets, in order, not overlapping. Linear in the text's length.
@@ -40,8 +40,13 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     RULES.as_ref().map_or_else(|| std::iter::once(0..text.len()).collect(), |rules| rules.search(text.as_bytes()))
 }
 
-/// The rules as they are applied; `None`, and everything is a secret, if the file were broken.
-static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| toml::from_str::<File>(TEXT).ok()?.compiled().ok());
+// Each is made when it is first needed, which for most wrappers is the first alone: together they take tens of milliseconds.
+// If the file were broken, everything would be a secret.
+static FILE: LazyLock<Option<File>> = LazyLock::new(|| toml::from_str(TEXT).ok().map(File::with_tokens));
+/// Fits every text that holds a secret or a name of one.
+static PERHAPS: LazyLock<Option<Regex>> = LazyLock::new(|| FILE.as_ref()?.perhaps().ok());
+static NAMES: LazyLock<Option<Names>> = LazyLock::new(|| FILE.as_ref()?.names().ok());
+static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| FILE.as_ref()?.rules().ok());
 
 const TEXT: &str = include_str!("../../assets/secrets.toml");
 
@@ -98,12 +103,14 @@ struct Row {
     verbatim: bool,
 }
 
-struct Rules {
-    /// Fits every text that holds a secret or a name of one.
-    perhaps: Regex,
+/// What keys of secrets look like.
+struct Names {
     key: Regex,
     token: Regex,
     no_token: Regex,
+}
+
+struct Rules {
     shapes: Vec<Shape>,
     bare: Regex,
     header: Regex,
@@ -117,33 +124,46 @@ struct Shape {
 }
 
 impl File {
-    fn compiled(mut self) -> Result<Rules, regex::Error> {
+    /// The tokens of known beginnings as one shape more.
+    fn with_tokens(mut self) -> Self {
         let known: Vec<String> = self.tokens.iter().map(Token::pattern).collect();
         let find = format!("(?: ^ | [^0-9a-z] ) (?-i: ( {} ) )", known.join("|"));
         self.shapes.push(Row { before: None, find, verbatim: true });
-        let words = |list: &str| list.split_ascii_whitespace().map(loose).collect::<Vec<_>>().join("|");
-        let Keys { anywhere, whole, last, no_token } = &self.keys;
-        let strict = last.split_ascii_whitespace().collect::<Vec<_>>().join("|");
+        self
+    }
+
+    fn perhaps(&self) -> Result<Regex, regex::Error> {
+        let Keys { anywhere, whole, last, .. } = &self.keys;
         let (anywhere, whole, last, token) = (words(anywhere), words(whole), words(last), loose("token"));
-        let key =
-            format!("{anywhere} | (?: ^ | / ) [^0-9a-z/]* (?: {whole} ) [^0-9a-z]* $ | [^0-9a-z] (?: {strict} ) $");
         // Where a key must name a secret, the names are looked for instead.
         let finds = self.shapes.iter().map(|row| row.find.as_str());
         let unnamed: Vec<&str> = finds.filter(|find| !find.contains("(?<key>")).collect();
-        let perhaps = format!(
+        self.regex(&format!(
             "{anywhere} | (?: ^ | [^0-9a-z] ) (?: {whole} | {last} ) (?: [^0-9a-z] | $ ) | {token} (?: [^0-9a-z] | $ ) | {}",
             unnamed.join(" | ")
-        );
+        ))
+    }
+
+    fn names(&self) -> Result<Names, regex::Error> {
+        let Keys { anywhere, whole, last, no_token } = &self.keys;
+        let strict = last.split_ascii_whitespace().collect::<Vec<_>>().join("|");
+        let (anywhere, whole, token) = (words(anywhere), words(whole), loose("token"));
+        let key =
+            format!("{anywhere} | (?: ^ | / ) [^0-9a-z/]* (?: {whole} ) [^0-9a-z]* $ | [^0-9a-z] (?: {strict} ) $");
+        Ok(Names {
+            key: self.regex(&key)?,
+            token: self.regex(&format!("{token} [^0-9a-z]* $"))?,
+            no_token: self.regex(&format!("(?: {} ) [^0-9a-z]* {token} [^0-9a-z]* $", words(no_token)))?,
+        })
+    }
+
+    fn rules(&self) -> Result<Rules, regex::Error> {
         let Values { literal, bare, header, elsewhere, .. } = &self.value;
         let shape = |row: &Row| {
             let before = row.before.as_ref().map(|before| self.regex(before)).transpose()?;
             Ok(Shape { before, find: self.regex(&row.find)?, verbatim: row.verbatim })
         };
         Ok(Rules {
-            perhaps: self.regex(&perhaps)?,
-            key: self.regex(&key)?,
-            token: self.regex(&format!("{token} [^0-9a-z]* $"))?,
-            no_token: self.regex(&format!("(?: {} ) [^0-9a-z]* {token} [^0-9a-z]* $", words(no_token)))?,
             shapes: self.shapes.iter().map(shape).collect::<Result<_, _>>()?,
             bare: self.regex(&format!("^ [\\t\\x20]* (?: {literal} | {bare} )"))?,
             header: self.regex(&format!("^ [\\t\\x20]* (?: {literal} | {header} )"))?,
@@ -173,16 +193,23 @@ impl Token {
     }
 }
 
+/// Any word of a list, with any signs between its letters.
+fn words(list: &str) -> String {
+    list.split_ascii_whitespace().map(loose).collect::<Vec<_>>().join("|")
+}
+
 /// A word with any signs between its letters.
 fn loose(word: &str) -> String {
     word.chars().map(String::from).collect::<Vec<_>>().join("[^0-9a-z]*")
 }
 
-impl Rules {
-    fn is_key(&self, key: &[u8]) -> bool {
-        self.key.is_match(key) || self.token.is_match(key) && !self.no_token.is_match(key)
-    }
+fn is_key(key: &[u8]) -> bool {
+    NAMES
+        .as_ref()
+        .is_none_or(|names| names.key.is_match(key) || names.token.is_match(key) && !names.no_token.is_match(key))
+}
 
+impl Rules {
     /// The spans of all shapes, those that overlap as one.
     fn search(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut all: Vec<Range<usize>> = self.shapes.iter().flat_map(|shape| self.of_shape(shape, text)).collect();
@@ -216,7 +243,7 @@ impl Rules {
     /// The secret of a match: its last group, or the value behind it.
     fn secret(&self, shape: &Shape, groups: &Captures<'_>, text: &[u8]) -> Option<Range<usize>> {
         let key = groups.name("key").map(|key| key.as_bytes());
-        if key.is_some_and(|key| !self.is_key(key)) {
+        if key.is_some_and(|key| !is_key(key)) {
             return None;
         }
         let fails = |name, check: fn(&[u8]) -> bool| groups.name(name).is_some_and(|found| !check(found.as_bytes()));
