@@ -94,7 +94,7 @@ impl Gate {
         self.forges(gist)
             || match gist {
                 Gist::Request { method, .. } | Gist::Notification { method, .. } => {
-                    self.elicited.is_open() || self.restricts(method) || self.could_tell_of_ours(gist)
+                    self.elicited.is_open() || self.restricts(method) || self.may_report_our_task(gist)
                 }
                 // Requests may be inside an answer.
                 Gist::Response { .. } => self.rules.restricts_methods,
@@ -103,7 +103,7 @@ impl Gate {
     }
 
     /// Whether a line that is too long to be read could report the status of a task of ours to the host.
-    pub(in crate::gate) fn could_tell_of_ours(&self, gist: &Gist) -> bool {
+    pub(in crate::gate) fn may_report_our_task(&self, gist: &Gist) -> bool {
         !self.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
     }
 

@@ -102,7 +102,7 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     // A server that could not be run has named its group to the guardian already, and another process may have that
     // number now. With any other failure there is a running server, which the guardian ends.
     if matches!(ended, Ok(_) | Err(StartError::Spawn(_))) {
-        // A guardian that is gone needs no goodbye.
+        // A guardian that has ended already need not be dismissed.
         let _ = guardian.dismiss();
     }
     ended

@@ -24,7 +24,7 @@ const MOST_CONSOLES: usize = 64;
 /// How long a new connection may take to send its `Hello`: others than consoles must not use up places.
 const GREETING: Duration = Duration::from_secs(2);
 /// How long to wait when the system has no descriptor left for a new connection.
-const BREATH: Duration = Duration::from_millis(100);
+const NO_DESCRIPTOR_WAIT: Duration = Duration::from_millis(100);
 
 pub(super) enum TaskCommand {
     /// A line for a console; with [`Then::Tell`], [`FromConsoles::Shown`] comes once it is written.
@@ -99,7 +99,7 @@ impl ConsoleTask {
                     Ok((stream, _)) => self.admit(stream, &tell),
                     Err(error) => {
                         tracing::warn!(%error, "a console could not be let in");
-                        tokio::time::sleep(BREATH).await;
+                        tokio::time::sleep(NO_DESCRIPTOR_WAIT).await;
                     }
                 },
                 Some((console, what)) = heard.recv() => self.hear(console, what),

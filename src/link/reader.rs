@@ -31,7 +31,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
     };
     let (session, wrapper) = match serde_json::from_slice(&first) {
         Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
-        _ => return endure(lines, greeting, on),
+        _ => return listen_until_gone(lines, greeting, on),
     };
     let (answer, admitted) = mpsc::channel();
     let met = WatcherJob::Met { key: key.clone(), session: session.clone(), answer };
@@ -66,7 +66,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
             Ok(FromWrapper::Hello { .. }) | Err(_) => {
                 let _ = tell.send(WatcherJob::Mute { key: key.clone() });
                 on(ClientEvent::Gone { session });
-                return endure(lines, greeting, on);
+                return listen_until_gone(lines, greeting, on);
             }
             Ok(message) => {
                 let session = session.clone();
@@ -79,7 +79,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
 }
 
 /// Keeps the connection to an incompatible wrapper, so that the console can say when it is gone.
-fn endure(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
+fn listen_until_gone(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
     let name = greeting.wrapper.server;
     on(ClientEvent::Incompatible { name: name.clone(), protocol: greeting.protocol, version: greeting.version });
     let _ = std::io::copy(&mut lines.0, &mut std::io::sink());

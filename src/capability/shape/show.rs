@@ -63,7 +63,7 @@ fn shown_record(record: &Record, within: Shown) -> String {
     format!("{{ {} }}", bounded(fields(record, within), ", ", within.chars))
 }
 
-/// Parts with this between them, no more than are seen to be too long.
+/// Joins parts, and stops once the text is longer than can be shown.
 fn bounded(parts: impl Iterator<Item = String>, between: &str, chars: usize) -> String {
     let mut text = String::new();
     for part in parts {

@@ -146,10 +146,10 @@ impl Gate {
 /// What was new about a read that runs, as far as it can be agreed to: for `tools review --from-log`. Without secrets.
 fn new(behavior: &Behavior) -> Option<Vec<&Agreement>> {
     const LONGEST: usize = 256;
-    let is_told = |one: &&Agreement| one.value.len() <= LONGEST && !one.key.split('/').any(secrets::is_secret_key);
+    let is_offered = |one: &&Agreement| one.value.len() <= LONGEST && !one.key.split('/').any(secrets::is_secret_key);
     let reads = behavior.identity.mutability == Mutability::Pure;
     let new = behavior.shape.new.iter().filter(|_| reads).filter_map(|one| one.agree.as_ref());
-    Some(new.filter(is_told).collect()).filter(|all: &Vec<_>| !all.is_empty())
+    Some(new.filter(is_offered).collect()).filter(|all: &Vec<_>| !all.is_empty())
 }
 
 /// Adds who asked within the host, and the trace it belongs to, from `_meta`.

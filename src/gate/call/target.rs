@@ -62,7 +62,7 @@ pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
 
 /// What the worst statement among the arguments acts on, as its reader says it.
 pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
-    worst(behavior).filter(|worst| is_told(worst)).map(|worst| worst.says.as_str())
+    worst(behavior).filter(|worst| is_shown(worst)).map(|worst| worst.says.as_str())
 }
 
 /// What a call acts on that ended before it was judged.
@@ -90,7 +90,7 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
 }
 
 /// Whether the reader's words say better what a statement acts on than the statement itself.
-fn is_told(analysis: &Analysis) -> bool {
+fn is_shown(analysis: &Analysis) -> bool {
     let tells = [Language::GraphQl, Language::MongoDb, Language::Redis, Language::Cypher, Language::Sparql];
     analysis.language == Language::Sql || tells.contains(&analysis.language) && !analysis.effect.reads()
 }

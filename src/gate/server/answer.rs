@@ -188,7 +188,7 @@ impl Gate {
         if self.forges(gist) {
             return self.forged(bytes, None);
         }
-        if self.could_tell_of_ours(gist) {
+        if self.may_report_our_task(gist) {
             let what =
                 "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
             self.record(self.fault(what, None).with("bytes", bytes));
