@@ -1,13 +1,10 @@
 //! An entry for a server that is reached over the network, as one that starts our wrapper with its address. An entry with
 //! anything that the bridge would not know of, such as headers, is left alone.
 
-use super::Refusal;
-use super::edit::{Splice, quoted, without_field};
-use super::entry::{Entry, begins_with_ours};
-use super::tree::{Field, Node, Value};
-
-/// The keys by which hosts give an address.
-pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
+use super::entry::{ADDRESSES, Entry, begins_with_ours};
+use super::refusal::Refusal;
+use super::splice::{Splice, quoted, without_field};
+use super::tree::{Node, Value};
 
 /// Members that may be in an entry besides its address, and mean the same for a server that is started.
 const KEPT: [&str; 19] = [
@@ -15,11 +12,6 @@ const KEPT: [&str; 19] = [
     "disabledTools", "includeTools", "excludeTools", "enabled_tools", "disabled_tools", "tool_timeout_sec",
     "startup_timeout_sec", "default_tools_approval_mode", "bundled",
 ];
-
-/// The field that holds the address.
-pub(super) fn field<'a>(entry: &Entry<'a>) -> Option<&'a Field> {
-    ADDRESSES.iter().find_map(|key| entry.node.field(key))
-}
 
 /// The fields of a command line, and the entry's kind where it has to change.
 pub(super) type Line<'a> = (Vec<(String, Vec<String>)>, Option<(&'a Node, &'static str)>);
@@ -70,7 +62,10 @@ pub(super) fn restored(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)
         return Err(by_hand());
     }
     let line = entry.command_field().ok_or_else(by_hand)?;
-    let was = field(before).and_then(|field| old.get(field.key_span.start..field.node.span.end)).ok_or_else(by_hand)?;
+    let was = before
+        .address_field()
+        .and_then(|field| old.get(field.key_span.start..field.node.span.end))
+        .ok_or_else(by_hand)?;
     let mut splices = vec![Splice::of(line.key_span.start..line.node.span.end, was)];
     if !matches!(line.node.value, Value::List(_)) {
         splices.push(without_field(text, entry.node.fields(), "args").ok_or_else(by_hand)?);

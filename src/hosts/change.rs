@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::bridge::{self, ADDRESSES};
-use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Splice, Wrap, apply};
-use super::entry::{Entry, Start, entries, inmost};
+use super::bridge;
+use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Wrap};
+use super::entry::{ADDRESSES, Entry, Start, entries, inmost};
+use super::parse::parse;
+use super::refusal::{REMOTE, Refusal};
+use super::splice::{Splice, apply, without_field};
 use super::table::{Host, Unit};
-use super::tree::{Field, Node, Syntax, Value, parse};
-use super::{REMOTE, Refusal};
+use super::tree::{Field, Node, Syntax, Value};
 use crate::wire::digest::Digest;
 
 /// What is remembered of a file in which servers were wrapped.
@@ -279,7 +281,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     for (key, ours) in added {
         let is_ours = |node: &Node| matches!(&node.value, Value::Text(now) | Value::Other(now) if *now == ours);
         match (entry.node.get(key).map(inmost).filter(|node| is_ours(node)), before.node.get(key).map(inmost)) {
-            (Some(_), None) => match edit::without_field(text, entry.node.fields(), key) {
+            (Some(_), None) => match without_field(text, entry.node.fields(), key) {
                 Some(splice) => splices.push(splice),
                 // It cannot be taken out exactly, and a longer limit does no harm.
                 None if key != APPROVAL => {}
@@ -295,7 +297,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     let none_before = before.node.get("args").is_none() && before.words().is_some_and(|words| words.len() == 1);
     if none_before && entry.words().is_some_and(|words| words.iter().rev().nth(1) == Some(&"--")) {
         // There was no list of arguments before: it is removed whole, in place of the changes inside it.
-        if let Some(field) = edit::without_field(text, entry.node.fields(), "args") {
+        if let Some(field) = without_field(text, entry.node.fields(), "args") {
             splices.retain(|splice| !splice.within(&field));
             splices.push(field);
         }

@@ -3,17 +3,12 @@
 
 use std::ops::Range;
 
+use super::bridge;
 use super::entry::{Command, Entry, begins_with_ours, inmost};
+use super::refusal::Refusal;
+use super::splice::{Splice, quoted};
 use super::table::Unit;
 use super::tree::{Field, Node, Syntax, Value};
-use super::{Refusal, bridge};
-
-/// Text that replaces what is at a place.
-#[derive(Debug)]
-pub(super) struct Splice {
-    at: Range<usize>,
-    put: String,
-}
 
 /// How servers are wrapped.
 #[derive(Clone, Debug)]
@@ -50,25 +45,6 @@ pub(super) const SHORT: u64 = 30_000;
 /// What a short limit is raised to, in milliseconds.
 pub(super) const RAISED: u64 = 300_000;
 
-pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
-    splices.sort_by_key(|splice| splice.at.start);
-    let mut text = text.to_owned();
-    for splice in splices.into_iter().rev() {
-        text.replace_range(splice.at, &splice.put);
-    }
-    text
-}
-
-impl Splice {
-    pub(super) fn of(at: Range<usize>, put: impl Into<String>) -> Self {
-        Self { at, put: put.into() }
-    }
-
-    pub(super) fn within(&self, other: &Self) -> bool {
-        other.at.start <= self.at.start && self.at.end <= other.at.end
-    }
-}
-
 /// The name that rules have for a server: its host's own, with `_` for what names cannot hold.
 pub fn rules_name(key: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
@@ -93,7 +69,7 @@ pub(super) fn wrap(
     entry: &Entry<'_>,
     how: &Wrap,
 ) -> Result<(Vec<Splice>, Vec<String>), Refusal> {
-    let remote = bridge::field(entry).filter(|_| entry.command().is_none());
+    let remote = entry.address_field().filter(|_| entry.command().is_none());
     if remote.is_none() {
         entry.command().ok_or("it has no command of its own that could be wrapped")?;
         entry.words().filter(|words| !words.is_empty()).ok_or("its command is not a program and a list of words")?;
@@ -218,26 +194,11 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Refus
     }
 }
 
-/// The change that removes a field we put before another, if nothing was written between the two since.
-pub(super) fn without_field(text: &str, fields: &[Field], key: &str) -> Option<Splice> {
-    let field = fields.iter().find(|field| field.key == key)?;
-    let next = fields.iter().filter(|next| next.key_span.start > field.key_span.start);
-    let next = next.min_by_key(|next| next.key_span.start)?;
-    let between = text.get(field.node.span.end..next.key_span.start)?;
-    let plain = between.chars().all(|c| c == ',' || c.is_whitespace());
-    plain.then(|| Splice::of(field.key_span.start..next.key_span.start, ""))
-}
-
 /// The text of an entry's own fields, from the first key to the last value.
 pub(super) fn own(node: &Node) -> Option<Range<usize>> {
     let own = || node.fields().iter().filter(|field| field.own);
     let start = own().map(|field| field.key_span.start).min()?;
     Some(start..own().map(|field| field.node.span.end).max()?)
-}
-
-/// A text as all three formats write it between double quotes.
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// A word as it is written, or as it can be written at any place; `None` where it is no word.

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use super::refusal::Refusal;
 use super::table::{Host, Unit};
 use super::tree::{Field, Node, Value};
-use super::{Refusal, bridge};
+
+/// The keys by which hosts give an address.
+pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 
 /// How a host starts a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +167,12 @@ impl<'a> Entry<'a> {
         if self.command().is_some() {
             return None;
         }
-        bridge::field(self).map(|field| field.node.text().unwrap_or_default())
+        self.address_field().map(|field| field.node.text().unwrap_or_default())
+    }
+
+    /// The field that holds an address.
+    pub(super) fn address_field(&self) -> Option<&'a Field> {
+        ADDRESSES.iter().find_map(|key| self.node.field(key))
     }
 
     /// By the program that is started: a word further on may be anything.

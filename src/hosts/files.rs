@@ -6,8 +6,8 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use super::Refusal;
 use super::change::{Changed, Record};
+use super::refusal::Refusal;
 use super::table::{HOSTS, Host, Place};
 use super::tree::Syntax;
 use crate::home::replace::{replace, replace_if};

@@ -5,11 +5,12 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::Refusal;
 use super::edit::APPROVAL;
 use super::entry::{Entry, entries, inmost};
+use super::parse::parse;
+use super::refusal::Refusal;
 use super::table::Host;
-use super::tree::{Field, Node, Syntax, Value, parse};
+use super::tree::{Field, Node, Syntax, Value};
 
 /// Whether a word of a command line is hidden, by the word before it.
 pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;

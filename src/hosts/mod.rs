@@ -7,6 +7,9 @@ mod edit;
 mod entry;
 pub mod files;
 mod masked;
+mod parse;
+mod refusal;
+mod splice;
 pub mod table;
 mod tree;
 mod yaml;
@@ -17,6 +20,7 @@ pub use edit::{Pass, Remote, Wrap, rules_name};
 pub use entry::{Start, Wrapping};
 pub use files::{Found, Search};
 pub use masked::masked;
+pub use refusal::{REMOTE, Refusal};
 pub use tree::Syntax;
 
 /// A server in a host's list. Names are foreign text.
@@ -49,20 +53,6 @@ pub struct Lists {
     pub files: usize,
 }
 
-/// Why a file is not read, or is left as it is, or a server in it: in words for the operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(pub String);
-
-/// It has no `Display` of its own, so whatever has one can become it.
-impl<T: ToString> From<T> for Refusal {
-    fn from(why: T) -> Self {
-        Self(why.to_string())
-    }
-}
-
-/// Why a server is left alone that is reached over the network.
-pub const REMOTE: &str = "it is reached over the network";
-
 /// Reads what hosts list in these files.
 pub fn lists(files: &[Found]) -> Lists {
     let mut lists = Lists::default();
@@ -78,7 +68,7 @@ pub fn lists(files: &[Found]) -> Lists {
 }
 
 fn servers(found: &Found, text: &str) -> Result<Vec<Listed>, Refusal> {
-    let root = tree::parse(found.syntax, text)?;
+    let root = parse::parse(found.syntax, text)?;
     let listed = entry::entries(found.host, &root)?.into_iter().filter(|one| one.on).map(|one| Listed {
         host: found.host.name,
         file: found.file.clone(),

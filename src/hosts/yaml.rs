@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::tree::{Field, Node, Value, table};
 
 /// How deep values may be nested.
