@@ -9,15 +9,6 @@ use super::text::{csharp_literal, filled, lines, plain};
 use crate::capability::names::{Taken, type_name};
 use crate::capability::shape::Format;
 
-/// Names that the generated text uses itself.
-pub const RESERVED: &[&str] = &[
-    "Activator", "CallbackRunner", "CancellationToken", "DateOnly", "DateTimeOffset", "Dictionary", "Exception",
-    "Func", "GuardrailBlocked", "GuardrailEvidence", "Guid", "INoGuardrailRequired", "IReadOnlyList", "IToolCap",
-    "Interlocked", "InvalidOperationException", "JsonDocument", "JsonElement", "JsonException", "JsonIgnoreCondition",
-    "JsonSerializer", "JsonSerializerOptions", "McpException", "Object", "String", "Task", "TimeOnly", "TimeSpan",
-    "Type", "Union", "UnionConverter", "Uri", "Utf8JsonReader", "Utf8JsonWriter",
-];
-
 const HEAD: &str = include_str!("../../../assets/head.cs");
 
 const ERROR: &str = include_str!("../../../assets/error.cs");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::text::{CSHARP_RESERVED, RUST_RESERVED};
 use super::{Language, Note};
 use crate::capability::names::{Taken, snake, type_name};
 use crate::capability::set::Capability;
@@ -89,8 +90,8 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
     let name = type_name(server, "Server");
     // The names that the generated items take, before any type within a schema does.
     let (reserved, result, able) = match language {
-        Language::Rust => (super::rust::RESERVED, "Success", "Can"),
-        Language::CSharp => (super::csharp::RESERVED, "Result", "ICan"),
+        Language::Rust => (RUST_RESERVED, "Success", "Can"),
+        Language::CSharp => (CSHARP_RESERVED, "Result", "ICan"),
     };
     let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
     let own = ["Caps", "Guarded", "Handlers", "Tools"].map(|end| format!("{name}{end}"));

@@ -7,13 +7,6 @@ use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use super::text::{filled, lines, plain, rust_literal};
 use crate::capability::names::{Taken, identifier, snake};
 
-/// Names that the generated text uses itself.
-pub const RESERVED: &[&str] = &[
-    "Any", "Box", "Clone", "Debug", "Deserialize", "Deserializer", "Err", "Error", "Future", "HashMap", "McpError",
-    "None", "Ok", "Option", "PartialEq", "Result", "Self", "Send", "Serialize", "SharedState", "Some", "String",
-    "Sync", "Value", "Vec", "bool", "f64", "i64", "nullable",
-];
-
 /// Words that no identifier may be.
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",

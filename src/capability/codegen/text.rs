@@ -1,5 +1,21 @@
 //! Foreign text in generated source: as comments and as literals, where nothing in it can end either or hide.
 
+/// Names that generated Rust uses itself.
+pub const RUST_RESERVED: &[&str] = &[
+    "Any", "Box", "Clone", "Debug", "Deserialize", "Deserializer", "Err", "Error", "Future", "HashMap", "McpError",
+    "None", "Ok", "Option", "PartialEq", "Result", "Self", "Send", "Serialize", "SharedState", "Some", "String",
+    "Sync", "Value", "Vec", "bool", "f64", "i64", "nullable",
+];
+
+/// Names that generated C# uses itself.
+pub const CSHARP_RESERVED: &[&str] = &[
+    "Activator", "CallbackRunner", "CancellationToken", "DateOnly", "DateTimeOffset", "Dictionary", "Exception",
+    "Func", "GuardrailBlocked", "GuardrailEvidence", "Guid", "INoGuardrailRequired", "IReadOnlyList", "IToolCap",
+    "Interlocked", "InvalidOperationException", "JsonDocument", "JsonElement", "JsonException", "JsonIgnoreCondition",
+    "JsonSerializer", "JsonSerializerOptions", "McpException", "Object", "String", "Task", "TimeOnly", "TimeSpan",
+    "Type", "Union", "UnionConverter", "Uri", "Utf8JsonReader", "Utf8JsonWriter",
+];
+
 /// A text's lines, every character that does not show itself written as its code point. At most this many lines.
 pub fn lines(text: &str) -> impl Iterator<Item = String> {
     const MOST: usize = 40;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Doc, Field, Record, Tagged, Type};
+use super::types::{Doc, Field, Record, Tagged, Type};
 
 /// Parts that one union is read for; more are [`Type::Any`].
 pub const MAX_PARTS: usize = 256;
@@ -51,7 +51,7 @@ pub fn meet(one: Type, other: Type) -> Type {
                 rest: record.rest,
             };
             let variants = tagged.variants.into_iter().map(|(text, one)| (text, records(one, without.clone())));
-            Tagged(super::Tagged { tag: tagged.tag, variants: variants.collect() })
+            Tagged(super::types::Tagged { tag: tagged.tag, variants: variants.collect() })
         }
         (Tagged(tagged), Map(_)) | (Map(_), Tagged(tagged)) => Tagged(tagged),
         (Tagged(one), Tagged(_)) => Tagged(one),

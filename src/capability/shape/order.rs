@@ -1,7 +1,7 @@
 //! Whether one type is as narrow as another: every value of the first is one of the second. What cannot be shown is not so.
 
 use super::meet::with_tag;
-use super::{Record, Shape, Type};
+use super::types::{Record, Shape, Type};
 
 /// Pairs of types that one comparison looks at; beyond it nothing is shown.
 const PAIRS: usize = 20_000;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::meet::{meet, size, union};
-use super::{Doc, Field, Format, Record, Shape, Type};
+use super::types::{Doc, Field, Format, Record, Shape, Type};
 
 /// Schema nodes that are read of one document, each `$ref` followed anew.
 const MAX_NODES: usize = 20_000;

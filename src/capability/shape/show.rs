@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Record, Shape, Type};
+use super::types::{Record, Shape, Type};
 use crate::capability::names::pascal;
 
 /// How a type is shown to people.
@@ -189,7 +189,7 @@ impl<'a> Canonical<'a> {
     }
 
     fn record(&mut self, record: &'a Record) {
-        let mut fields: Vec<&super::Field> = record.fields.iter().collect();
+        let mut fields: Vec<&super::types::Field> = record.fields.iter().collect();
         fields.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         self.out.push('{');
         for field in fields {
