@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{check, code, sources};
 
 /// The layers that are read so.
-const LAYERS: [&str; 11] = ["wire", "mcp", "capability", "policy", "audit", "gate", "pins", "home", "link", "hosts", "cli"];
+const LAYERS: [&str; 11] =
+    ["wire", "mcp", "capability", "policy", "audit", "gate", "pins", "home", "link", "hosts", "cli"];
 
 /// Files or rooms that import each other, and why that is as it should be.
 const RECURSIONS: [(&[&str], &str); 0] = [];
