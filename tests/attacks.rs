@@ -88,6 +88,8 @@
 //! | F16 | a switch or parameter on a read (`shell`, `charge`, `in_place`, `peek=false`, `run_as`, `to_file`, `set_status`, `mail_to`) | keys without a reading role, and switches away from their default, are new here |
 //! | F17 | GET that acts; `localhost`, `*.local`, single labels, private numbers | local hosts are agreed to as host and port only; a changing word in path or query asks on any host |
 //! | F18 | command texts in lookup fields (sed, vi, zsh, gdb, Modbus) | a lookup role takes names, numbers and short words; other texts are new here |
+//! | F19 | light verbs that vote twice, clauses not read, causatives, languages without a whole reader | one verb, one piece of evidence; a description not read to its end is silent |
+//! | F20 | a tool declares an effect and is called a read | declared effects veto, under any role |
 //! | F21 | secrets' files nobody listed | places: roots, working folder, folders of the command; elsewhere is new here |
 //! | F22 | a scope or role is passed by another method, a vendor method, a task or `_meta` | only the revision's reading methods pass under a scope, and the contents that it names; what else there is asks; a call inside a request is a call |
 //! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |

@@ -76,6 +76,47 @@ fn f1_a_definition_that_reads_like_a_read_is_not_proven() {
 }
 
 #[test]
+fn f19_a_light_verb_is_one_piece_of_evidence_and_a_description_is_read_to_its_end() {
+    let runs = |name: &str, description: &str| {
+        let definition = json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
+            .runs_unasked()
+    };
+    assert!(runs("get_order", "Returns an order of a customer."));
+    for (name, description) in [
+        ("get_paid", "Gets an invoice paid."),
+        ("get_locked", "Gets the account locked."),
+        ("get_order", "Gets an order and corrects it in the CRM."),
+        ("show_order", "Shows an order, then has the warehouse ship it."),
+        ("read_meter", "Reads the meter; the counter is set to zero afterwards."),
+        ("list_orders", "Listet alle Aufträge auf und storniert die offenen."),
+    ] {
+        assert!(!runs(name, description), "{name}: {description}");
+    }
+}
+
+#[test]
+fn f20_a_declared_effect_outweighs_every_word_that_it_is_a_read() {
+    let runs = |declared: Value| {
+        let mut definition = json!({ "name": "list_orders", "description": "Lists all orders of a customer.",
+            "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true }, "mutability": "PURE" });
+        let all = declared.as_object().cloned().unwrap_or_default();
+        definition.as_object_mut().expect("an object").extend(all);
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
+            .runs_unasked()
+    };
+    assert!(runs(json!({ "side_effects": "none" })) && runs(json!({ "capabilities": ["orders:read"] })));
+    for declared in [
+        json!({ "side_effects": "delete" }),
+        json!({ "_meta": { "side_effects": "writes a log entry" } }),
+        json!({ "capabilities": ["orders:read", "orders:delete"] }),
+        json!({ "required_entitlements": ["orders.write"] }),
+    ] {
+        assert!(!runs(declared.clone()), "{declared}");
+    }
+}
+
+#[test]
 fn f2_options_of_a_program_are_new() {
     let read = Read::new("get_commit", "Shows a commit.", &["commit_id", "path", "paths", "name", "args"]);
     read.runs(&[json!({ "commit_id": "4f2a9c1", "path": "src/main.rs" })]);

@@ -93,8 +93,18 @@ impl Clause<'_> {
             || (self.word(at) == "," && word == "having")
     }
 
-    /// "Gets an invoice paid": what is got or had is an act. "Gets the users added by …" speaks of the users.
+    /// "Gets an invoice paid", "has the depot ship it", "gets them to sign it": what is got or had is an act. "Gets the users
+    /// added by …" speaks of the users.
     fn is_causative(&self, at: usize) -> bool {
+        let (has, gets) = (among(self.word(at), "have has make makes let lets"), among(self.word(at), "get gets"));
+        let does = |at: usize| {
+            let act = !among(self.word(at), FUNCTION) && !self.is_known(at) && among(self.word(at + 1), OBJECTS);
+            let before = self.word(at - 1);
+            act && (gets && before == "to" || has && (among(before, "it them") || !among(before, FUNCTION)))
+        };
+        if (at + 2..self.words.len().min(at + 8)).any(does) {
+            return true;
+        }
         among(self.word(at), "get gets have has see sees make makes")
             && (at + 2..self.words.len().min(at + 12)).any(|at| {
                 let before = self.word(at - 1);
