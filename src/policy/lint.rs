@@ -6,7 +6,7 @@
 pub mod otherwise;
 mod shadow;
 
-use shadow::Shadows;
+use shadow::covers;
 
 use super::rule::{Decision, Policy, Rule};
 use super::when::{About, Predicate, Test};
@@ -27,7 +27,6 @@ pub struct Warning {
 /// Looks a policy over; `now` is milliseconds since 1970, UTC.
 pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let expired = |rule: &Rule| rule.expires.is_some_and(|end| end <= now);
-    let shadows = Shadows::of(policy.rules.iter().filter(|rule| !expired(rule)));
     let mut warnings = Vec::new();
     for rule in &policy.rules {
         let mut warn = |what: String, hint: &str| {
@@ -50,7 +49,7 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         }
         if let Some(why) = never_matches(rule) {
             warn(format!("rule {id} can never match: {why}"), "fix the part that contradicts the other");
-        } else if let Some(shadow) = shadows.first_over(rule) {
+        } else if let Some(shadow) = policy.rules.iter().find(|other| !expired(other) && covers(other, rule)) {
             let (other, what) = (&shadow.id, if is_bare(shadow) { "every call" } else { "all that it matches" });
             let does = if shadow.decision == Decision::Deny { "denies" } else { "asks for" };
             let what = format!("rule {id} never decides: rule {other} {does} {what}");
