@@ -165,7 +165,7 @@ impl Store {
     }
 
     /// Does something with the log under the lock between writers.
-    fn locked<T>(&mut self, act: impl FnOnce(&mut State, &Held<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn locked<T>(&mut self, act: impl FnOnce(&mut State, &Held) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.with(|open| {
             let held = open.lock.hold()?;
             act(&mut open.state, &held)
@@ -195,10 +195,10 @@ struct Open {
 
 impl Open {
     /// Opens the log, and then does something else under the same lock.
-    fn new<T>(path: &Path, then: impl FnOnce(&Held<'_>) -> Result<T, StoreError>) -> Result<(Self, T), StoreError> {
+    fn new<T>(path: &Path, then: impl FnOnce(&Held) -> Result<T, StoreError>) -> Result<(Self, T), StoreError> {
         place::survive_size_limit();
         place::prepare(path)?;
-        let lock = Lock::open(path)?;
+        let lock = Lock::of(path);
         // As much as possible is done before others wait for us. What fails here, for example because another process
         // is making the log, is done again under the lock.
         let identity = place::identity(path);

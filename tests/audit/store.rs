@@ -201,30 +201,6 @@ fn a_writer_whose_turn_never_comes_is_told_and_takes_nothing_later() {
     assert_eq!(head(&db).seq, 1);
 }
 
-/// A hundred wrappers may be in the queue before us: that they get on is no reason to give up.
-#[test]
-fn a_writer_waits_for_as_long_as_others_get_on() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    let lock = std::fs::File::open(db.with_file_name("audit.lock")).unwrap();
-    lock.lock().unwrap();
-    std::thread::scope(|scope| {
-        let waits = scope.spawn(|| store.append(&numbered([read(1)]), &redactor()));
-        for _ in 0..13 {
-            std::thread::sleep(Duration::from_secs(1));
-            touch(&db.with_file_name("audit.db-wal"));
-        }
-        lock.unlock().unwrap();
-        assert_eq!(waits.join().unwrap(), Ok(1));
-    });
-}
-
-/// What is seen of a wrapper that writes.
-fn touch(file: &std::path::Path) {
-    let file = std::fs::File::options().write(true).open(file).unwrap();
-    file.set_modified(std::time::SystemTime::now()).unwrap();
-}
-
 /// Another program may hold SQLite's own lock: nothing is recorded, no receipt is given, and later it works again.
 #[test]
 fn a_commit_that_fails_gives_no_receipt_and_the_next_one_works() {

@@ -119,7 +119,7 @@ impl Unsynced {
 impl Journal {
     /// Makes the file of a new journal in this folder. The caller holds the lock of the log until SQLite's is in place,
     /// so that no other process takes the file for a dead wrapper's.
-    pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Claimed, StoreError> {
+    pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held) -> Result<Claimed, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
         let claim = || -> Result<Connection, Fault> {

@@ -88,7 +88,7 @@ pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
 fn fold_under_lock(log: &Path) -> Result<Vec<Left>, StoreError> {
     place::survive_size_limit();
     place::prepare(log)?;
-    let lock = Lock::open(log)?;
+    let lock = Lock::of(log);
     let held = lock.hold_within(PATIENCE)?;
     let (dead, mut left) = find(&folder_of(log), &held)?;
     if !dead.is_empty() {
@@ -99,7 +99,7 @@ fn fold_under_lock(log: &Path) -> Result<Vec<Left>, StoreError> {
 }
 
 /// Folds what dead wrappers left, for a writer that has the log open already.
-pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held<'_>) -> Result<(), StoreError> {
+pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held) -> Result<(), StoreError> {
     let folder = folder_of(log);
     let (dead, mut left) = find(&folder, held)?;
     left.extend(fold_all(state, held, dead)?);
@@ -125,7 +125,7 @@ struct Dead {
 }
 
 /// The journals of dead wrappers, and those whose wrapper may live.
-fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
+fn find(folder: &Path, _held: &Held) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
     let (mut dead, mut left) = (Vec::new(), Vec::new());
     for (path, writer) in journals(folder)?.into_iter().filter(|(path, _)| !is_in_use(path)) {
         match open(&path) {
@@ -172,7 +172,7 @@ fn is_broken(fault: &Fault) -> bool {
     }
 }
 
-fn fold_all(state: &mut State, held: &Held<'_>, dead: Vec<Dead>) -> Result<Vec<Left>, StoreError> {
+fn fold_all(state: &mut State, held: &Held, dead: Vec<Dead>) -> Result<Vec<Left>, StoreError> {
     let mut left = Vec::new();
     for dead in dead {
         match fold(state, held, &dead)? {
@@ -205,7 +205,7 @@ enum Folded {
     },
 }
 
-fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, StoreError> {
+fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreError> {
     let mut part = Part::new(dead.writer, 1);
     let mut refused = Ok(());
     let mut visit = |n: u64, body: &str| {
@@ -301,7 +301,7 @@ fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) 
 }
 
 /// Appends a record that says what is wrong with a journal. Its time is that of the journal's last change.
-fn note(damage: Damage, state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Result<(), StoreError> {
+fn note(damage: Damage, state: &mut State, held: &Held, dead: &Dead, why: &str) -> Result<(), StoreError> {
     let changed =
         ["-wal", ""].iter().filter_map(|suffix| fs::metadata(place::beside(&dead.path, suffix)).ok()?.modified().ok());
     let changed = changed.max().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Opens the log at a place that was prepared, and sets it up where it is empty.
-    pub(super) fn open(path: &Path, _held: &Held<'_>) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path, _held: &Held) -> Result<Self, StoreError> {
         let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|fault| fault.of(path))?;
         Self::of(db, path)
     }
@@ -80,7 +80,7 @@ impl State {
     }
 
     /// Puts into the log what it does not have yet of parts of journals, in one transaction.
-    pub(super) fn fold(&mut self, _held: &Held<'_>, parts: &[&Part]) -> Result<(), StoreError> {
+    pub(super) fn fold(&mut self, _held: &Held, parts: &[&Part]) -> Result<(), StoreError> {
         let bytes = parts.iter().map(|part| part.bytes()).sum();
         self.transact(bytes, |state| parts.iter().try_for_each(|part| state.fold_part(part)))
     }
@@ -98,7 +98,7 @@ impl State {
     }
 
     /// Puts into the log what comes from no journal; returns the place of the last record.
-    pub(super) fn append(&mut self, _held: &Held<'_>, part: &Part) -> Result<u64, StoreError> {
+    pub(super) fn append(&mut self, _held: &Held, part: &Part) -> Result<u64, StoreError> {
         self.transact(part.bytes(), |state| state.insert(part, 0))
     }
 
@@ -144,7 +144,7 @@ impl State {
     }
 
     /// Forgets how far these journals are in the log: their files are gone for good.
-    pub(super) fn forget(&self, _held: &Held<'_>, writers: &[Writer]) -> Result<(), StoreError> {
+    pub(super) fn forget(&self, _held: &Held, writers: &[Writer]) -> Result<(), StoreError> {
         let forget = || -> Result<(), Fault> {
             for writer in writers {
                 self.db.prepare_cached("DELETE FROM fold WHERE writer = ?1")?.execute([writer])?;
