@@ -5,7 +5,7 @@ CREATE TABLE entry (                               -- a row for each commit; ver
     body TEXT NOT NULL,                            -- canonical JSON, a line for each entry
     link BLOB NOT NULL CHECK (length(link) = 32)   -- of its last entry: H(2 ‖ previous link ‖ n ‖ writer ‖ H(0 ‖ body))
 );
--- The last entry that was in the log when the file was emptied: the first one in it is linked to that.
+-- The entry before the first one in the file, which is linked to it. Earlier versions emptied a journal and went on there.
 CREATE TABLE base (
     n    INTEGER NOT NULL,
     link BLOB NOT NULL CHECK (length(link) = 32)

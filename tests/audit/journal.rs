@@ -157,29 +157,7 @@ fn a_living_wrapper_keeps_its_journal_in_its_own_process_too() {
     assert_eq!(left(&db), [] as [&str; 0]);
 }
 
-/// A journal is used again once all of it is in the log: its numbers go on, and so do its links.
-#[test]
-fn a_journal_that_was_emptied_goes_on() {
-    let (_folder, db) = folder();
-    let mut store = store(&db);
-    let mut journal = store.journal(NAME).unwrap();
-    for round in 0..3 {
-        record(&mut journal, round * 3 + 1..=round * 3 + 3);
-        store.fold(&[&journal.take(None)]).unwrap();
-        store.sync().unwrap();
-        journal.empty().unwrap();
-        assert!(!journal.has_grown());
-    }
-    let wal = || file(&db).with_extension("db-wal").metadata().unwrap().len();
-    let before = wal();
-    record(&mut journal, 10..=11);
-    assert_eq!(wal(), before, "its write-ahead log is begun anew");
-    drop((journal, store));
-    assert_eq!(tickets(&db), named(1..=11));
-    assert_eq!(left(&db), [] as [&str; 0]);
-}
-
-/// A wrapper may die between any two steps of emptying its journal, also one of version 1.
+/// Earlier versions emptied a journal to use it again, and a wrapper may have died between any two steps of that.
 #[test]
 fn a_journal_that_was_emptied_in_part_is_no_news() {
     let sql = |db: &Path, sql: &str| Connection::open(file(db)).unwrap().execute_batch(sql).unwrap();
@@ -353,27 +331,6 @@ fn a_log_from_before_there_were_journals_is_read_and_written() {
     record(&mut journal, 2..=3);
     store.fold(&[&journal.take(None)]).unwrap();
     assert_eq!(tickets(&db), named(1..=3));
-}
-
-/// An emptied journal is written over: what was in it is not moved to the disk once more.
-#[test]
-fn an_emptied_journal_is_small_and_takes_entries_again() {
-    let (_folder, db) = folder();
-    let mut store = store(&db);
-    let mut journal = store.journal(NAME).unwrap();
-    let size = |path: PathBuf| path.metadata().unwrap().len();
-    record(&mut journal, 1..=1);
-    assert!(size(file(&db).with_extension("db-wal")) > 100_000, "room is made ahead");
-    record(&mut journal, 2..=200);
-    store.fold(&[&journal.take(None)]).unwrap();
-    journal.empty().unwrap();
-    assert!(size(file(&db)) <= 4 * 8192, "{}", size(file(&db)));
-    let wal = size(file(&db).with_extension("db-wal"));
-    assert!(wal > 200 * 8192, "{wal}");
-    record(&mut journal, 201..=202);
-    assert_eq!(size(file(&db).with_extension("db-wal")), wal, "it is written over");
-    drop(journal);
-    assert_eq!(tickets(&db), named(1..=202));
 }
 
 /// The log was moved away while a wrapper ran: what it records from then on is in the one that takes its place.

@@ -214,7 +214,7 @@ fn when_the_log_is_behind_entries_wait() {
 }
 
 #[test]
-fn two_journals_take_turns_once_they_have_grown() {
+fn a_journal_that_has_grown_is_replaced_and_removed() {
     let (_folder, db) = folder();
     let mut scribe = Loop::over(&db);
     scribe.open();
@@ -227,10 +227,13 @@ fn two_journals_take_turns_once_they_have_grown() {
     scribe.until(600);
     let size = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len();
     let sizes: Vec<_> = std::fs::read_dir(db.with_extension("d")).unwrap().map(size).collect();
-    assert_eq!(sizes.len(), 4, "two files, each with its write-ahead log: {sizes:?}");
+    assert!(sizes.len() <= 4, "two files at most, each with its write-ahead log: {sizes:?}");
     assert!(sizes.iter().all(|size| *size < 5 << 20), "what is written is not 10 MiB: {sizes:?}");
     scribe.scribe.finish().unwrap();
     assert_eq!((head(&db).seq, left(&db)), (600, 0));
+    let log = rusqlite::Connection::open(&db).unwrap();
+    let writers: i64 = log.query_row("SELECT count(DISTINCT writer) FROM record", [], |row| row.get(0)).unwrap();
+    assert!(writers > 1, "{writers}");
 }
 
 /// As a commit that fails does: no call goes on before the log takes entries again, and nothing is lost or recorded twice.

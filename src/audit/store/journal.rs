@@ -1,19 +1,16 @@
 //! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
 //!
 //! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
-//! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
-//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more ([`super::room`]).
+//! commit takes no lock, no shared memory and no look at the disk. One that has grown is replaced by a new one, and removed
+//! once all of it is in the log.
 //!
-//! The database stays as it was made, empty: entries are in the write-ahead log alone, and opening the database without
-//! it forgets them. Deleting them would read all their pages.
+//! The database stays as it was made, empty: entries are in the write-ahead log alone.
 //!
 //! SQLite syncs nothing of a journal: we do, before a receipt that needs it. A loss of power at any other moment leaves
-//! the entries up to some point, or none, in whatever order the disk took the writes: a frame of an earlier round does
-//! not carry the salt of this one. The database and its name never change after they were made, so they need to be on
+//! the entries up to some point, or none, in whatever order the disk took the writes. The database and its name never change after they were made, so they need to be on
 //! the disk once, and a thread that no caller waits for sees to that ([`JournalFile::root`]).
 
 use std::borrow::Borrow;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,19 +39,16 @@ pub(super) const VERSIONS: [i64; 2] = [1, VERSION];
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page again, and a new page costs three.
 const PAGE: u64 = 8192;
-/// From how many bytes on a write-ahead log is cleared and begun again.
+/// From how many bytes of its write-ahead log on a journal is replaced.
 const GROWN: u64 = 4 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 
 /// The open journal of this wrapper.
 #[derive(Debug)]
 pub struct Journal {
-    /// `None` only after it could not be opened again.
-    db: Option<Connection>,
+    db: Connection,
     file: Arc<JournalFile>,
     head: Head,
-    /// The number of the last entry before those in the file.
-    base: u64,
     bodies: BodyWriter,
     /// What is committed here and was not yet taken to be folded.
     unfolded: Part,
@@ -151,8 +145,8 @@ impl Journal {
             .and_then(|()| JournalFile::open(&path).map_err(|error| place::failed(&path, &error)));
         let file = Arc::new(file.inspect_err(|_| remove(&path))?);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        let (db, bodies) = (Some(db), BodyWriter::default());
-        Ok(Self { db, file, head, base: head.seq, bodies, unfolded, size: 0, room: Room::default(), durable: false })
+        let (bodies, room) = (BodyWriter::default(), Room::default());
+        Ok(Self { db, file, head, bodies, unfolded, size: 0, room, durable: false })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -213,22 +207,6 @@ impl Journal {
         self.durable
     }
 
-    /// Forgets the entries. The caller has folded all of them, and synced the log if one of them is durable.
-    ///
-    /// # Errors
-    /// Why it is of no more use.
-    pub fn empty(&mut self) -> Result<(), StoreError> {
-        let path = &self.file.path;
-        let failed = |error: io::Error| place::failed(path, &error);
-        // SQLite's lock is given up for a moment; no other process opens the file then, because our lock stays.
-        drop(self.db.take());
-        self.file.clear().map_err(failed)?;
-        self.db = Some(open_anew(path, self.head).map_err(|fault| fault.of(path))?);
-        self.file.keeps_its_log().map_err(failed)?;
-        (self.base, self.size, self.durable) = (self.head.seq, 0, false);
-        Ok(())
-    }
-
     /// Removes the file. The caller has folded all of it, and synced the log if one of its entries is durable.
     pub fn remove(self) {
         remove(&self.file.path);
@@ -262,19 +240,18 @@ impl Journal {
     }
 
     fn insert(&self, before: usize) -> Result<Head, Fault> {
-        let db = self.db.as_ref().ok_or(Fault::Shape("it was closed"))?;
         let (lines, digests) = self.unfolded.sealed.lines_after(before);
         let head = digests.fold(self.head, |head, digest| head.next_entry(&self.unfolded.writer, digest));
         // A single statement is a transaction of its own.
         let values = params![number(self.head.seq + 1)?, lines, head.link.as_bytes()];
-        db.prepare_cached(INSERT)?.execute(values)?;
+        self.db.prepare_cached(INSERT)?.execute(values)?;
         Ok(head)
     }
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        if self.head.seq == self.base {
+        if self.head == Head::EMPTY {
             // It holds nothing that would have to be folded.
             remove(&self.file.path);
         }
@@ -293,20 +270,6 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
          PRAGMA wal_checkpoint(PASSIVE)",
         Head::EMPTY.link
     ))?)
-}
-
-/// Opens a journal whose write-ahead log was cleared, for the entries after `base`.
-fn open_anew(path: &Path, base: Head) -> Result<Connection, Fault> {
-    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // The exclusive mode is set before the first access to the file, which then needs no shared memory.
-    db.execute_batch(
-        "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA wal_autocheckpoint=0",
-    )?;
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    db.execute("UPDATE base SET n = ?1, link = ?2", params![number(base.seq)?, base.link.as_bytes()])?;
-    // Prepared here, to save the loop that makes the next commit that work.
-    drop(db.prepare_cached(INSERT)?);
-    Ok(db)
 }
 
 /// Where the journal of a writer lies.

@@ -1,9 +1,8 @@
 //! The two files of a journal: whether they are still ours, what the disk has of them, and the lock that shows that
 //! their wrapper lives. Reads and writes no entry.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,9 +10,6 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::audit::place::{self, Identity};
-
-/// What a write-ahead log begins with; without it SQLite takes it for empty.
-const WAL_HEADER: usize = 32;
 
 /// Where a journal is.
 #[derive(Debug)]
@@ -75,27 +71,6 @@ impl JournalFile {
         act().inspect_err(|_| self.has_failed.store(true, Ordering::Release))
     }
 
-    /// Makes SQLite take the write-ahead log for empty. No connection has it open.
-    pub(super) fn clear(&self) -> io::Result<()> {
-        self.unless_failed(|| {
-            let file = File::options().write(true).open(wal_of(&self.path))?;
-            self.is_our_log(&file.metadata()?)?;
-            file.write_all_at(&[0; WAL_HEADER], 0)
-        })
-    }
-
-    /// Fails where another file has the name of the write-ahead log.
-    pub(super) fn keeps_its_log(&self) -> io::Result<()> {
-        self.is_our_log(&std::fs::metadata(wal_of(&self.path))?)
-    }
-
-    fn is_our_log(&self, found: &Metadata) -> io::Result<()> {
-        let ours = self.wal.metadata()?;
-        match (found.dev(), found.ino()) == (ours.dev(), ours.ino()) {
-            true => Ok(()),
-            false => Err(io::Error::other("its write-ahead log was replaced")),
-        }
-    }
 }
 
 fn wal_of(path: &Path) -> PathBuf {

@@ -54,8 +54,6 @@ pub(super) struct Folder {
     retired: Vec<Journal>,
     /// When to sync the log.
     sync_at: Option<Instant>,
-    /// A journal that was emptied, for the next time one is wanted.
-    spare: Option<Journal>,
     /// The last entries; `None` until the end.
     last: Option<Vec<(u64, Box<Entry>)>>,
 }
@@ -80,7 +78,6 @@ impl Folder {
             parts: Vec::new(),
             retired: Vec::new(),
             sync_at: None,
-            spare: None,
             last: None,
         }
     }
@@ -187,13 +184,7 @@ impl Folder {
         self.forget(&parts);
         // Checked before the retired journals are removed: only a removal by someone else is a fault.
         let in_place = parts.iter().all(|(_, file)| file.is_in_place());
-        for mut journal in std::mem::take(&mut self.retired) {
-            if self.last.is_none() && journal.empty().is_ok() {
-                self.spare = Some(journal);
-            } else {
-                journal.remove();
-            }
-        }
+        self.retired.drain(..).for_each(Journal::remove);
         if let Some((part, _)) = parts.pop() {
             // The loop is gone at the end.
             let _ = self.folded.send(part);
@@ -221,7 +212,7 @@ impl Folder {
         let all: Vec<&Part> = parts.iter().map(|(part, _)| part).collect();
         let mut folded = if all.is_empty() { Ok(()) } else { store.fold(&all) };
         if must_sync {
-            // Before a journal is emptied, everything durable in it must be on the disk.
+            // Before a journal is removed, everything durable in it must be on the disk.
             folded = folded.and_then(|()| store.sync());
         }
         self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
@@ -248,20 +239,12 @@ impl Folder {
     }
 
     fn journal(&mut self) -> Result<(Journal, Redactor), String> {
-        let spare = self.spare.take().filter(|journal| journal.file().is_in_place());
-        let (log, journal) = match (self.log.take(), spare) {
-            (Some(log), Some(spare)) => (log, Ok(spare)),
-            (Some(mut log), None) => {
-                let journal = log.journal();
-                (log, journal)
-            }
-            (None, _) => {
-                let (path, key) = (self.path.as_ref().map_err(Clone::clone)?, &self.key_path);
-                let (log, journal) = Recording::open_with_journal(path, key).map_err(|error| error.to_string())?;
-                (log, Ok(journal))
-            }
+        let path = self.path.as_ref().map_err(Clone::clone)?;
+        let made = match self.log.take() {
+            Some(mut log) => log.journal().map(|journal| (log, journal)),
+            None => Recording::open_with_journal(path, &self.key_path),
         };
-        let journal = journal.map_err(|error| error.to_string())?;
+        let (log, journal) = made.map_err(|error| error.to_string())?;
         let redactor = self.log.insert(log).redactor.clone();
         Ok((journal, redactor))
     }
