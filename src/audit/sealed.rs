@@ -82,25 +82,6 @@ impl Part {
         Self { writer, first, sealed: Sealed::default() }
     }
 
-    /// How much memory an empty part may have, in bytes.
-    const ROOM: usize = 256 << 10;
-
-    /// An empty part to follow `before`, in the memory of a `spare` one. Without that, it gets room for as much as
-    /// `before` held, up to [`Self::ROOM`].
-    pub(super) fn after(before: &Self, spare: Option<Self>) -> Self {
-        let sealed = match spare.map(|part| part.sealed).filter(|sealed| sealed.text.capacity() <= Self::ROOM) {
-            Some(mut sealed) => {
-                sealed.truncate(0);
-                sealed
-            }
-            None => Sealed {
-                text: String::with_capacity(before.bytes().min(Self::ROOM)),
-                ends: Vec::with_capacity(before.sealed.count().min(Self::ROOM >> 10)),
-            },
-        };
-        Self { writer: before.writer, first: before.last() + 1, sealed }
-    }
-
     /// Writes an entry out and hashes it.
     pub(super) fn push(&mut self, entry: &Entry, bodies: &mut BodyWriter, redactor: &Redactor) {
         self.sealed.push(|out| bodies.write(entry, redactor, out));

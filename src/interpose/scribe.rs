@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Commit, Journal, Large, Part, StoreError};
+use crate::audit::store::{Commit, Journal, Large, StoreError};
 use folding::{Fold, Folder};
 use syncing::Sync;
 
@@ -90,8 +90,6 @@ pub struct Scribe {
     /// `None` until the first job: then the syncing thread is started.
     syncs: Option<Sender<Sync>>,
     to_loop: UnboundedSender<Done>,
-    /// Folded parts, whose memory is reused.
-    folded: Receiver<Part>,
     /// Each thread says here that it has ended.
     end: Sender<()>,
     ended: Receiver<()>,
@@ -116,8 +114,7 @@ impl Scribe {
         let (folds, fold_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
-        let (give_back, folded) = mpsc::channel();
-        let folder = Folder::new(path, key_path, fold_jobs, (Arc::clone(&folding), give_back), to_loop.clone());
+        let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), to_loop.clone());
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
         match start("audit fold", end.clone(), move || folder.work()) {
             Ok(thread) => threads.push(thread),
@@ -130,7 +127,6 @@ impl Scribe {
             folds,
             syncs: None,
             to_loop,
-            folded,
             end,
             ended,
             threads,
@@ -347,7 +343,7 @@ impl Scribe {
         if let Place::Here(open) = &mut self.place
             && open.journal.unfolded() > 0
         {
-            let part = open.journal.take(self.folded.try_iter().last());
+            let part = open.journal.take();
             self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
             // If the thread is gone, nothing is folded: the next process that opens the log folds the journal.
             let _ = self.folds.send(Fold::Part(part, open.journal.file()));

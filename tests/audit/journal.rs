@@ -81,29 +81,29 @@ fn what_a_dead_wrapper_left_is_folded_once() {
         ("after its commits", |_, journal| record(journal, 1..=5)),
         ("after a commit of several", |store, journal| {
             record(journal, 1..=1);
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
             journal.record(&numbered([read(2), read(3), read(4)]), &redactor()).unwrap();
             record(journal, 5..=5);
         }),
         ("before a part was folded", |_, journal| {
             record(journal, 1..=5);
-            drop(journal.take(None));
+            drop(journal.take());
         }),
         ("after a part was folded", |store, journal| {
             record(journal, 1..=3);
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
             record(journal, 4..=5);
         }),
         ("after one part, before another", |store, journal| {
             record(journal, 1..=2);
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
             record(journal, 3..=4);
-            drop(journal.take(None));
+            drop(journal.take());
             record(journal, 5..=5);
         }),
         ("before its file was removed", |store, journal| {
             record(journal, 1..=5);
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
             store.sync().unwrap();
         }),
     ];
@@ -130,12 +130,12 @@ fn a_part_is_folded_once_though_it_is_tried_again() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=3);
-    let part = journal.take(None);
+    let part = journal.take();
     for _ in 0..2 {
         store.fold(&[&part]).unwrap();
     }
     record(&mut journal, 4..=4);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     store.fold(&[&part]).unwrap();
     assert_eq!(tickets(&db), named(1..=4));
 }
@@ -150,7 +150,7 @@ fn a_living_wrapper_keeps_its_journal_in_its_own_process_too() {
     // Looking at it took nothing away: the lock is still there, and so is the file.
     record(&mut journal, 2..=2);
     assert_eq!(tickets(&db), [] as [&str; 0]);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     assert_eq!(tickets(&db), named(1..=2));
     store.sync().unwrap();
     journal.remove();
@@ -175,7 +175,7 @@ fn a_journal_that_was_emptied_in_part_is_no_news() {
         let mut store = store(&db);
         let mut journal = store.journal(NAME).unwrap();
         record(&mut journal, 1..=3);
-        store.fold(&[&journal.take(None)]).unwrap();
+        store.fold(&[&journal.take()]).unwrap();
         drop((journal, store));
         step(&db);
         assert_eq!(tickets(&db), named(1..=3), "{at}");
@@ -203,7 +203,7 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=1);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     let kept = || Connection::open(&db).unwrap().query_row("SELECT count(*) FROM fold", [], |row| row.get(0));
     drop(Store::open(&db, WRITER).unwrap());
     assert_eq!(kept(), Ok(1), "its wrapper lives");
@@ -329,7 +329,7 @@ fn a_log_from_before_there_were_journals_is_read_and_written() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 2..=3);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     assert_eq!(tickets(&db), named(1..=3));
 }
 
@@ -340,11 +340,11 @@ fn a_log_that_was_removed_begins_anew_with_what_is_folded_next() {
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=1);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
         fs::remove_file(db.with_file_name(name)).unwrap();
     }
     record(&mut journal, 2..=2);
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     assert_eq!(tickets(&db), named(2..=2));
 }

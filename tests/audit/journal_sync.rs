@@ -17,7 +17,7 @@ fn a_synced_entry_needs_the_database_as_it_was_made() {
         let mut journal = store.journal(NAME).unwrap();
         let made = fs::read(file(&db)).unwrap();
         record(&mut journal, 1..=20);
-        store.fold(&[&journal.take(None)]).unwrap();
+        store.fold(&[&journal.take()]).unwrap();
         store.sync().unwrap();
         record(&mut journal, 21..=20 + more);
         assert_eq!(fs::read(file(&db)).unwrap(), made);
@@ -145,7 +145,7 @@ fn a_journal_whose_sync_has_failed_is_never_synced_again() {
     assert!(journal.file().root().is_err());
     fs::rename(&away, folder.path()).unwrap();
     assert!(unsynced.sync().is_err_and(|(entries, _)| entries == [4]));
-    store.fold(&[&journal.take(None)]).unwrap();
+    store.fold(&[&journal.take()]).unwrap();
     let Ok(Commit::Unsynced(again)) = journal.record(&[(5, write(2))], &redactor()) else {
         panic!("it is synced first")
     };

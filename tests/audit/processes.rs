@@ -69,7 +69,7 @@ fn endless(db: &Path) {
         writeln!(out, "recorded {}", run + i64::try_from(receipts[0].entry()).unwrap()).unwrap();
         out.flush().unwrap();
         if n % 4 == 0 {
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
         }
         if n % 8 == 0 {
             store.sync().unwrap();
@@ -143,7 +143,7 @@ fn two_thousand(db: &Path, thread: u8) {
         let entry = if n % 200 == 0 { write(n) } else { read(n) };
         journal.record(&numbered([entry]), &redactor()).unwrap();
         if n % 5 == 4 {
-            store.fold(&[&journal.take(None)]).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
         }
     }
 }

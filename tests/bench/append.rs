@@ -57,7 +57,7 @@ fn appends(title: &str, rounds: i64, redactor: &Redactor, db: &Path, entries: im
         .map(|n| {
             let batch: Vec<_> = (0..).zip(entries(n)).collect();
             if journal.has_grown() {
-                store.fold(&[&journal.take(None)]).unwrap();
+                store.fold(&[&journal.take()]).unwrap();
                 let next = store.journal(i128::from(n).to_be_bytes()).unwrap();
                 std::mem::replace(&mut journal, next).remove();
             }

@@ -138,7 +138,7 @@ fn a_record_that_comes_within_the_second_raises_no_alarm() {
     journal.record(&[(1, agreed(entry(), &city("Oslo"), &fingerprint()))], &Redactor::new(&[0; 32])).unwrap();
     let (_writer, mut told) = home.wrapper();
     assert!(told.next().agreed.is_empty());
-    log.fold(&[&journal.take(None)]).unwrap();
+    log.fold(&[&journal.take()]).unwrap();
     let pins = told.next();
     assert!(pins.agreed.contains(&city("Oslo")) && pins.unproven.is_empty(), "{pins:?}");
 }

@@ -175,10 +175,9 @@ impl Journal {
         Ok(self.committed(vec![large.receipt], large.durable))
     }
 
-    /// Takes what was committed since the last call, to be folded into the log; the memory of a `folded` part is reused
-    /// for what is committed next.
-    pub fn take(&mut self, folded: Option<Part>) -> Part {
-        let next = Part::after(&self.unfolded, folded);
+    /// Takes what was committed since the last call, to be folded into the log.
+    pub fn take(&mut self) -> Part {
+        let next = Part::new(self.writer(), self.unfolded.last() + 1);
         std::mem::replace(&mut self.unfolded, next)
     }
 

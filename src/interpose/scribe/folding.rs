@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -43,8 +43,6 @@ pub(super) struct Folder {
     jobs: Receiver<Fold>,
     /// Bytes that were sent and are not folded.
     folding: Arc<AtomicUsize>,
-    /// Where folded parts go, to be reused.
-    folded: Sender<Part>,
     to_loop: UnboundedSender<Done>,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
@@ -63,7 +61,7 @@ impl Folder {
         path: Result<PathBuf, String>,
         key_path: PathBuf,
         jobs: Receiver<Fold>,
-        (folding, folded): (Arc<AtomicUsize>, Sender<Part>),
+        folding: Arc<AtomicUsize>,
         to_loop: UnboundedSender<Done>,
     ) -> Self {
         Self {
@@ -71,7 +69,6 @@ impl Folder {
             key_path,
             jobs,
             folding,
-            folded,
             to_loop,
             log: None,
             has_folded: false,
@@ -170,7 +167,7 @@ impl Folder {
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
         }
-        let mut parts = std::mem::take(&mut self.parts);
+        let parts = std::mem::take(&mut self.parts);
         if let Err(why) = self.fold_parts(&parts) {
             self.log = None;
             self.parts = parts;
@@ -185,10 +182,6 @@ impl Folder {
         // Checked before the retired journals are removed: only a removal by someone else is a fault.
         let in_place = parts.iter().all(|(_, file)| file.is_in_place());
         self.retired.drain(..).for_each(Journal::remove);
-        if let Some((part, _)) = parts.pop() {
-            // The loop is gone at the end.
-            let _ = self.folded.send(part);
-        }
         self.checkpoint(BUSY_BACKLOG);
         if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }
     }
