@@ -2,7 +2,7 @@
 
 use super::body::BodyWriter;
 use super::chain::{self, Writer};
-use super::record::{Entry, Receipt};
+use super::record::Entry;
 use super::redact::Redactor;
 use crate::wire::digest::Digest;
 
@@ -20,16 +20,6 @@ impl Sealed {
         let start = self.text.len();
         write(&mut self.text);
         let digest = chain::body_digest(&self.text.as_bytes()[start..]);
-        self.end_line(digest);
-    }
-
-    /// Takes a body whose digest is known.
-    fn push_large(&mut self, large: &Large) {
-        self.text.push_str(&large.body);
-        self.end_line(large.body_digest);
-    }
-
-    fn end_line(&mut self, digest: Digest) {
         self.text.push('\n');
         self.ends.push((self.text.len(), digest));
     }
@@ -87,11 +77,6 @@ impl Part {
         self.sealed.push(|out| bodies.write(entry, redactor, out));
     }
 
-    /// Takes an entry that was written out elsewhere.
-    pub(super) fn push_large(&mut self, large: &Large) {
-        self.sealed.push_large(large);
-    }
-
     /// The number of the last of them; the one before the first when there are none.
     pub(super) fn last(&self) -> u64 {
         self.first - 1 + self.sealed.count() as u64
@@ -105,37 +90,5 @@ impl Part {
     /// How many bytes its lines have.
     pub fn bytes(&self) -> usize {
         self.sealed.bytes()
-    }
-}
-
-/// An entry that takes long to redact and hash, sealed on a thread of its own.
-#[derive(Debug)]
-pub struct Large {
-    pub(super) receipt: Receipt,
-    pub(super) durable: bool,
-    body: String,
-    body_digest: Digest,
-}
-
-impl Large {
-    /// Above how many bytes of arguments an entry is large.
-    const FROM: usize = 64 << 10;
-
-    /// Whether an entry is large.
-    pub fn is(entry: &Entry) -> bool {
-        entry.arguments.as_ref().is_some_and(|arguments| arguments.len() > Self::FROM)
-    }
-
-    /// The entry's id.
-    pub fn entry(&self) -> u64 {
-        self.receipt.entry()
-    }
-
-    /// Writes it out and hashes it.
-    pub fn seal(id: u64, entry: &Entry, redactor: &Redactor) -> Self {
-        let mut body = String::new();
-        BodyWriter::default().write(entry, redactor, &mut body);
-        let body_digest = chain::body_digest(body.as_bytes());
-        Self { receipt: Receipt::new(id, entry), durable: entry.is_durable(), body, body_digest }
     }
 }

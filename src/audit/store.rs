@@ -27,7 +27,7 @@ use super::lock::{Held, Lock};
 use super::place::{self, Identity};
 use super::record::Entry;
 use super::redact::Redactor;
-pub use super::sealed::{Large, Part};
+pub use super::sealed::Part;
 use open::folder_of;
 use state::State;
 

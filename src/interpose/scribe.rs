@@ -2,7 +2,7 @@
 //! acknowledged once it is recorded or has failed.
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
-//! other, started with its first job, seals large entries and syncs what must be on the disk before anything follows from it.
+//! other, started with its first job, syncs what must be on the disk before anything follows from it.
 //! The log itself is synced while folds go on, by a thread that lives as long as that takes.
 
 mod folding;
@@ -21,9 +21,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Commit, Journal, Large, StoreError};
+use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
 use folding::{Fold, Folder};
-use syncing::Sync;
 
 /// Microseconds after which what was committed is folded: together with the fold, within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
@@ -62,8 +61,6 @@ enum What {
     NoJournal { why: String },
     /// The log did not take what was recorded: no call may go on until it does.
     NotFolded,
-    /// An entry was sealed.
-    Sealed(Box<Large>),
     /// Entries were synced, or could not be.
     Acks(Vec<Ack>),
 }
@@ -88,18 +85,15 @@ struct Open {
 pub struct Scribe {
     folds: Sender<Fold>,
     /// `None` until the first job: then the syncing thread is started.
-    syncs: Option<Sender<Sync>>,
+    syncs: Option<Sender<Unsynced>>,
     to_loop: UnboundedSender<Done>,
     /// Each thread says here that it has ended.
     end: Sender<()>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
-    /// Entries that are not committed, in order: there is no journal, an earlier entry is being sealed, or the log is
-    /// behind.
+    /// Entries that are not committed, in order: there is no journal, or the log is behind.
     waiting: VecDeque<(u64, Box<Entry>)>,
-    /// The entry that is being sealed, before those that wait.
-    sealing: Option<Arc<(u64, Box<Entry>)>>,
     /// Bytes that the folding thread has not folded yet.
     folding: Arc<AtomicUsize>,
     fold_at: Option<u64>,
@@ -132,7 +126,6 @@ impl Scribe {
             threads,
             place,
             waiting: VecDeque::new(),
-            sealing: None,
             folding,
             fold_at: None,
             retry_at: None,
@@ -174,10 +167,6 @@ impl Scribe {
             }
             // The journal is folded before the next one is made.
             What::NotFolded => self.retire(),
-            What::Sealed(large) => {
-                acks.extend(self.sealed(*large));
-                self.fold_later(now);
-            }
         }
         acks.extend(self.go_on(now));
         acks
@@ -213,8 +202,7 @@ impl Scribe {
     /// The disk did not answer in time; what was not acknowledged may be lost.
     pub fn finish(mut self) -> Result<(), Unfinished> {
         self.retire();
-        let sealing = self.sealing.take().map(Arc::unwrap_or_clone);
-        let rest: Vec<_> = sealing.into_iter().chain(self.waiting.drain(..)).collect();
+        let rest = self.waiting.drain(..).collect();
         let told = self.folds.send(Fold::Last(rest)).map_err(|_| Unfinished);
         drop((self.folds, self.syncs));
         told?;
@@ -232,7 +220,7 @@ impl Scribe {
     fn go_on(&mut self, now: u64) -> Vec<Ack> {
         self.retry_at = None;
         let mut acks = Vec::new();
-        while self.sealing.is_none() && !self.waiting.is_empty() {
+        while !self.waiting.is_empty() {
             let open = match &mut self.place {
                 Place::Here(open) => open,
                 Place::Coming => break,
@@ -253,22 +241,13 @@ impl Scribe {
             let mut bytes = 0;
             let fits = |waiting: &&(u64, Box<Entry>)| {
                 bytes += arguments(waiting);
-                !Large::is(&waiting.1) && bytes <= BATCH_ARGUMENTS
+                bytes <= BATCH_ARGUMENTS
             };
-            let small = self.waiting.iter().take(BATCH).take_while(fits).count();
-            if small > 0 {
-                let batch: Vec<_> = self.waiting.drain(..small).collect();
-                let committed = open.journal.record(&batch, &open.redactor);
-                acks.extend(self.after_commit(committed, batch.iter().map(|(entry, _)| *entry)));
-                self.fold_later(now);
-            } else if let Some(large) = self.waiting.pop_front() {
-                let large = Arc::new(large);
-                let job = Sync::Seal(Arc::clone(&large), open.redactor.clone());
-                self.sealing = Some(large);
-                if let Err(why) = self.sync(job) {
-                    acks.extend(self.fail_all(&why));
-                }
-            }
+            let many = self.waiting.iter().take(BATCH).take_while(fits).count().max(1);
+            let batch: Vec<_> = self.waiting.drain(..many).collect();
+            let committed = open.journal.record(&batch, &open.redactor);
+            acks.extend(self.after_commit(committed, batch.iter().map(|(entry, _)| *entry)));
+            self.fold_later(now);
         }
         acks
     }
@@ -279,19 +258,6 @@ impl Scribe {
             Place::Here(open) if open.journal.unfolded() > 0 => drop(self.fold_at.get_or_insert(now + FOLD_AFTER)),
             Place::Here(_) | Place::Coming | Place::Nowhere => {}
         }
-    }
-
-    /// Takes the sealed entry; the entries behind it are next.
-    fn sealed(&mut self, large: Large) -> Vec<Ack> {
-        // An entry that failed meanwhile is no longer wanted.
-        let Some(entry) = self.sealing.take_if(|entry| entry.0 == large.entry()) else { return Vec::new() };
-        let Place::Here(open) = &mut self.place else {
-            // The journal that it was sealed for is gone: the entry is sealed again for the next one.
-            self.waiting.push_front(Arc::unwrap_or_clone(entry));
-            return Vec::new();
-        };
-        let committed = open.journal.record_large(large);
-        self.after_commit(committed, std::iter::once(entry.0))
     }
 
     /// What follows from a commit, or from its failure.
@@ -314,15 +280,15 @@ impl Scribe {
         }
         match commit {
             Commit::Recorded(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
-            Commit::Unsynced(unsynced) => match self.sync(Sync::Sync(unsynced)) {
+            Commit::Unsynced(unsynced) => match self.sync(unsynced) {
                 Ok(()) => Vec::new(),
                 Err(why) => failed(why),
             },
         }
     }
 
-    /// Gives the syncing thread a job, and starts it for the first.
-    fn sync(&mut self, job: Sync) -> Result<(), String> {
+    /// Has the syncing thread sync a batch, and starts it for the first.
+    fn sync(&mut self, batch: Unsynced) -> Result<(), String> {
         let syncs = match self.syncs.take() {
             Some(syncs) => syncs,
             None => {
@@ -334,7 +300,7 @@ impl Scribe {
                 syncs
             }
         };
-        self.syncs.insert(syncs).send(job).map_err(|_| GONE.to_owned())
+        self.syncs.insert(syncs).send(batch).map_err(|_| GONE.to_owned())
     }
 
     /// Passes what is committed to the folding thread.
@@ -361,9 +327,7 @@ impl Scribe {
     }
 
     fn fail_all(&mut self, why: &str) -> Vec<Ack> {
-        let first = self.sealing.take().map(|entry| entry.0).into_iter();
-        let all = first.chain(self.waiting.drain(..).map(|(entry, _)| entry));
-        all.map(|entry| Ack::Failed { entry, why: why.to_owned() }).collect()
+        self.waiting.drain(..).map(|(entry, _)| Ack::Failed { entry, why: why.to_owned() }).collect()
     }
 }
 

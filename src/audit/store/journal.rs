@@ -29,7 +29,7 @@ use crate::audit::lock::Held;
 use crate::audit::place;
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::sealed::{Large, Part};
+use crate::audit::sealed::Part;
 
 const SCHEMA: &str = include_str!("../../../assets/journal.sql");
 const VERSION: i64 = 2;
@@ -162,17 +162,6 @@ impl Journal {
         let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry.borrow())).collect();
         let durable = batch.iter().any(|(_, entry)| entry.borrow().is_durable());
         Ok(self.committed(receipts, durable))
-    }
-
-    /// Commits an entry that was sealed elsewhere.
-    ///
-    /// # Errors
-    /// As [`Self::record`].
-    pub fn record_large(&mut self, large: Large) -> Result<Commit, StoreError> {
-        let before = self.unfolded.sealed.count();
-        self.unfolded.push_large(&large);
-        self.commit(before)?;
-        Ok(self.committed(vec![large.receipt], large.durable))
     }
 
     /// Takes what was committed since the last call, to be folded into the log.

@@ -1,37 +1,21 @@
-//! The thread that seals large entries and syncs what must be on the disk, so that neither waits for a fold.
+//! The thread that syncs what must be on the disk, so that it waits for no fold.
 
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Ack, Done, What, tell};
-use crate::audit::record::Entry;
-use crate::audit::redact::Redactor;
-use crate::audit::store::{Large, Unsynced};
-
-/// What the loop asks of it.
-pub(super) enum Sync {
-    Sync(Unsynced),
-    Seal(Arc<(u64, Box<Entry>)>, Redactor),
-}
+use crate::audit::store::Unsynced;
 
 /// Works until the loop is gone.
-pub(super) fn work(jobs: &Receiver<Sync>, to_loop: &UnboundedSender<Done>) {
+pub(super) fn work(jobs: &Receiver<Unsynced>, to_loop: &UnboundedSender<Done>) {
     while let Ok(job) = jobs.recv() {
-        let (mut unsynced, mut seals): (Vec<Unsynced>, _) = (Vec::new(), Vec::new());
-        // All waiting syncs are joined, and done before anything is sealed, because a sealed entry is synced later.
-        for job in std::iter::once(job).chain(jobs.try_iter()) {
-            match job {
-                Sync::Sync(batch) => join(&mut unsynced, batch),
-                Sync::Seal(entry, redactor) => seals.push((entry, redactor)),
-            }
+        let mut unsynced = Vec::new();
+        for batch in std::iter::once(job).chain(jobs.try_iter()) {
+            join(&mut unsynced, batch);
         }
         for batch in unsynced {
             tell(to_loop, What::Acks(sync(batch)));
-        }
-        for (entry, redactor) in seals {
-            tell(to_loop, What::Sealed(Box::new(Large::seal(entry.0, &entry.1, &redactor))));
         }
     }
 }
