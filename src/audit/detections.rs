@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use memchr::memmem;
 use serde::Deserialize;
 
-use super::fields::{Call, Field, Fields, HazardDetail};
+use super::fields::{Call, Fields, HazardDetail};
 use super::index::Index;
 use super::record::Kind;
 use super::search::Search;
@@ -48,46 +49,36 @@ struct Detail {
 /// Counts them.
 pub fn count(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Detections, StoreError> {
     let unexpected = HazardKind::UnexpectedBehavior.word();
+    let of_tools = format!("\"kind\":\"{}\"", Kind::Tools.word());
+    let finders = ["\"disputed\":true", unexpected, VIOLATION, &of_tools].map(memmem::Finder::new);
     let mut found = Detections::default();
-    let calls = |words: &str, is: &dyn Fn(&Detail) -> bool| {
-        let mut calls: BTreeSet<Call> = BTreeSet::new();
-        let decides = |kind: Option<Kind>| matches!(kind, Some(Kind::Decision | Kind::DecisionAsked));
-        each(reader, index, search.clone().with_text(words), &mut |fields, detail| {
-            // A call that was edited, or asked again, has several such records.
-            if decides(fields.kind()) && is(detail) {
-                calls.insert(fields.call());
+    // A call that was edited, or asked again, has several such records.
+    let [mut disputed, mut unexpected_calls, mut violations] = [const { BTreeSet::new() }; 3];
+    Walk::new(search.clone(), ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
+        let may_say_so = finders.iter().any(|finder| finder.find(row.body).is_some()) && search.takes(row.body);
+        let Some(fields) = Fields::of(row.body).filter(|_| may_say_so) else { return ControlFlow::Continue(()) };
+        let Some(detail) = fields.detail::<Detail>() else { return ControlFlow::Continue(()) };
+        match fields.kind() {
+            Some(Kind::Decision | Kind::DecisionAsked) => {
+                let call = || Some(fields.call());
+                disputed.extend(call().filter(|_| detail.disputed));
+                let is_unexpected = detail.hazards.iter().any(|one| one.hazard == unexpected);
+                unexpected_calls.extend(call().filter(|_| is_unexpected));
+                violations.extend(call().filter(|_| detail.reason == VIOLATION));
             }
-        })?;
-        Ok::<u64, StoreError>(calls.len() as u64)
-    };
-    found.disputed = calls("\"disputed\":true", &|detail| detail.disputed)?;
-    found.unexpected = calls(unexpected, &|detail| detail.hazards.iter().any(|one| one.hazard == unexpected))?;
-    found.violations = calls(VIOLATION, &|detail| detail.reason == VIOLATION)?;
-    let of_tools = search.clone().with(Field::Kind, Some(Kind::Tools.word()));
-    each(reader, index, of_tools, &mut |_, detail| {
-        let says = |words: &str| u64::from(detail.review.starts_with(words));
-        found.changed += u64::from(detail.definition == "changed");
-        found.added += u64::from(detail.definition == "new");
-        found.confirmed += says("pinned as PURE|");
-        found.refused += says("pinned as MUTATES|") + says("refused the definition");
-    })?;
-    Ok(found)
-}
-
-fn each(
-    reader: &Reader,
-    index: Option<&Index>,
-    search: Search,
-    see: &mut dyn FnMut(&Fields<'_>, &Detail),
-) -> Result<(), StoreError> {
-    let wanted = search.clone();
-    Walk::new(search, ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
-        if wanted.takes(row.body)
-            && let Some(fields) = Fields::of(row.body)
-            && let Some(detail) = fields.detail()
-        {
-            see(&fields, &detail);
+            Some(Kind::Tools) => {
+                let says = |words: &str| u64::from(detail.review.starts_with(words));
+                found.changed += u64::from(detail.definition == "changed");
+                found.added += u64::from(detail.definition == "new");
+                found.confirmed += says("pinned as PURE|");
+                found.refused += says("pinned as MUTATES|") + says("refused the definition");
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
-    })
+    })?;
+    let count = |calls: BTreeSet<Call>| calls.len() as u64;
+    (found.disputed, found.unexpected, found.violations) =
+        (count(disputed), count(unexpected_calls), count(violations));
+    Ok(found)
 }

@@ -85,15 +85,22 @@ words! {
     }
 }
 
-impl Field {
-    /// Whether the index keeps the field in a shape, which many records have in common.
-    pub fn is_in_shape(self) -> bool {
-        !self.is_of_call() && !matches!(self, Self::Target | Self::Operator | Self::Reason | Self::Agent)
-    }
+/// The fields that many records have in common, and that the index keeps together.
+pub const IN_SHAPE: [Field; 8] = [
+    Field::Server,
+    Field::Tool,
+    Field::Kind,
+    Field::Badge,
+    Field::Ruling,
+    Field::Verdict,
+    Field::By,
+    Field::Rule,
+];
 
-    /// Whether it says which call a record is of.
-    pub fn is_of_call(self) -> bool {
-        matches!(self, Self::Session | Self::Ticket)
+impl Field {
+    /// Whether it is one of [`IN_SHAPE`].
+    pub fn is_in_shape(self) -> bool {
+        IN_SHAPE.contains(&self)
     }
 }
 

@@ -1,39 +1,36 @@
-//! The index beside a log: which records a search need not read. If it is removed, it is made again; nothing that is
+//! The index beside a log: which records a filter need not read. If it is removed, it is made again; nothing that is
 //! shown comes from it, because every record it names is read and compared.
 //!
-//! Readers of the log add records in segments of 4,096, the oldest first; wrappers never do. The newest ones, which
-//! fill no segment yet, are left to a scan. A record of which the columns cannot say everything is *odd*: it is always
-//! named.
+//! Readers of the log add records, the oldest first; wrappers never do. The newest ones are left to a scan, and so is a text
+//! that may be anywhere in a record.
 
-mod pieces;
-mod segment;
-mod words;
-
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use super::fields::{Field, number_of};
+use super::fields::{Field, Fields, IN_SHAPE, number_of};
 use super::search::Search;
-use super::store::index_db::{IndexDb, Unusable, place_of};
+use super::store::index_db::{IndexDb, Line, Unusable, place_of};
 use super::store::{ReadOrder, Reader, StoreError};
-use pieces::{BLOCK, BUCKETS, Mask, Need, ROW};
-use segment::Filling;
-use words::Numbered;
+use crate::wire::digest::Digest;
 
-pub use segment::{SEGMENT, Summary};
-pub use words::Shape;
-
+/// How many records are added at a time, and how many a scan reads without hesitation.
+pub const SEGMENT: u64 = 4_096;
 /// How many segments a command adds to the index before it answers: about a second's work.
 const AT_ONCE: usize = 24;
+/// The name under which the link of the last record is noted: it shows which log the index is of.
+const LINK: &str = "link";
+/// In how many sessions calls are looked up one by one.
+const FEW: usize = 16;
+
+/// What a shape says of a record: the texts of [`IN_SHAPE`].
+type Shape<T> = [Option<T>; IN_SHAPE.len()];
 
 /// The index of one log, open.
 #[derive(Debug)]
 pub struct Index {
     path: PathBuf,
     db: IndexDb,
-    segments: u64,
-    shapes: Numbered<Shape>,
-    sessions: Numbered<String>,
+    upto: u64,
 }
 
 /// How far the index has come by a step.
@@ -44,17 +41,9 @@ pub enum Step {
     Level,
 }
 
-/// What a search asks of the index, ready for any segment.
+/// What a search asks of the index: conditions on its records.
 #[derive(Clone, Debug)]
-pub struct Ask {
-    /// Whether each shape is wanted, by number; shapes that were added later are.
-    shapes: Vec<bool>,
-    sessions: Vec<bool>,
-    since: i64,
-    until: i64,
-    ticket: Option<i64>,
-    needs: Vec<Need>,
-}
+pub struct Ask(String);
 
 impl Index {
     /// Opens the index of this log, and makes it where there is none that fits. `None`: it cannot be had here, and
@@ -85,7 +74,7 @@ impl Index {
         let Some(mut index) = Self::open(log, reader) else { return Ok(None) };
         for _ in 0..AT_ONCE {
             match index.extend(reader)? {
-                Some(Step::Further) => progress(index.upto()),
+                Some(Step::Further) => progress(index.upto),
                 Some(Step::Level) => break,
                 None => return Ok(None),
             }
@@ -94,61 +83,45 @@ impl Index {
     }
 
     fn load(path: &Path, reader: &Reader) -> Result<Self, Unusable> {
-        let (db, path) = (IndexDb::open(path)?, path.to_path_buf());
-        let mut index = Self { path, db, segments: 0, shapes: Numbered::default(), sessions: Numbered::default() };
-        index.catch_up()?;
+        let db = IndexDb::open(path)?;
+        let index = Self { path: path.to_path_buf(), upto: db.upto()?, db };
         if index.is_of(reader) { Ok(index) } else { Err(Unusable::Shape) }
     }
 
     /// Whether the log is still the one that it was made from: a link binds everything before it.
     pub fn is_of(&self, reader: &Reader) -> bool {
-        let Some(last) = self.segments.checked_sub(1) else { return true };
-        let Ok(Some(link)) = self.db.link(last) else { return false };
-        reader.one(self.upto(), |row| row.link == link).is_ok_and(|same| same == Some(true))
+        // Another reader may have added some since.
+        let Ok(upto @ 1..) = self.db.upto() else { return self.upto == 0 };
+        let link = self.note(LINK);
+        reader.one(upto, |row| text_of(row.link) == link).is_ok_and(|same| same == Some(true))
     }
 
     /// The number of the last record that it covers; 0 when it covers none.
     pub fn upto(&self) -> u64 {
-        self.segments * SEGMENT
+        self.upto
     }
 
-    /// Takes in what other readers have added.
-    fn catch_up(&mut self) -> Result<(), Unusable> {
-        // Counted before the words are read: the database gets a segment's words before the segment.
-        let segments = self.db.segments()?;
-        for text in self.db.words("shape", self.shapes.len())? {
-            self.shapes.push(serde_json::from_str(&text).map_err(|_| Unusable::Shape)?);
-        }
-        for text in self.db.words("session", self.sessions.len())? {
-            self.sessions.push(text);
-        }
-        self.segments = segments;
-        Ok(())
-    }
-
-    /// Takes in the next segment, if the log fills one. `None`: the index is of no use any more.
+    /// Takes in the next records, if the log has enough. `None`: the index is of no use any more.
     pub fn extend(&mut self, reader: &Reader) -> Result<Option<Step>, StoreError> {
-        let known = (self.shapes.len(), self.sessions.len());
-        let first = self.upto() + 1;
-        let mut filling = Filling::default();
+        let (first, mut lines, mut link) = (self.upto + 1, Vec::new(), None);
         reader.each_from(ReadOrder::OldestFirst, first, SEGMENT, &mut |row| {
-            filling.take(first, &row, &mut self.shapes, &mut self.sessions);
+            // Where a number is missing the rest of the log is left to a scan.
+            if u64::try_from(row.seq) != Ok(first + lines.len() as u64) {
+                return ControlFlow::Break(());
+            }
+            lines.push(Fields::of(row.body).as_ref().and_then(line));
+            link = text_of(row.link);
             ControlFlow::Continue(())
         })?;
-        let Some(filled) = filling.finish(self.segments, self.new_words(known)) else {
-            self.forget(known);
+        if (lines.len() as u64) < SEGMENT {
             return Ok(Some(Step::Level));
-        };
-        let added = self.db.add(&filled).and_then(|added| {
-            if added {
-                self.segments += 1;
-                return Ok(());
-            }
-            self.forget(known);
-            self.catch_up()
-        });
+        }
+        let added = self.db.add(first, &lines, (LINK, &link.unwrap_or_default())).and_then(|()| self.db.upto());
         Ok(match added {
-            Ok(()) => Some(Step::Further),
+            Ok(upto) => {
+                self.upto = upto;
+                Some(Step::Further)
+            }
             Err(why) => {
                 tracing::debug!(%why, path = %self.path.display(), "the index of the log cannot be filled");
                 None
@@ -156,80 +129,48 @@ impl Index {
         })
     }
 
-    /// The words that are not in the database yet.
-    fn new_words(&self, (shapes, sessions): (usize, usize)) -> Vec<(&'static str, u32, String)> {
-        let shape = |(at, shape)| ("shape", at, serde_json::to_string(shape).unwrap_or_default());
-        let session = |(at, session): (u32, &String)| ("session", at, session.clone());
-        self.shapes.from(shapes).map(shape).chain(self.sessions.from(sessions).map(session)).collect()
+    /// What a search asks. `None`: the index is of no use any more.
+    pub fn ask(&self, search: &Search) -> Option<Ask> {
+        self.asked(search).inspect_err(|why| tracing::debug!(%why, "the index of the log cannot be read")).ok()
     }
 
-    /// Forgets the words that no segment of the database has.
-    fn forget(&mut self, (shapes, sessions): (usize, usize)) {
-        self.shapes.forget(shapes);
-        self.sessions.forget(sessions);
-    }
-
-    /// What a search asks.
-    pub fn ask(&self, search: &Search) -> Ask {
-        let of_session = |field| field == Field::Session;
-        Ask {
-            shapes: self
-                .shapes
-                .iter()
-                .map(|shape| search.fits(Field::is_in_shape, |field| shape.text(field)))
-                .collect(),
-            sessions: self.sessions.iter().map(|session| search.fits(of_session, |_| Some(session))).collect(),
-            since: search.since().unwrap_or(i64::MIN),
-            until: search.until().unwrap_or(i64::MAX),
-            ticket: search.ticket().map(number_of),
-            needs: search.texts().flat_map(pieces::needs).collect(),
+    fn asked(&self, search: &Search) -> Result<Ask, Unusable> {
+        let (mut by, mut all) = ("NOT INDEXED", Vec::new());
+        if IN_SHAPE.iter().any(|field| search.asks_for(*field)) {
+            let mut shapes = Vec::new();
+            for (number, text) in self.db.words("shape")? {
+                let shape: Shape<String> = serde_json::from_str(&text).map_err(|_| Unusable::Shape)?;
+                let of = |field| IN_SHAPE.iter().zip(&shape).find(|(one, _)| **one == field)?.1.as_deref();
+                if search.fits(Field::is_in_shape, of) {
+                    shapes.push(number.to_string());
+                }
+            }
+            by = "INDEXED BY by_shape";
+            all.push(format!("shape IN ({})", shapes.join(",")));
         }
-    }
-
-    /// The numbers of the records of one segment that can be wanted, in order; no others of it can. `None`: the index
-    /// is of no use any more.
-    pub fn named(&self, segment: u64, ask: &Ask) -> Option<Vec<u64>> {
-        self.look(segment, ask).inspect_err(|why| tracing::debug!(%why, "the index of the log cannot be read")).ok()
-    }
-
-    fn look(&self, segment: u64, ask: &Ask) -> Result<Vec<u64>, Unusable> {
-        let (earliest, latest) = self.db.times(segment)?;
-        if latest < ask.since || earliest >= ask.until {
-            return Ok(Vec::new());
+        if search.ticket().is_some() || search.asks_for(Field::Session) {
+            let mut sessions = Vec::new();
+            for (number, text) in self.db.words("session")? {
+                if search.fits(|field| field == Field::Session, |_| Some(&text)) {
+                    sessions.push(number.to_string());
+                }
+            }
+            if search.ticket().is_some() || sessions.len() <= FEW {
+                by = "INDEXED BY by_call";
+            }
+            all.push(format!("session IN ({})", sessions.join(",")));
         }
-        let rows = (BUCKETS / ROW) as u64;
-        let mut mask = |bucket: usize| self.db.mask(segment * rows + (bucket / ROW) as u64, bucket % ROW);
-        let mut blocks = Mask::MAX;
-        for need in &ask.needs {
-            blocks = need.holds(blocks, &mut mask)?;
-        }
-        // An odd record has no time, and may be wanted whatever its text.
-        if blocks == 0 && earliest > i64::MIN {
-            return Ok(Vec::new());
-        }
-        let summaries = segment::summaries(self.db.columns(segment)?)?;
-        let wanted = |(at, summary): &(usize, Option<Summary>)| {
-            summary.is_none_or(|summary| (blocks >> (at / BLOCK)) & 1 == 1 && ask.wants(&summary))
-        };
-        let first = segment * SEGMENT + 1;
-        Ok(summaries.enumerate().filter(wanted).map(|(at, _)| first + at as u64).collect())
+        all.extend(search.ticket().map(|ticket| format!("ticket = {}", number_of(ticket))));
+        all.extend(search.since().map(|since| format!("time >= {since}")));
+        all.extend(search.until().map(|until| format!("time < {until}")));
+        Ok(Ask(if all.is_empty() { String::new() } else { format!("{by} WHERE {}", all.join(" AND ")) }))
     }
 
-    /// What the columns of a segment say of each record, in order, `None` of an odd one. No list: the index is of no use
-    /// any more.
-    pub fn summaries(&self, segment: u64) -> Option<Vec<Option<Summary>>> {
-        let summaries = self.db.columns(segment).and_then(segment::summaries);
-        summaries.map(Iterator::collect).ok()
-    }
-
-    /// The shape of this number.
-    pub fn shape(&self, number: u32) -> Option<&Shape> {
-        self.shapes.get(number)
-    }
-
-    /// The session of this number.
-    pub fn session(&self, number: u32) -> Option<&str> {
-        self.sessions.get(number).map(String::as_str)
+    /// The numbers of the first `most` records among these that can be wanted, in this order; no others before the last of
+    /// them can. `None`: the index is of no use any more.
+    pub fn named(&self, ask: &Ask, among: RangeInclusive<u64>, order: ReadOrder, most: usize) -> Option<Vec<u64>> {
+        let named = self.db.named(&ask.0, among, order, most);
+        named.inspect_err(|why| tracing::debug!(%why, "the index of the log cannot be read")).ok()
     }
 
     /// What a reader noted of this log under a name.
@@ -246,12 +187,23 @@ impl Index {
 }
 
 impl Ask {
-    /// Whether a record that is not odd can be wanted, whatever its text.
-    pub fn wants(&self, summary: &Summary) -> bool {
-        let listed = |list: &[bool], at: u32| list.get(at as usize).copied().unwrap_or(true);
-        listed(&self.shapes, summary.shape)
-            && listed(&self.sessions, summary.session)
-            && (self.since..self.until).contains(&summary.time)
-            && self.ticket.is_none_or(|ticket| summary.ticket == Some(ticket))
+    /// Whether it asks for nothing: the search may want any record.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
+}
+
+/// What is kept of a record.
+fn line(fields: &Fields<'_>) -> Option<Line> {
+    let shape: Shape<_> = IN_SHAPE.map(|field| fields.text(field));
+    Some(Line {
+        shape: serde_json::to_string(&shape).ok()?,
+        session: fields.session.to_string(),
+        ticket: fields.call().ticket,
+        time: fields.millis(),
+    })
+}
+
+fn text_of(link: &[u8]) -> Option<String> {
+    Some(Digest::from_bytes(link.try_into().ok()?).to_string())
 }

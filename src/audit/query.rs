@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use memchr::memmem;
 
-use super::fact::{Decided, Fact, What};
-use super::fields::{Call, Field, Fields, Record, number_of};
-use super::index::{Index, SEGMENT, Summary};
+use super::fact::{Fact, What};
+use super::fields::{Call, Field, Fields, Record};
+use super::index::Index;
 use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
@@ -16,7 +16,6 @@ use super::store::{ReadOrder, Reader, StoreError, Visit};
 use super::tally::{Servers, Tally};
 use super::verified::{Verified, Verifying};
 use super::walk::Walk;
-use crate::behavior::taxonomy::Badge;
 
 /// The newest records that the search wants, at most `limit`, the newest last. The index saves reading the others.
 pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usize) -> Result<Vec<Record>, StoreError> {
@@ -187,26 +186,10 @@ pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result
     Ok(found)
 }
 
-/// Counts what was decided, of the records that the search wants. What the index covers is counted by its columns, and only
-/// odd records there are read; how calls were answered is in no column, and is not counted.
+/// Counts what was decided, of the records that the search wants; how calls were answered is not counted.
 pub fn decisions(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Tally<Exact>, StoreError> {
     let mut tally = Tally::new(Servers::Apart);
-    let mut upto = 0;
-    if let Some(index) = index.filter(|_| !search.asks_for_texts()) {
-        let ask = index.ask(search);
-        for segment in 0..index.upto() / SEGMENT {
-            let Some(summaries) = index.summaries(segment) else { return decisions(reader, None, search) };
-            for (seq, summary) in (upto + 1..).zip(summaries) {
-                match summary.and_then(|summary| Some((summary, fact(index, summary)?))) {
-                    Some((summary, fact)) if ask.wants(&summary) => tally.take(&fact),
-                    Some(_) => {}
-                    None => drop(reader.one(seq, |row| decided(&mut tally, search, row.body))?),
-                }
-            }
-            upto += SEGMENT;
-        }
-    }
-    reader.each_from(ReadOrder::OldestFirst, upto + 1, u64::MAX, &mut |row| {
+    Walk::new(search.clone(), ReadOrder::OldestFirst, 1).to_the_end(reader, index, &mut |row| {
         decided(&mut tally, search, row.body);
         ControlFlow::Continue(())
     })?;
@@ -226,34 +209,6 @@ fn decided(tally: &mut Tally<Exact>, search: &Search, body: &[u8]) {
         fact.what = What::Other;
     }
     tally.take(&fact);
-}
-
-/// What the columns say of a record; `None` if they lack something that counts of decisions need.
-fn fact(index: &Index, summary: Summary) -> Option<Fact<'_>> {
-    let (shape, session) = (index.shape(summary.shape)?, index.session(summary.session)?);
-    let what = match shape.kind.parse() {
-        Ok(Kind::DecisionAsked) => What::Asked { judged: None },
-        Ok(Kind::Decision) => What::Decided(Decided {
-            verdict: shape.verdict.as_deref().and_then(|word| word.parse().ok()),
-            by: shape.by.as_deref().and_then(|word| word.parse().ok()),
-            rule: shape.rule.as_deref(),
-            latency_us: summary.figure,
-            badge: shape.badge.as_deref().and_then(Badge::from_word),
-            identity: None,
-            judged: None,
-        }),
-        Ok(Kind::Withdrawn) => What::Withdrawn,
-        Ok(Kind::Fault) => What::Refused { lines: summary.figure.unwrap_or(0) },
-        Ok(_) | Err(_) => What::Other,
-    };
-    Some(Fact {
-        time: Some(summary.time),
-        server: &shape.server,
-        session,
-        tool: shape.tool.as_deref(),
-        call: Call { session: number_of(session), ticket: summary.ticket },
-        what,
-    })
 }
 
 /// Counts how calls were answered, over the newest `most` records.

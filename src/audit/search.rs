@@ -197,29 +197,6 @@ impl Search {
         })
     }
 
-    /// Whether it asks for what no column of the index has: each record must be read.
-    pub fn asks_for_texts(&self) -> bool {
-        self.terms.iter().any(|term| term.field.is_none_or(|field| !field.is_in_shape() && !field.is_of_call()))
-    }
-
-    /// Texts, in lower case, that are in the body of every record that it wants.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| {
-            match (&term.value, term.field) {
-                (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
-                // Terms on other fields are left to the field itself. Other characters may be escaped in the body.
-                (Value::Part(part) | Value::Word(part), Some(field))
-                    if !matches!(field, Field::Session | Field::Agent)
-                        && !field.is_in_shape()
-                        && part.bytes().all(is_plain) =>
-                {
-                    Some(part.as_str())
-                }
-                (Value::Part(_) | Value::Word(_) | Value::Glob(_) | Value::AnyCase(_), _) => None,
-            }
-        })
-    }
-
     /// The whole ticket that it asks for, in lower case, where it does.
     pub fn ticket(&self) -> Option<&str> {
         self.terms.iter().find_map(|term| match (&term.value, term.field, term.wanted) {
@@ -372,10 +349,6 @@ impl Value {
             Self::Glob(_) | Self::AnyCase(_) => false,
         }
     }
-}
-
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\') || byte == b' '
 }
 
 /// Whether `text` has the lower-case ASCII `part` in it, whatever its case there.

@@ -2,15 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use super::index::{Ask, Index, SEGMENT};
+use super::index::{Ask, Index};
 use super::search::Search;
 use super::store::{ReadOrder, Reader, StoreError, Visit};
 
 /// Records read in one step.
 pub const SLICE: u64 = 4_096;
-/// How many segments are looked up in one step, and how many records that they name are read.
-const SEGMENTS: u64 = 64;
-const NAMED: u64 = 512;
+/// How many records that the index names are read in one step.
+const NAMED: usize = 512;
+/// Among how many records so many are read quicker one after the other than by their numbers.
+const DENSE: u64 = 2_048;
 
 /// A way through the log.
 #[derive(Debug)]
@@ -19,7 +20,8 @@ pub struct Walk {
     order: ReadOrder,
     /// The next record to read.
     at: u64,
-    ask: Option<Ask>,
+    /// What the search asks of the index, when it had come so far.
+    ask: Option<(u64, Ask)>,
     index: IndexUse,
 }
 
@@ -94,41 +96,45 @@ impl Walk {
         Ok(if ended || at == 0 { Walked::ToTheEnd } else { Walked::On })
     }
 
-    /// Reads what the index names in the next segments.
+    /// Reads what the index names next.
     fn named(&mut self, reader: &Reader, index: &Index, visit: Visit<'_>) -> Result<Walked, StoreError> {
-        let ask = self.ask.get_or_insert_with(|| index.ask(&self.search));
-        let mut read = 0;
-        for _ in 0..SEGMENTS {
-            if !(1..=index.upto()).contains(&self.at) {
-                break;
-            }
-            let segment = (self.at - 1) / SEGMENT;
-            let Some(mut named) = index.named(segment, ask) else {
-                self.index = IndexUse::Never;
-                return Ok(Walked::WithoutIndex);
-            };
-            let end = match self.order {
-                ReadOrder::NewestFirst => {
-                    named.reverse();
-                    named.retain(|seq| *seq <= self.at);
-                    segment * SEGMENT
-                }
-                ReadOrder::OldestFirst => {
-                    named.retain(|seq| *seq >= self.at);
-                    (segment + 1) * SEGMENT + 1
-                }
-            };
-            for seq in named {
-                let mut flow = ControlFlow::Continue(());
-                reader.one(seq, |row| flow = visit(row))?;
-                self.at = after(self.order, seq);
-                read += 1;
-                if flow.is_break() || read >= NAMED {
-                    return Ok(if self.at == 0 { Walked::ToTheEnd } else { Walked::On });
-                }
-            }
-            self.at = end;
+        // Records that were added since may have words that the index did not know before.
+        let known = self.ask.take().filter(|(upto, _)| *upto == index.upto());
+        let Some((_, ask)) = known.or_else(|| Some((index.upto(), index.ask(&self.search)?))) else {
+            self.index = IndexUse::Never;
+            return Ok(Walked::WithoutIndex);
+        };
+        if ask.is_empty() {
+            self.index = IndexUse::Never;
+            return self.scan(reader, 0, visit);
         }
+        let among = match self.order {
+            ReadOrder::NewestFirst => 1..=self.at,
+            ReadOrder::OldestFirst => self.at..=index.upto(),
+        };
+        let end = match self.order {
+            ReadOrder::NewestFirst => 0,
+            ReadOrder::OldestFirst => index.upto() + 1,
+        };
+        let Some(named) = index.named(&ask, among, self.order, NAMED) else {
+            self.index = IndexUse::Never;
+            return Ok(Walked::WithoutIndex);
+        };
+        self.ask = Some((index.upto(), ask));
+        let last = named.last().filter(|_| named.len() == NAMED);
+        if last.is_some_and(|last| last.abs_diff(self.at) < DENSE) {
+            return self.scan(reader, 0, visit);
+        }
+        let next = last.map_or(end, |last| after(self.order, *last));
+        for seq in named {
+            let mut flow = ControlFlow::Continue(());
+            reader.one(seq, |row| flow = visit(row))?;
+            self.at = after(self.order, seq);
+            if flow.is_break() {
+                return Ok(if self.at == 0 { Walked::ToTheEnd } else { Walked::On });
+            }
+        }
+        self.at = next;
         Ok(if self.at == 0 { Walked::ToTheEnd } else { Walked::On })
     }
 }

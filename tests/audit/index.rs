@@ -213,10 +213,7 @@ fn a_broken_foreign_or_old_index_is_made_anew() {
             other.execute_batch("PRAGMA application_id=7; CREATE TABLE theirs (x)").unwrap();
         }),
         ("of another log", &|at| {
-            Connection::open(at).unwrap().execute_batch("UPDATE segment SET link = zeroblob(32)").unwrap();
-        }),
-        ("with other words", &|at| {
-            Connection::open(at).unwrap().execute_batch("UPDATE word SET text = '7' WHERE list = 'shape'").unwrap();
+            Connection::open(at).unwrap().execute_batch("UPDATE note SET text = '' WHERE name = 'link'").unwrap();
         }),
     ];
     for (name, spoil) in cases {
@@ -236,15 +233,44 @@ fn a_broken_foreign_or_old_index_is_made_anew() {
 }
 
 #[test]
-fn an_index_that_says_less_than_it_must_is_left_for_a_scan() {
+fn an_index_that_cannot_be_asked_is_left_for_a_scan() {
+    for spoil in ["DROP INDEX by_shape", "UPDATE word SET text = '7' WHERE list = 'shape'"] {
+        let (_folder, db) = folder();
+        let (reader, index) = filled(&db);
+        Connection::open(db.with_extension("index.db")).unwrap().execute_batch(spoil).unwrap();
+        let search = Search::default().with(Field::Kind, Some(Kind::Decision.word()));
+        let all = usize::try_from(SEGMENT).unwrap() + 10;
+        assert_eq!(query::last(&reader, Some(&index), &search, usize::MAX).unwrap().len(), all, "{spoil}");
+        assert_eq!(query::decisions(&reader, Some(&index), &search).unwrap().all.calls(), SEGMENT + 10, "{spoil}");
+    }
+}
+
+#[test]
+fn a_filter_reads_what_it_names_and_what_cannot_be_read() {
     let (_folder, db) = folder();
-    let (reader, index) = filled(&db);
-    let raw = Connection::open(db.with_extension("index.db")).unwrap();
-    raw.execute_batch("UPDATE segment SET shapes = x'00'").unwrap();
-    let search = Search::default().with(Field::Kind, Some(Kind::Decision.word()));
-    let all = usize::try_from(SEGMENT).unwrap() + 10;
-    assert_eq!(query::last(&reader, Some(&index), &search, usize::MAX).unwrap().len(), all);
-    assert_eq!(query::decisions(&reader, Some(&index), &search).unwrap().all.calls(), SEGMENT + 10);
+    drop(filled(&db));
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = 'no body' WHERE seq = 7").unwrap();
+    std::fs::remove_file(db.with_extension("index.db")).unwrap();
+    let reader = Reader::open(&db).unwrap().unwrap();
+    let index = Index::brought_on(&db, &reader, &mut |_| {}).unwrap().unwrap();
+    for (find, named) in [
+        ("verdict:deny", vec![7]),
+        ("tool:write", vec![7]),
+        ("session:=s2", vec![7]),
+        ("ticket:=filesystem-12", vec![12, 7]),
+        ("until:2026-11-21T10:00:00.003Z", vec![7, 2, 1]),
+        ("ticket:=filesystem-12 verdict:approve", vec![12, 7]),
+    ] {
+        let search = Search::read(find, Clock::utc(NOON + 9_000_000)).unwrap();
+        let ask = index.ask(&search).unwrap();
+        let found = index.named(&ask, 1..=SEGMENT, ReadOrder::NewestFirst, 100).unwrap();
+        assert_eq!(found, named, "{find}");
+    }
+    for find in ["notes", "-notes", "target:a", "ticket:12", "reason:x"] {
+        let search = Search::read(find, Clock::utc(NOON)).unwrap();
+        assert!(index.ask(&search).unwrap().is_empty(), "{find}");
+    }
 }
 
 #[test]

@@ -1,19 +1,27 @@
 //! The file of the index beside the log: its tables and nothing of their meaning. It is rebuilt whenever it is not as
 //! expected, so its errors are only traced.
 
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 
+use super::ReadOrder;
 use crate::audit::place;
 
 const SCHEMA: &str = include_str!("../../../assets/index.sql");
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// `mcpi`, so that another program's database is distinguished from an index.
 const APPLICATION: i64 = 0x6d63_7069;
 /// How long to wait while another reader fills it. After that, a reader goes on without it.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How many words there may be; records with further ones are always looked at. A log of foreign names could add words
+/// without end.
+const MOST: i64 = 100_000;
+const NOTE: &str =
+    "INSERT INTO note (name, text) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET text = excluded.text";
 
 /// Why the index cannot be used: a text for our own diagnostics.
 #[derive(Debug, thiserror::Error)]
@@ -26,27 +34,14 @@ pub(in crate::audit) enum Unusable {
     Shape,
 }
 
-/// The columns of a segment, as little-endian numbers.
-#[derive(Clone, Debug, Default)]
-pub(in crate::audit) struct Columns {
-    pub shapes: Vec<u8>,
-    pub sessions: Vec<u8>,
-    pub times: Vec<u8>,
-    pub tickets: Vec<u8>,
-    pub figures: Vec<u8>,
-}
-
-/// A segment with all that is kept of it.
-pub(in crate::audit) struct Filled {
-    pub number: u64,
-    pub link: Vec<u8>,
-    pub earliest: i64,
-    pub latest: i64,
-    pub columns: Columns,
-    /// Rows of masks.
-    pub masks: Vec<Vec<u8>>,
-    /// Words that are new with it: list, place, text.
-    pub words: Vec<(&'static str, u32, String)>,
+/// What is kept of a record that can be read.
+pub(in crate::audit) struct Line {
+    /// Texts that many records have in common, as JSON.
+    pub shape: String,
+    pub session: String,
+    pub ticket: Option<i64>,
+    /// Milliseconds since 1970, UTC.
+    pub time: Option<i64>,
 }
 
 /// The open file.
@@ -96,90 +91,59 @@ impl IndexDb {
         }
     }
 
-    /// How many segments there are.
-    pub fn segments(&self) -> Result<u64, Unusable> {
-        let sql = "SELECT ifnull(max(number) + 1, 0) FROM segment";
-        let count: i64 = self.db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-        u64::try_from(count).map_err(|_| Unusable::Shape)
+    /// The number of the last record; 0 when there is none.
+    pub fn upto(&self) -> Result<u64, Unusable> {
+        Ok(last(&self.db)?.cast_unsigned())
     }
 
-    /// The link of a segment's last record.
-    pub fn link(&self, segment: u64) -> Result<Option<Vec<u8>>, Unusable> {
-        let sql = "SELECT link FROM segment WHERE number = ?1";
-        Ok(self.db.prepare_cached(sql)?.query_row([signed(segment)], |row| row.get(0)).optional()?)
+    /// The words of a list, each with its number.
+    pub fn words(&self, list: &str) -> Result<Vec<(i64, String)>, Unusable> {
+        let mut statement = self.db.prepare_cached("SELECT number, text FROM word WHERE list = ?1")?;
+        let words = statement.query_map([list], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(words.collect::<Result<_, _>>()?)
     }
 
-    /// The words of a list from this place on.
-    pub fn words(&self, list: &str, from: usize) -> Result<Vec<String>, Unusable> {
-        let sql = "SELECT at, text FROM word WHERE list = ?1 AND at >= ?2 ORDER BY at";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let from = i64::try_from(from).unwrap_or(i64::MAX);
-        let mut rows = statement.query(params![list, from])?;
-        let mut words = Vec::new();
-        while let Some(row) = rows.next()? {
-            if row.get::<_, i64>(0)? != from + i64::try_from(words.len()).unwrap_or(i64::MAX) {
-                return Err(Unusable::Shape);
-            }
-            words.push(row.get(1)?);
-        }
-        Ok(words)
+    /// The first `most` records among these that meet a condition, and all of which nothing is known.
+    pub fn named(
+        &self,
+        condition: &str,
+        among: RangeInclusive<u64>,
+        order: ReadOrder,
+        most: usize,
+    ) -> Result<Vec<u64>, Unusable> {
+        let order = if order == ReadOrder::NewestFirst { "DESC" } else { "ASC" };
+        let mut statement = self.db.prepare_cached(&format!(
+            "SELECT seq FROM record {condition} AND seq BETWEEN ?1 AND ?2 UNION ALL
+             SELECT seq FROM record INDEXED BY by_shape WHERE shape = 0 AND seq BETWEEN ?1 AND ?2
+             ORDER BY 1 {order} LIMIT ?3"
+        ))?;
+        let values = (signed(*among.start()), signed(*among.end()), i64::try_from(most).unwrap_or(i64::MAX));
+        let found = statement.query_map(values, |row| row.get(0).map(i64::cast_unsigned))?;
+        Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// The earliest and latest time of a segment.
-    pub fn times(&self, segment: u64) -> Result<(i64, i64), Unusable> {
-        let sql = "SELECT earliest, latest FROM segment WHERE number = ?1";
-        Ok(self.db.prepare_cached(sql)?.query_row([signed(segment)], |row| Ok((row.get(0)?, row.get(1)?)))?)
-    }
-
-    /// The columns of a segment.
-    pub fn columns(&self, segment: u64) -> Result<Columns, Unusable> {
-        let sql = "SELECT shapes, sessions, times, tickets, figures FROM segment WHERE number = ?1";
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok(Columns {
-                shapes: row.get(0)?,
-                sessions: row.get(1)?,
-                times: row.get(2)?,
-                tickets: row.get(3)?,
-                figures: row.get(4)?,
-            })
-        };
-        Ok(self.db.prepare_cached(sql)?.query_row([signed(segment)], row)?)
-    }
-
-    /// Four bytes of a row of masks.
-    pub fn mask(&self, row: u64, at: usize) -> Result<u32, Unusable> {
-        let mut statement = self.db.prepare_cached("SELECT masks FROM piece WHERE row = ?1")?;
-        let mut rows = statement.query([signed(row)])?;
-        let masks = rows.next()?.ok_or(Unusable::Shape)?.get_ref(0)?.as_blob().map_err(|_| Unusable::Shape)?;
-        let four = masks.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok());
-        four.map(u32::from_le_bytes).ok_or(Unusable::Shape)
-    }
-
-    /// Adds the next segment: `false` when another reader was quicker.
-    pub fn add(&mut self, filled: &Filled) -> Result<bool, Unusable> {
+    /// Adds the records from `first` on, `None` for one that cannot be read, and a note with them; does nothing if another
+    /// reader was quicker.
+    pub fn add(&mut self, first: u64, lines: &[Option<Line>], note: (&str, &str)) -> Result<(), Unusable> {
         let adding = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let next: i64 = adding.query_row("SELECT ifnull(max(number) + 1, 0) FROM segment", [], |row| row.get(0))?;
-        if next != signed(filled.number) {
-            return Ok(false);
+        if last(&adding)? + 1 != signed(first) {
+            return Ok(());
         }
-        for (list, at, text) in &filled.words {
+        let (mut shapes, mut sessions) = (HashMap::new(), HashMap::new());
+        for (seq, line) in (signed(first)..).zip(lines) {
+            let (mut words, mut rest) = (None, (None, None));
+            if let Some(line) = line {
+                let shape = number(&adding, "shape", &line.shape, &mut shapes)?;
+                words = shape.zip(number(&adding, "session", &line.session, &mut sessions)?);
+                rest = (line.ticket, line.time);
+            }
+            let ((shape, session), (ticket, time)) = words.map_or(((0, 0), (None, None)), |words| (words, rest));
             adding
-                .prepare_cached("INSERT INTO word (list, at, text) VALUES (?1, ?2, ?3)")?
-                .execute(params![list, at, text])?;
+                .prepare_cached("INSERT INTO record (seq, shape, session, ticket, time) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute((seq, shape, session, ticket, time))?;
         }
-        let Columns { shapes, sessions, times, tickets, figures } = &filled.columns;
-        let sql = "INSERT INTO segment (number, link, earliest, latest, shapes, sessions, times, tickets, figures)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let Filled { link, earliest, latest, .. } = filled;
-        adding
-            .prepare_cached(sql)?
-            .execute(params![next, link, earliest, latest, shapes, sessions, times, tickets, figures])?;
-        let first = next.saturating_mul(i64::try_from(filled.masks.len()).unwrap_or(i64::MAX));
-        for (row, masks) in (first..).zip(&filled.masks) {
-            adding.prepare_cached("INSERT INTO piece (row, masks) VALUES (?1, ?2)")?.execute(params![row, masks])?;
-        }
-        adding.commit()?;
-        Ok(true)
+        adding.execute(NOTE, note)?;
+        Ok(adding.commit()?)
     }
 
     /// What was noted under a name.
@@ -190,10 +154,34 @@ impl IndexDb {
 
     /// Notes something under a name.
     pub fn set_note(&self, name: &str, text: &str) -> Result<(), Unusable> {
-        let sql = "INSERT INTO note (name, text) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET text = excluded.text";
-        self.db.prepare_cached(sql)?.execute([name, text])?;
+        self.db.execute(NOTE, [name, text])?;
         Ok(())
     }
+}
+
+fn last(db: &Connection) -> Result<i64, Unusable> {
+    Ok(db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get(0))?)
+}
+
+/// The number of a word, which may be new; `None` when there are too many. `known` are those that were looked up before.
+fn number<'w>(
+    db: &Connection,
+    list: &str,
+    text: &'w str,
+    known: &mut HashMap<&'w str, i64>,
+) -> Result<Option<i64>, Unusable> {
+    if let Some(number) = known.get(text) {
+        return Ok(Some(*number));
+    }
+    let sql = "SELECT number FROM word WHERE list = ?1 AND text = ?2";
+    let mut number: Option<i64> = db.prepare_cached(sql)?.query_row([list, text], |row| row.get(0)).optional()?;
+    if number.is_none() {
+        let sql = "INSERT INTO word (list, text) SELECT ?1, ?2 WHERE (SELECT ifnull(max(number), 0) FROM word) < ?3";
+        let is_new = db.prepare_cached(sql)?.execute((list, text, MOST))? > 0;
+        number = is_new.then(|| db.last_insert_rowid());
+    }
+    known.extend(number.map(|number| (text, number)));
+    Ok(number)
 }
 
 fn signed(number: u64) -> i64 {
