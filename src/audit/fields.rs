@@ -86,16 +86,8 @@ words! {
 }
 
 /// The fields that many records have in common, and that the index keeps together.
-pub const IN_SHAPE: [Field; 8] = [
-    Field::Server,
-    Field::Tool,
-    Field::Kind,
-    Field::Badge,
-    Field::Ruling,
-    Field::Verdict,
-    Field::By,
-    Field::Rule,
-];
+pub const IN_SHAPE: [Field; 8] =
+    [Field::Server, Field::Tool, Field::Kind, Field::Badge, Field::Ruling, Field::Verdict, Field::By, Field::Rule];
 
 impl Field {
     /// Whether it is one of [`IN_SHAPE`].

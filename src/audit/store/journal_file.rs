@@ -70,7 +70,6 @@ impl JournalFile {
         }
         act().inspect_err(|_| self.has_failed.store(true, Ordering::Release))
     }
-
 }
 
 fn wal_of(path: &Path) -> PathBuf {
