@@ -88,7 +88,7 @@ fn f19_a_light_verb_is_one_piece_of_evidence_and_a_description_is_read_to_its_en
         ("get_locked", "Gets the account locked."),
         ("get_order", "Gets an order and corrects it in the CRM."),
         ("show_order", "Shows an order, then has the warehouse ship it."),
-        ("read_meter", "Reads the meter; the counter is set to zero afterwards."),
+        ("read_meter", "Reads the meter; the counter is reset afterwards."),
         ("list_orders", "Listet alle Aufträge auf und storniert die offenen."),
     ] {
         assert!(!runs(name, description), "{name}: {description}");

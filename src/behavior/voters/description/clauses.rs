@@ -78,11 +78,15 @@ fn passive(words: &[String], at: usize) -> Option<(Action, usize)> {
         || (found.base == "remove" && next == "from" && among(after_next, "the your its this our"))
         || (found.base == "mark" && next == "as")
         || (among(found.base, "close replace remove reset cancel") && auxiliary == 2);
+    // What is done once the call is over is its act, whatever it is.
+    let follows = among(next, "afterwards afterward thereafter")
+        || words.iter().skip(at + auxiliary).take(adverbs).any(|word| word == "then");
+    let is_done = form == Form::Participle || among(found.base, "reset set put cut shut");
     // By somebody, or in time by itself: that is no act of this call.
     let by_itself = among(next, "by after every once when if upon within unless");
     let clause = words[..at].iter().rev().take_while(|word| *word != ",");
     let of_the_call = clause.clone().all(|word| !among(word, CONDITIONS)) && clause.count() > 0;
-    (form == Form::Participle && lost && !by_itself && of_the_call).then_some((action, length))
+    (is_done && (lost || follows) && !by_itself && of_the_call).then_some((action, length))
 }
 
 /// "… and marks it", "also revokes".
