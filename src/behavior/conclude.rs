@@ -1,5 +1,6 @@
 //! Joins all evidence into one conclusion: pinned, else curated, else the most cautious of the rest; arguments only raise.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -58,10 +59,8 @@ impl Behavior {
     /// Every effect of the call, each once, in their order: what the arguments show, and what the identity says. Never empty.
     pub fn effects(&self) -> Vec<Effect> {
         let shown = self.analyses.iter().map(|analysis| analysis.effect);
-        let mut all: Vec<Effect> = shown.chain([Effect::of(self.identity.action)]).collect();
-        all.sort();
-        all.dedup();
-        all
+        let all: BTreeSet<Effect> = shown.chain([Effect::of(self.identity.action)]).collect();
+        all.into_iter().collect()
     }
 
     /// A tool without a description of its own.
@@ -86,11 +85,8 @@ impl Behavior {
 
     /// The badge.
     pub fn badge(&self) -> Badge {
-        match self.identity.mutability {
-            Mutability::Mutates => Badge::Mutates,
-            Mutability::Pure if self.runs_unasked() => Badge::Pure,
-            Mutability::Pure => Badge::Likely,
-        }
+        let confidence = if self.shape.holds() { self.confidence } else { Confidence::Likely };
+        Badge::of(self.identity.mutability, confidence)
     }
 }
 

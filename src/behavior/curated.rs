@@ -57,10 +57,10 @@ impl Reviewed {
     }
 }
 
-/// The list of one package, by tool definition.
+/// The list of one package: of each tool its name, its definition, and what was found of it and of its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Curated {
-    by_digest: HashMap<Digest, (Reviewed, Arc<Given>)>,
+    tools: Vec<(String, Digest, Reviewed, Arc<Given>)>,
 }
 
 /// One file of `assets/identities/`.
@@ -96,41 +96,33 @@ pub struct Row {
     /// By key, the switches and members of enums that read.
     #[serde(default)]
     pub reads: HashMap<String, Vec<Value>>,
-    /// `sqlite`, `postgresql`, `mysql` or `mssql`.
-    pub dialect: Option<String>,
+    pub dialect: Option<Dialect>,
 }
 
 impl Row {
     /// What is said of its parameters; `None` where a word of it is unknown.
     fn given(self, hosts: &Arc<[String]>) -> Option<Given> {
         let role = |(key, words): (String, String)| Some((key, Roles::from_words(&words)?));
-        let dialect = match self.dialect {
-            Some(word) => Some(Dialect::from_word(&word)?),
-            None => None,
-        };
         let roles = self.roles.into_iter().map(role).collect::<Option<_>>()?;
-        Some(Given { roles, reads: self.reads, dialect, hosts: Arc::clone(hosts) })
+        Some(Given { roles, reads: self.reads, dialect: self.dialect, hosts: Arc::clone(hosts) })
     }
 }
 
 impl Curated {
     /// The list of one package; empty where we have none.
     pub fn of_package(package: &str) -> Self {
-        LISTS
-            .iter()
-            .find(|(known, _)| *known == package)
-            .map(|(known, text)| Self::read(known, text))
-            .unwrap_or_default()
+        let list = LISTS.iter().find(|(known, _)| *known == package);
+        list.map(|(known, text)| Self::read(known, text)).unwrap_or_default()
     }
 
     /// What was found of a definition; `None` where it was not reviewed.
     pub fn find(&self, digest: &Digest) -> Option<Reviewed> {
-        self.by_digest.get(digest).map(|(reviewed, _)| *reviewed)
+        self.tools.iter().find(|(_, known, ..)| known == digest).map(|(_, _, reviewed, _)| *reviewed)
     }
 
     /// What was found of the parameters of a definition.
     pub fn given(&self, digest: &Digest) -> Option<Arc<Given>> {
-        self.by_digest.get(digest).map(|(_, given)| Arc::clone(given))
+        self.tools.iter().find(|(_, known, ..)| known == digest).map(|(.., given)| Arc::clone(given))
     }
 
     /// A row that does not parse is left out, and a test sees to it that none is.
@@ -141,21 +133,16 @@ impl Curated {
             let identity: Identity = row.identity.parse().ok()?;
             let requires = changing_requires.filter(|_| identity.mutability == Mutability::Mutates);
             let reviewed = Reviewed { identity, content_type: row.content_type, requires, package };
-            Some((row.digest.parse().ok()?, (reviewed, Arc::new(row.given(&hosts)?))))
+            Some((row.name.clone(), row.digest.parse().ok()?, reviewed, Arc::new(row.given(&hosts)?)))
         };
-        Self { by_digest: tools.into_iter().filter_map(read).collect() }
+        Self { tools: tools.into_iter().filter_map(read).collect() }
     }
 }
 
 /// Each tool of a package's list: its name, the definition that was reviewed, and what was found of it. Empty where we have none.
 pub fn tools(package: &str) -> Vec<(String, Digest, Reviewed)> {
-    let Some((known, text)) = LISTS.iter().find(|(known, _)| *known == package) else { return Vec::new() };
-    let (list, curated) = (toml::from_str::<List>(text), Curated::read(known, text));
-    let row = |row: Row| {
-        let digest = row.digest.parse().ok()?;
-        Some((row.name, digest, curated.find(&digest)?))
-    };
-    list.map(|list| list.tools.into_iter().filter_map(row).collect()).unwrap_or_default()
+    let tools = Curated::of_package(package).tools.into_iter();
+    tools.map(|(name, digest, reviewed, _)| (name, digest, reviewed)).collect()
 }
 
 /// What any list says of a definition, whatever runs it: for listings only, where nothing is called.

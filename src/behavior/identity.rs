@@ -1,6 +1,7 @@
 //! The behavioral identity: three words, and their hash.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +21,6 @@ impl Identity {
     /// Not known: treated as MUTATES.
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
-
-    /// How many there are.
-    const COUNT: usize = Mutability::ALL.len() * Action::ALL.len() * OutputDomain::ALL.len();
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -56,14 +54,11 @@ impl Identity {
 
     /// The words and the hash: every call asks for those of a few identities again.
     fn texts(&self) -> &'static (String, String) {
-        static TEXTS: [OnceLock<(String, String)>; Identity::COUNT] = [const { OnceLock::new() }; Identity::COUNT];
-        let place = (self.mutability as usize * Action::ALL.len() + self.action as usize) * OutputDomain::ALL.len()
-            + self.output_domain as usize;
-        TEXTS[place].get_or_init(|| {
-            let words = self.to_string();
-            let hash = Digest::of(words.as_bytes()).short();
-            (words, hash)
-        })
+        static TEXTS: LazyLock<HashMap<Identity, (String, String)>> = LazyLock::new(|| {
+            let texts = |words: String| (words.clone(), Digest::of(words.as_bytes()).short());
+            Identity::all().map(|one| (one, texts(one.to_string()))).collect()
+        });
+        &TEXTS[self]
     }
 }
 

@@ -28,7 +28,17 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
         }
     };
     let phrases = [named.object.as_slice(), opened.object.as_slice()];
-    let output_domain = domain(mutability, action, &named.verb, &opened.verb, &phrases, runs);
+    // What comes back: the object's domain, unless the verb makes something else of it.
+    let verb = if named.verb.is_empty() { &opened.verb } else { &named.verb };
+    let is = |list: &str| words::base(verb, |base| among(base, list).then_some(())).is_some();
+    let output_domain = match mutability {
+        Mutability::Pure if runs == Runs::Statement || is(MEASURES) => OutputDomain::Data,
+        Mutability::Pure if is("diff") => OutputDomain::Diff,
+        Mutability::Pure if is(WORDS_OUT) => OutputDomain::Content,
+        Mutability::Mutates if is("commit push") && action != Action::Execute => OutputDomain::Ref,
+        Mutability::Mutates if is("write") => OutputDomain::Ack,
+        Mutability::Pure | Mutability::Mutates => objects::output(mutability, action, &phrases, runs),
+    };
     let near = phrases.iter().flat_map(|phrase| phrase.iter().take(8)).map(String::as_str);
     let content_type = objects::content_type(near, output_domain);
     Claim {
@@ -36,27 +46,6 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
         action: Some(action),
         output_domain: Some(output_domain),
         content_type: Some(content_type),
-    }
-}
-
-/// What comes back: the object's domain, unless the verb makes something else of it.
-fn domain(
-    mutability: Mutability,
-    action: Action,
-    name_verb: &str,
-    opening_verb: &str,
-    phrases: &[&[String]],
-    runs: Runs,
-) -> OutputDomain {
-    let verb = if name_verb.is_empty() { opening_verb } else { name_verb };
-    let is = |list: &str| words::base(verb, |base| among(base, list).then_some(())).is_some();
-    match mutability {
-        Mutability::Pure if runs == Runs::Statement || is(MEASURES) => OutputDomain::Data,
-        Mutability::Pure if is("diff") => OutputDomain::Diff,
-        Mutability::Pure if is(WORDS_OUT) => OutputDomain::Content,
-        Mutability::Mutates if is("commit push") && action != Action::Execute => OutputDomain::Ref,
-        Mutability::Mutates if is("write") => OutputDomain::Ack,
-        Mutability::Pure | Mutability::Mutates => objects::output(mutability, action, phrases, runs),
     }
 }
 

@@ -136,11 +136,7 @@ fn searched(named: &[&[String]]) -> OutputDomain {
 /// The domain that a word names; `None` for a word that tells nothing.
 pub fn domain(word: &str) -> Option<OutputDomain> {
     let find = |word: &str| DOMAINS.get(word).copied();
-    let singular = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
-    find(word)
-        .or_else(|| find(&singular?))
-        .or_else(|| word.strip_suffix('s').and_then(find))
-        .or_else(|| word.strip_suffix("es").and_then(find))
+    find(word).or_else(|| words::singular(word, find))
 }
 
 /// The first row that has a word wins.

@@ -3,6 +3,7 @@
 //! What they look like is data, `assets/secrets.toml`. It errs towards "secret": a word too many in the log is hidden sooner than
 //! a password kept.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -55,7 +56,8 @@ const TEXT: &str = include_str!("../../assets/secrets.toml");
 #[serde(deny_unknown_fields)]
 struct File {
     keys: Keys,
-    parts: Parts,
+    /// What a pattern may have by the name of: `%token`.
+    parts: BTreeMap<String, String>,
     value: Values,
     #[serde(rename = "token")]
     tokens: Vec<Token>,
@@ -72,21 +74,11 @@ struct Keys {
 }
 
 #[derive(Deserialize)]
-struct Parts {
-    token: String,
-    key: String,
-    quoted: String,
-    word: String,
-    command: String,
-}
-
-#[derive(Deserialize)]
 struct Values {
     literal: String,
     bare: String,
     header: String,
     elsewhere: String,
-    ends: String,
 }
 
 #[derive(Deserialize)]
@@ -158,7 +150,7 @@ impl File {
     }
 
     fn rules(&self) -> Result<Rules, regex::Error> {
-        let Values { literal, bare, header, elsewhere, .. } = &self.value;
+        let Values { literal, bare, header, elsewhere } = &self.value;
         let shape = |row: &Row| {
             let before = row.before.as_ref().map(|before| self.regex(before)).transpose()?;
             Ok(Shape { before, find: self.regex(&row.find)?, verbatim: row.verbatim })
@@ -172,16 +164,8 @@ impl File {
     }
 
     fn regex(&self, pattern: &str) -> Result<Regex, regex::Error> {
-        let Parts { token, key, quoted, word, command } = &self.parts;
-        let parts = [
-            ("%token", token),
-            ("%key", key),
-            ("%quoted", quoted),
-            ("%word", word),
-            ("%command", command),
-            ("%ends", &self.value.ends),
-        ];
-        let whole = parts.iter().fold(pattern.to_owned(), |text, (name, part)| text.replace(name, part));
+        let part = |text: String, (name, part): (&String, &String)| text.replace(&format!("%{name}"), part);
+        let whole = self.parts.iter().fold(pattern.to_owned(), part);
         RegexBuilder::new(&whole).unicode(false).case_insensitive(true).ignore_whitespace(true).build()
     }
 }

@@ -38,6 +38,13 @@ pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// What a list has of the singular of a word.
+pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let city = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    let stems = [city.as_deref(), word.strip_suffix('s'), word.strip_suffix("es")];
+    stems.into_iter().flatten().find_map(find)
+}
+
 /// Whether the first word is among the firsts of a row, and the second among its seconds.
 pub fn are_pair(rows: &[(&str, &str)], first: &str, second: &str) -> bool {
     rows.iter().any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))

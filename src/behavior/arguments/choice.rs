@@ -74,7 +74,7 @@ pub fn is_firm_change(word: &str) -> bool {
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///
 /// Values that are too long to be one act, and unknown methods, are [`Action::Unknown`].
-pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action> {
+pub fn changing(choice: Choice, value: &str) -> Option<Action> {
     let value = value.trim();
     if value.is_empty() {
         return None;
@@ -93,7 +93,7 @@ pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action>
             None => unknown |= !part.is_empty(),
         }
     }
-    if unknown && choice == Choice::Method && choices == Choices::Acts { Some(Action::Unknown) } else { change }
+    if unknown && choice == Choice::Method { Some(Action::Unknown) } else { change }
 }
 
 /// Whether the value is a method of HTTP.
@@ -109,20 +109,6 @@ fn of_word(word: &str) -> Option<Effect> {
 fn method(word: &str) -> Option<Effect> {
     let mut rows = words::rows(const { section(WORDS, "methods") });
     rows.find(|(_, methods)| words::among(word, methods)).and_then(|(action, _)| Effect::named(action))
-}
-
-/// What a tool lists for an argument that chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choices {
-    /// Acts, or nothing: an unknown word may be one.
-    Acts,
-    /// This value, among others of which none is a method of HTTP or a change: `pearson`, `kendall`.
-    Harmless,
-}
-
-/// What the values say that a tool lists, this one among them.
-pub fn choices<'a>(mut listed: impl Iterator<Item = &'a str>) -> Choices {
-    if listed.any(is_act) { Choices::Acts } else { Choices::Harmless }
 }
 
 /// Whether a value is a method of HTTP, or a change.

@@ -1,5 +1,7 @@
 //! GraphQL in arguments: which operations a document holds and what their root fields are. Knows no schema.
 
+use std::collections::BTreeSet;
+
 use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
@@ -23,49 +25,37 @@ pub fn read(text: &str) -> Meaning {
     if let Some(error) = tree.errors().next() {
         return unread(if error.is_limit() { "a GraphQL document too long to be read" } else { NO_DOCUMENT });
     }
-    let mut found: Option<Meaning> = None;
-    let mut operations = 0;
+    let mut operations = Vec::new();
     for definition in tree.document().definitions() {
-        let one = match &definition {
-            Definition::OperationDefinition(operation) => {
-                operations += 1;
-                of_operation(text, operation)
-            }
-            Definition::FragmentDefinition(_) => continue,
+        match &definition {
+            Definition::OperationDefinition(operation) => operations.push(of_operation(text, operation)),
+            Definition::FragmentDefinition(_) => {}
             _ => return unread("GraphQL that defines types instead of asking"),
-        };
-        found = match found {
-            Some(before) if before.effect >= one.effect => Some(before),
-            _ => Some(one),
-        };
-    }
-    match found {
-        None => unread("a GraphQL document without an operation"),
-        Some(mut found) => {
-            if operations > 1 {
-                found.says = format!("{} operations, among them {}", operations, found.says);
-            }
-            found.fingerprint = Some(format!("graphql {}", found.says));
-            found
         }
     }
+    let many = operations.len();
+    let gravest = operations.into_iter().reduce(|worst, one| if one.effect > worst.effect { one } else { worst });
+    let Some(mut found) = gravest else { return unread("a GraphQL document without an operation") };
+    if many > 1 {
+        found.says = format!("{many} operations, among them {}", found.says);
+    }
+    found.fingerprint = Some(format!("graphql {}", found.says));
+    found
 }
 
 /// The root fields of all operations of a document, sorted; a fragment at the root is all of the document's fragments' own words.
 pub fn root_names(text: &str) -> Vec<String> {
     let tree = Parser::new(text).recursion_limit(MAX_DEPTH).token_limit(MAX_TOKENS).parse();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = BTreeSet::new();
     for definition in tree.document().definitions() {
         match &definition {
             Definition::OperationDefinition(operation) => names.extend(root_fields(operation)),
             // What a fragment brings to the root is as it is written.
-            Definition::FragmentDefinition(fragment) => names.push(fragment.syntax().text().to_string()),
+            Definition::FragmentDefinition(fragment) => names.extend([fragment.syntax().text().to_string()]),
             _ => {}
         }
     }
-    names.sort();
-    names.dedup();
-    names
+    names.into_iter().collect()
 }
 
 /// Whether a text begins as a GraphQL document does, and as no statement of SQL does.

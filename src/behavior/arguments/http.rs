@@ -58,7 +58,8 @@ pub fn method_of_query(url: &str) -> Option<&str> {
 /// Whether a name, in any spelling, replaces the request's own method. `method` alone is the request's own.
 pub fn is_override(name: &str) -> bool {
     let name = name.trim();
-    if !is_header_name(name) || name.len() > 64 {
+    let is_in_header = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' ');
+    if !name.bytes().all(is_in_header) || name.len() > 64 {
         return false;
     }
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -66,10 +67,6 @@ pub fn is_override(name: &str) -> bool {
         || ["methodoverride", "httpmethod", "overridemethod", "xmethod", "httpverb", "verboverride"]
             .iter()
             .any(|known| plain.contains(known))
-}
-
-fn is_header_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' '))
 }
 
 /// An address that is code: `javascript:…`.

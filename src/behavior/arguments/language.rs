@@ -90,14 +90,12 @@ pub struct Spoken {
 impl Spoken {
     /// What a tool says for all of its arguments.
     pub fn of(tool: &Tool) -> Self {
-        let mut spoken = Self::default();
-        for word in words::of_name(&tool.name) {
-            spoken.by_name = spoken.by_name.with(in_word(&word));
+        let all = |found: &mut dyn Iterator<Item = Languages>| found.fold(Languages::default(), Languages::with);
+        let texts = [tool.title.as_deref(), tool.description.as_deref()];
+        Self {
+            by_name: all(&mut words::of_name(&tool.name).iter().map(|word| in_word(word))),
+            by_words: all(&mut texts.into_iter().flatten().map(in_text)),
         }
-        for text in [tool.title.as_deref(), tool.description.as_deref()].into_iter().flatten() {
-            spoken.by_words = spoken.by_words.with(in_text(text));
-        }
-        spoken
     }
 
     /// With what the schema of one parameter says.
@@ -117,12 +115,8 @@ impl Spoken {
 pub fn dialect(tool: &Tool, parameter: &[&Value]) -> Option<Dialect> {
     let described = parameter.iter().filter_map(|schema| schema.get("description")?.as_str());
     let texts = [Some(tool.name.as_str()), tool.title.as_deref(), tool.description.as_deref()];
-    let mut whole = String::new();
-    for text in texts.into_iter().flatten().chain(described) {
-        whole.push_str(head(text));
-        whole.push('\n');
-    }
-    Dialect::named_in(&whole)
+    let texts: Vec<&str> = texts.into_iter().flatten().chain(described).map(head).collect();
+    Dialect::named_in(&texts.join("\n"))
 }
 
 fn head(text: &str) -> &str {
@@ -131,17 +125,10 @@ fn head(text: &str) -> &str {
 
 /// The languages that a text names.
 fn in_text(text: &str) -> Languages {
-    let mut found = Languages::default();
-    let mut buffer = [0_u8; 16];
-    for word in head(text).split(|c: char| !c.is_ascii_alphanumeric()) {
-        let Some(lower) = buffer.get_mut(..word.len()) else { continue };
-        lower.copy_from_slice(word.as_bytes());
-        lower.make_ascii_lowercase();
-        if word == "SELECT" {
-            found = found.with(Languages::of(Language::Sql));
-        } else if let Ok(lower) = std::str::from_utf8(lower) {
-            found = found.with(named(lower));
-        }
-    }
-    found
+    let words = head(text).split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() <= 16);
+    let of_word = |word: &str| match word {
+        "SELECT" => Languages::of(Language::Sql),
+        word => named(&word.to_ascii_lowercase()),
+    };
+    words.map(of_word).fold(Languages::default(), Languages::with)
 }

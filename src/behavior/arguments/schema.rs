@@ -12,10 +12,7 @@ const MAX_DEPTH: usize = 16;
 const MOST: usize = 64;
 
 /// Everything that a schema says of one place: itself, what it refers to, and its branches.
-#[derive(Clone, Debug, Default)]
-pub struct Place<'a> {
-    pub schemas: Vec<&'a Value>,
-}
+pub type Place<'a> = Vec<&'a Value>;
 
 /// Reads one schema, within a budget for the whole call.
 pub struct Schema<'a> {
@@ -50,7 +47,7 @@ impl<'a> Schema<'a> {
     pub fn field(&mut self, place: &Place<'a>, key: &str) -> (Place<'a>, Declared) {
         let mut below = Place::default();
         let mut declared = Declared::Free;
-        for schema in &place.schemas {
+        for schema in place {
             if !self.spend(1) {
                 return (Place::default(), Declared::Free);
             }
@@ -60,7 +57,7 @@ impl<'a> Schema<'a> {
             }
         }
         if declared == Declared::Free {
-            for rest in place.schemas.iter().filter_map(|schema| member(schema, "additionalProperties")) {
+            for rest in place.iter().filter_map(|schema| member(schema, "additionalProperties")) {
                 self.gather(rest, &mut below, 0);
             }
         }
@@ -70,7 +67,7 @@ impl<'a> Schema<'a> {
     /// What the items of a list are.
     pub fn items(&mut self, place: &Place<'a>) -> Place<'a> {
         let mut below = Place::default();
-        for schema in &place.schemas {
+        for schema in place {
             for items in [member(schema, "items"), member(schema, "prefixItems")].into_iter().flatten() {
                 match items {
                     Value::Array(first) => first.iter().for_each(|one| self.gather(one, &mut below, 0)),
@@ -83,7 +80,7 @@ impl<'a> Schema<'a> {
 
     /// Whether the schema lists this text among the values that may be here.
     pub fn lists(&mut self, place: &Place<'a>, text: &str) -> bool {
-        for schema in &place.schemas {
+        for schema in place {
             if member(schema, "const").and_then(Value::as_str) == Some(text) {
                 return true;
             }
@@ -100,11 +97,11 @@ impl<'a> Schema<'a> {
 
     fn gather(&mut self, schema: &'a Value, place: &mut Place<'a>, depth: usize) {
         let Value::Object(fields) = schema else { return };
-        let is_known = place.schemas.iter().any(|known| std::ptr::eq(*known, schema));
-        if is_known || depth > MAX_DEPTH || place.schemas.len() >= MOST || !self.spend(1 + place.schemas.len()) {
+        let is_known = place.iter().any(|known| std::ptr::eq(*known, schema));
+        if is_known || depth > MAX_DEPTH || place.len() >= MOST || !self.spend(1 + place.len()) {
             return;
         }
-        place.schemas.push(schema);
+        place.push(schema);
         for (word, part) in fields {
             match (word.as_str(), part) {
                 ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::choice::{self, Choice, Choices};
+use super::choice::{self, Choice};
 use super::effect::{Effect, Language, Meaning};
 use super::key::Role;
 use super::language::Languages;
@@ -49,9 +49,10 @@ impl<'a> Walk<'a> {
             return false;
         }
         if matches!(choice, Choice::Method | Choice::Act) {
-            let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
-            let choices = if is_listed { choice::choices(listed.filter_map(Value::as_str)) } else { Choices::Acts };
-            let change = choice::changing(choice, text, choices);
+            let mut listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+            // Among others of which none is a method or a change (`pearson`, `kendall`), an unknown word is no method.
+            let is_harmless = is_listed && !listed.any(|value| value.as_str().is_some_and(choice::is_act));
+            let change = choice::changing(if is_harmless { Choice::Act } else { choice }, text);
             match (choice, change) {
                 (Choice::Method, change) if change.is_some() || choice::is_http(text) => {
                     self.push(Language::Http, at.name, http::request(text, at.url, change));

@@ -1,10 +1,8 @@
 //! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` reads a text.
 
-use std::cmp::Ordering;
-
 use serde_json::{Map, Value};
 
-use super::choice::{Choice, Choices};
+use super::choice::Choice;
 use super::effect::{Analysis, Language, Meaning};
 use super::key::{Key, Role, Said};
 use super::language::Languages;
@@ -162,7 +160,7 @@ impl<'a> Walk<'a> {
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
-            let spoken = self.said.spoken.with(&place.schemas);
+            let spoken = self.said.spoken.with(&place);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => role.may_run(),
@@ -175,13 +173,13 @@ impl<'a> Walk<'a> {
             at.possible = fits(spoken.all());
         }
         if at.possible.has(Language::Sql) {
-            at.dialect = language::dialect(tool, &place.schemas);
+            at.dialect = language::dialect(tool, &place);
         }
     }
 
     /// A method that a header or an address puts in the place of the request's own.
     pub(super) fn method(&mut self, name: &str, method: &str) {
-        let change = choice::changing(Choice::Method, method, Choices::Acts);
+        let change = choice::changing(Choice::Method, method);
         if change.is_some() {
             self.push(Language::Http, name, http::request(method, None, change));
         }
@@ -266,17 +264,12 @@ impl<'a> Walk<'a> {
         found: Meaning,
         parts: impl FnOnce() -> Vec<Part>,
     ) {
-        if let Some(readings) = &mut self.readings {
-            match readings.len().cmp(&MOST) {
-                Ordering::Less => {
-                    readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
-                }
-                // One entry for all texts beyond those that are listed.
-                Ordering::Equal => {
-                    readings.push(Reading::new(Analysis::new(Language::Unread, key, found.clone()), "", Vec::new()));
-                }
-                Ordering::Greater => {}
-            }
+        if let Some(readings) = self.readings.as_mut().filter(|readings| readings.len() <= MOST) {
+            // One entry for all texts beyond those that are listed.
+            let is_listed = readings.len() < MOST;
+            let (language, text) = if is_listed { (language, text) } else { (Language::Unread, "") };
+            let parts = if is_listed { parts() } else { Vec::new() };
+            readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts));
         }
         self.push(language, key, found);
     }

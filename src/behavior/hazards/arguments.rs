@@ -99,10 +99,10 @@ impl Walk {
 
     fn hazards(self) -> Vec<Hazard> {
         let rows = [
-            (HazardKind::SensitiveRead, self.sensitive, "names what holds secrets"),
+            (HazardKind::SensitiveRead, self.sensitive, "an argument names what holds secrets"),
             (HazardKind::HiddenCharacters, self.hidden, "invisible character"),
             (HazardKind::TerminalSequence, self.control, "control character"),
-            (HazardKind::PathTraversal, self.climbs, "climbs out of its starting folder"),
+            (HazardKind::PathTraversal, self.climbs, "a path climbs out of its starting folder"),
             (HazardKind::NulCharacter, self.nul, "NUL character"),
             (HazardKind::AmbiguousNumber, self.number, "a number that programs read differently"),
         ];
@@ -110,9 +110,9 @@ impl Walk {
             .filter_map(|(kind, seen, what)| {
                 let first = seen.first?;
                 let what = match kind {
-                    HazardKind::SensitiveRead => format!("an argument {what}: {first}"),
-                    HazardKind::PathTraversal => format!("a path {what}: {first}"),
-                    HazardKind::AmbiguousNumber => format!("{what}: {first}"),
+                    HazardKind::SensitiveRead | HazardKind::PathTraversal | HazardKind::AmbiguousNumber => {
+                        format!("{what}: {first}")
+                    }
                     _ if seen.times >= MOST_CHARACTERS => {
                         format!("{MOST_CHARACTERS} or more {what}s, the first {first}")
                     }

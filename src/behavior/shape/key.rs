@@ -7,35 +7,36 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 
 use super::address;
-use crate::behavior::arguments::choice;
 use crate::behavior::arguments::sql::Dialect;
+use crate::behavior::arguments::{base, choice};
 use crate::behavior::secrets;
 use crate::behavior::voters::name;
 use crate::behavior::words::{self, section};
+use crate::wire::words::words;
 
 const ROLES: &str = include_str!("../../../assets/words/roles.txt");
 
-/// What a key of a reading tool is for. A key may have several; a value is proven by any of them whose form it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Role {
-    Id = 1,
-    Name = 1 << 1,
-    Number = 1 << 2,
-    Time = 1 << 3,
-    Sort = 1 << 4,
-    Format = 1 << 5,
-    Fields = 1 << 6,
-    Filter = 1 << 7,
-    /// Text to search for.
-    Search = 1 << 8,
-    Path = 1 << 9,
-    Address = 1 << 10,
-    Statement = 1 << 11,
-    /// On or off, both of which read.
-    Switch = 1 << 12,
-    /// Any text: the server was seen to take it as data. No key has it by its words.
-    Text = 1 << 13,
+words! {
+    /// What a key of a reading tool is for. A key may have several; a value is proven by any of them whose form it has.
+    Role {
+        Id = "id",
+        Name = "name",
+        Number = "number",
+        Time = "time",
+        Sort = "sort",
+        Format = "format",
+        Fields = "fields",
+        Filter = "filter",
+        /// Text to search for.
+        Search = "search",
+        Path = "path",
+        Address = "address",
+        Statement = "statement",
+        /// On or off, both of which read.
+        Switch = "switch",
+        /// Any text: the server was seen to take it as data. No key has it by its words.
+        Text = "text",
+    }
 }
 
 /// The roles of one key; none: it is new in every call.
@@ -46,11 +47,11 @@ impl Roles {
     pub const NONE: Self = Self(0);
 
     pub const fn of(role: Role) -> Self {
-        Self(role as u16)
+        Self(1 << role as u16)
     }
 
     pub const fn has(self, role: Role) -> bool {
-        self.0 & role as u16 != 0
+        self.0 & Self::of(role).0 != 0
     }
 
     pub const fn is_none(self) -> bool {
@@ -59,11 +60,7 @@ impl Roles {
 
     /// Those that a list names: `id`, `id|name`. `None` where a word names no role.
     pub fn from_words(words: &str) -> Option<Self> {
-        let role = |word: &str| match word {
-            "text" => Some(Role::Text),
-            word => SECTIONS.iter().find(|(name, _)| *name == word).map(|(_, role)| *role),
-        };
-        words.split('|').try_fold(Self::NONE, |all, word| Some(all.with(role(word)?)))
+        words.split('|').try_fold(Self::NONE, |all, word| Some(all.with(Role::from_word(word)?)))
     }
 
     /// Those of what a user answers: a name, a number, a time, a short text.
@@ -71,12 +68,8 @@ impl Roles {
         Self::of(Role::Name).with(Role::Number).with(Role::Time).with(Role::Search)
     }
 
-    const fn with_all(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
     const fn with(self, role: Role) -> Self {
-        Self(self.0 | role as u16)
+        Self(self.0 | Self::of(role).0)
     }
 }
 
@@ -109,29 +102,12 @@ struct Known {
     of_id: bool,
 }
 
-/// Roles by the word of their section.
-const SECTIONS: [(&str, Role); 13] = [
-    ("id", Role::Id),
-    ("name", Role::Name),
-    ("number", Role::Number),
-    ("time", Role::Time),
-    ("sort", Role::Sort),
-    ("format", Role::Format),
-    ("fields", Role::Fields),
-    ("filter", Role::Filter),
-    ("search", Role::Search),
-    ("path", Role::Path),
-    ("address", Role::Address),
-    ("statement", Role::Statement),
-    ("switch", Role::Switch),
-];
-
 static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
     let mut all: HashMap<&'static str, Known> = HashMap::new();
-    for (name, role) in SECTIONS {
+    for (name, role) in Role::WORDS.iter().filter(|(_, role)| *role != Role::Text) {
         for word in section(ROLES, name).split_whitespace() {
             let known = all.entry(word).or_default();
-            known.roles = known.roles.with(role);
+            known.roles = known.roles.with(*role);
         }
     }
     let mut mark = |name: &str, set: fn(&mut Known)| {
@@ -147,16 +123,11 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
 
 /// A word of the vocabulary; a plural counts as its singular.
 fn known(word: &str) -> Option<Known> {
-    let singular = || {
-        let one = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
-        let many = || word.strip_suffix("es").and_then(|stem| VOCABULARY.get(stem));
-        let plain = || word.strip_suffix('s').and_then(|stem| VOCABULARY.get(stem));
-        one.and_then(|one| VOCABULARY.get(one.as_str())).or_else(plain).or_else(many)
-    };
     // `commit1`, `date2`.
     let numbered = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let word = if numbered.len() > 2 { numbered } else { word };
-    VOCABULARY.get(word).or_else(|| if word.len() > 2 { singular() } else { None }).copied()
+    let find = |word: &str| VOCABULARY.get(word).copied();
+    find(word).or_else(|| if word.len() > 2 { words::singular(word, find) } else { None })
 }
 
 /// Whether a list has this word, whose plural and number do not matter.
@@ -218,11 +189,8 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
         return Roles::NONE;
     }
     let all = joined(words::of_name(key));
-    let is_noun = |word: &str| {
-        nouns
-            .iter()
-            .any(|noun| noun == word || word.strip_suffix('s') == Some(noun) || noun.strip_suffix('s') == Some(word))
-    };
+    let one = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
+    let is_noun = |word: &str| nouns.iter().any(|noun| one(noun) == one(word));
     let mut found = Vec::with_capacity(all.len());
     let is_exact = all
         .last()
@@ -231,15 +199,12 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
         match known(word) {
             Some(known) => found.push((known, false)),
             None if is_noun(word) => found.push((Known::default(), true)),
-            // `output_format`, `target_language`: how, and not where.
-            None if words::among(word, "output target") && says_how(&all) => {
-                found.push((Known { qualifies: true, ..Known::default() }, false));
-            }
-            None if word.bytes().all(|byte| byte.is_ascii_digit()) && all.len() > 1 => {
-                found.push((Known { qualifies: true, ..Known::default() }, false));
-            }
-            // Which one, when, or how many: whatever it is of.
-            None if at + 1 < all.len() && is_exact && says_nothing(word) => {
+            None if all.len() > 1 && base::is_index(word)
+                // `output_format`, `target_language`: how, and not where.
+                || words::among(word, "output target") && says_how(&all)
+                // Which one, when, or how many: whatever it is of.
+                || at + 1 < all.len() && is_exact && says_nothing(word) =>
+            {
                 found.push((Known { qualifies: true, ..Known::default() }, false));
             }
             None => return Roles::NONE,
@@ -249,7 +214,7 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
     if let Some(at) = all.iter().position(|word| word == "or").filter(|at| *at > 0 && *at + 1 < all.len()) {
         let head = |at: usize| found[at].0.roles;
         let (one, other) = (head(at - 1), head(at + 1));
-        return if one.has(Role::Path) || other.has(Role::Path) { Roles::NONE } else { one.with_all(other) };
+        return if one.has(Role::Path) || other.has(Role::Path) { Roles::NONE } else { Roles(one.0 | other.0) };
     }
     // `run_id`, but neither `run` nor `run_name`.
     let is_id = all.last().is_some_and(|last| words::among(last, const { section(ROLES, "id-head") }));
@@ -320,35 +285,15 @@ mod tests {
     #[test]
     fn a_key_has_a_role_only_if_each_of_its_words_is_known() {
         let none: Vec<String> = Vec::new();
-        for (key, role) in [
-            ("id", Role::Id),
-            ("issue_id", Role::Id),
-            ("pageSize", Role::Number),
-            ("start_date", Role::Time),
-            ("created_after", Role::Id),
-            ("country_code", Role::Id),
-            ("sort_by", Role::Sort),
-            ("include_archived", Role::Switch),
-            ("query", Role::Search),
-            ("file_path", Role::Path),
-            ("repo_url", Role::Address),
-            ("category", Role::Name),
-            ("categories", Role::Name),
-            ("output_format", Role::Format),
-            ("targetTimezone", Role::Format),
-            ("checkIn", Role::Time),
-            ("id_or_url", Role::Address),
-        ] {
-            assert!(roles(key, &none).has(role), "{key}: {:?}", roles(key, &none));
-        }
-        for key in [
-            "charge", "run_as", "interpreter", "to_file", "set_status", "mail_to", "operationId", "instruction",
-            "mode", "shell", "sudo", "in_place", "output_path", "dest_path", "callback_url", "webhook", "to",
-            "recipient", "code", "command", "script", "access_token", "password", "action", "Name!", "$where",
-            "new_path", "save_as", "output", "target", "output_type", "id_or_path", "peek", "dry_run", "force",
-            "notify_url", "exec_path", "plugin_path", "log_file",
-        ] {
-            assert_eq!(roles(key, &none), Roles::NONE, "{key}");
+        for row in include_str!("../../../tests/behavior/keys.txt").lines().filter(|row| !row.starts_with("# ")) {
+            let (role, keys) = row.split_once(' ').unwrap();
+            for key in keys.split(' ') {
+                let found = roles(key, &none);
+                assert!(
+                    Roles::from_words(role).map_or(found.is_none(), |role| found.0 & role.0 != 0),
+                    "{key}: {found:?}"
+                );
+            }
         }
     }
 

@@ -131,19 +131,12 @@ pub struct Keys {
     nouns: Vec<String>,
     /// It may be given a text to search for.
     searches: bool,
-    trusted: Trusted,
+    /// Our list of well-known servers says what the tool is.
+    is_curated: bool,
     spoken: Languages,
     /// What our list of well-known servers says of the keys.
     given: Arc<Given>,
     parameters: Vec<Parameter>,
-}
-
-/// Whether our list of well-known servers says what a tool is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Trusted {
-    #[default]
-    No,
-    Curated,
 }
 
 /// One declared parameter.
@@ -178,7 +171,7 @@ impl Keys {
         Self {
             tool: tool.name.clone(),
             searches: behavior.identity.action == Action::Search || is_curated,
-            trusted: if is_curated { Trusted::Curated } else { Trusted::No },
+            is_curated,
             spoken: spoken.all(),
             given: given.filter(|_| is_curated).cloned().unwrap_or_default(),
             parameters,

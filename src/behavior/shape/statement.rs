@@ -51,11 +51,11 @@ pub(super) fn read(text: &str, spoken: Languages, dialect: Option<Dialect>) -> S
     if let Some(dialect) = dialect.filter(|_| read.meaning.effect.reads())
         && let Some(all) = sql::sources(text, dialect).filter(|all| all.len() <= MOST_NAMES)
     {
-        return Statement::Sources { head: format!("{dialect:?}: ").to_lowercase(), all };
+        return Statement::Sources { head: format!("{}: ", dialect.word()), all };
     }
     match sql::names(text, dialect) {
         Some(names) if names.len() <= MOST_NAMES => {
-            let of = dialect.map_or(String::new(), |dialect| format!("{dialect:?} ").to_lowercase());
+            let of = dialect.map_or(String::new(), |dialect| format!("{} ", dialect.word()));
             let value = format!("sql {of}{}", names.join(", "));
             let says = format!("SQL, {}; names {}", read.meaning.says, names.join(", "));
             Statement::Outline { value, says }

@@ -7,7 +7,7 @@ use super::form::{self, Takes};
 use super::key::{self, Role, Roles};
 use super::place::{self, Verdict};
 use super::statement::{self, Statement};
-use super::{Keys, Known, New, Shape, Trusted};
+use super::{Keys, Known, New, Shape};
 use crate::behavior::agreed::{Agreement, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::choice;
@@ -70,12 +70,10 @@ pub fn of_answers(answers: &Value) -> Shape {
             shape.asks("", "more than is read of one call");
             break;
         }
+        let new = |text: &str| format!("{} = {}", pointer.trim_start_matches('/'), shortened(text, SHOWN));
         let says_yes = !matches!(value, Value::Null | Value::Bool(false) | Value::Object(_) | Value::Array(_));
         if says_yes && words::of_name(key).iter().any(|word| choice::changes(word)) {
-            shape.asks(
-                &pointer,
-                format!("{} = {}", pointer.trim_start_matches('/'), shortened(&value.to_string(), SHOWN)),
-            );
+            shape.asks(&pointer, new(&value.to_string()));
             continue;
         }
         match value {
@@ -84,7 +82,7 @@ pub fn of_answers(answers: &Value) -> Shape {
                 let is_plain =
                     form::fits(text, Roles::answer(), ANSWER) && address::read(text, Bare::Counts) == Address::None;
                 if !is_plain || !secrets::spans(text).is_empty() {
-                    shape.asks(&pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(text, SHOWN)));
+                    shape.asks(&pointer, new(text));
                 }
             }
             Value::Array(items) => {
@@ -125,15 +123,11 @@ struct At<'n> {
 impl<'a> Walk<'a> {
     fn fields(&mut self, place: &Place<'a>, fields: &Map<String, Value>, top: Option<&str>, depth: usize) {
         for (key, value) in fields {
-            let end = self.pointer.len();
-            self.pointer.push('/');
-            self.pointer.push_str(&in_pointer(key));
             let (below, declared) = self.schema.field(place, key);
             let text = top.map(|top| self.keys.roles(top)).filter(|roles| roles.has(Role::Text));
             let roles = text.unwrap_or_else(|| self.keys.roles(key));
             let at = At { top: top.unwrap_or(key), key, roles, declared };
-            self.value(at, &below, value, depth + 1);
-            self.pointer.truncate(end);
+            self.below(&in_pointer(key), |walk| walk.value(at, &below, value, depth + 1));
             if self.leaves == 0 {
                 return;
             }
@@ -160,11 +154,7 @@ impl<'a> Walk<'a> {
             Value::Array(items) => {
                 let below = self.schema.items(place);
                 for (index, item) in items.iter().enumerate() {
-                    let end = self.pointer.len();
-                    self.pointer.push('/');
-                    self.pointer.push_str(&index.to_string());
-                    self.value(at, &below, item, depth + 1);
-                    self.pointer.truncate(end);
+                    self.below(&index.to_string(), |walk| walk.value(at, &below, item, depth + 1));
                     if self.leaves == 0 {
                         return;
                     }
@@ -233,7 +223,7 @@ impl<'a> Walk<'a> {
     /// Whether the schema lists this text among values of which one is an act, and it is not known to read. Of kinds of
     /// things a few have the name of an act: `init` among the symbols of a language.
     fn chooses_an_act(&mut self, at: At<'_>, place: &Place<'a>, text: &str) -> bool {
-        let listed = place.schemas.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+        let listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
         let (mut all, mut acts) = (0, 0);
         for value in listed.filter_map(Value::as_str) {
             all += 1;
@@ -271,13 +261,12 @@ impl<'a> Walk<'a> {
         }
         self.shape.wanted.push(path.to_owned());
         let Some(path_state) = self.known.path_states.get(path) else { return self.new_value(at, value) };
-        let must_exist = self.keys.trusted == Trusted::No;
+        let must_exist = !self.keys.is_curated;
         match place::judge(path_state, must_exist, self.known.places, self.known.roots, self.known.agreed) {
             Verdict::In => self.explained("a path in a place"),
             Verdict::Agreed(one) => self.used(one, "a path that was agreed to"),
             Verdict::New(one) => {
-                let says = one.says();
-                self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: None });
+                self.new(one.says(), Some(one), None);
             }
             Verdict::Words => self.new_value(at, value),
         }
@@ -295,8 +284,7 @@ impl<'a> Walk<'a> {
         } else if self.known.agreed.contains(&one) {
             self.used(one, "an address on a host that was agreed to");
         } else {
-            let says = one.says();
-            self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: None });
+            self.new(one.says(), Some(one), None);
         }
         // A key without a role is new besides: it may say where something is sent.
         if at.roles.is_none() {
@@ -321,12 +309,8 @@ impl<'a> Walk<'a> {
                 return self.used(any, "any text, agreed to");
             }
         }
-        let kind = match value {
-            Value::Number(_) => Some(Kind::Number),
-            Value::String(text) => form::kind(text),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        let kind = kind.filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
+        let kind =
+            form::kind_of(value).filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
         let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
         if let Some(of_kind) = of_kind.as_ref().filter(|of_kind| self.known.agreed.contains(of_kind)) {
             return self.used(of_kind.clone(), "agreed to");
@@ -345,7 +329,20 @@ impl<'a> Walk<'a> {
 
     fn new_text(&mut self, at: At<'_>, value: &Value, agree: Option<Agreement>, says: String) {
         let any = value.is_string().then(|| self.about(at, What::Text, ""));
+        self.new(says, agree, any);
+    }
+
+    fn new(&mut self, says: String, agree: Option<Agreement>, any: Option<Agreement>) {
         self.shape.add(New { pointer: self.pointer.clone(), says, agree, any });
+    }
+
+    /// Does this with one word more in the pointer.
+    fn below(&mut self, word: &str, then: impl FnOnce(&mut Self)) {
+        let end = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(word);
+        then(self);
+        self.pointer.truncate(end);
     }
 
     fn agreed_or_new(&mut self, at: At<'_>, one: Agreement, says: String) {
@@ -353,7 +350,7 @@ impl<'a> Walk<'a> {
         if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.contains(one)) {
             return self.used(agreed.clone(), "a statement that was agreed to");
         }
-        self.shape.add(New { pointer: self.pointer.clone(), says, agree: Some(one), any: Some(any) });
+        self.new(says, Some(one), Some(any));
     }
 
     /// What a statement reads: each may have been agreed to with another statement.
@@ -393,18 +390,13 @@ impl<'a> Walk<'a> {
         let is_same = |other: &&Agreement| {
             other.what == What::Value && other.tool == one.tool && other.key == one.key && other.schema == one.schema
         };
-        let kind_of = |text: &str| match serde_json::from_str::<Value>(text) {
-            Ok(Value::Number(_)) => Some(Kind::Number),
-            Ok(Value::String(text)) => form::kind(&text),
-            Ok(_) | Err(_) => None,
-        };
-        self.known.agreed.iter().filter(is_same).filter(|other| kind_of(&other.value) == Some(kind)).count()
+        let kind_of = |other: &Agreement| form::kind_of(&serde_json::from_str::<Value>(&other.value).ok()?);
+        self.known.agreed.iter().filter(is_same).filter(|other| kind_of(other) == Some(kind)).count()
     }
 
     /// An agreement about the parameter where we are.
     fn about(&self, at: At<'_>, what: What, value: impl Into<String>) -> Agreement {
-        let is_index = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-        let words = self.pointer.split('/').map(|word| if is_index(word) { "*" } else { word });
+        let words = self.pointer.split('/').map(|word| if base::is_index(word) { "*" } else { word });
         Agreement {
             what,
             tool: self.keys.tool.clone(),
@@ -435,7 +427,7 @@ impl<'a> Walk<'a> {
 
 /// Whether the schema declares this value as its default.
 fn is_default(place: &Place<'_>, value: &Value) -> bool {
-    place.schemas.iter().any(|schema| member(schema, "default") == Some(value))
+    place.iter().any(|schema| member(schema, "default") == Some(value))
 }
 
 fn kind_of(roles: Roles) -> &'static str {

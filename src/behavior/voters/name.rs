@@ -11,6 +11,7 @@ use crate::behavior::evidence::Source;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
+use crate::wire::words::words;
 
 const WORDS: &str = include_str!("../../../assets/words/name.txt");
 
@@ -29,15 +30,16 @@ impl Effect {
     }
 }
 
-/// Whether the word is surely a verb where one may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Firmness {
-    /// Hardly ever a noun: `delete`, `fetch`.
-    Verb,
-    /// A verb, though a noun of that form exists: `start`, `run`, `check`.
-    Mostly,
-    /// As often a noun: `order`, `comment`, `report`.
-    Either,
+words! {
+    /// Whether the word is surely a verb where one may be.
+    Firmness {
+        /// Hardly ever a noun: `delete`, `fetch`.
+        Verb = "verb",
+        /// A verb, though a noun of that form exists: `start`, `run`, `check`.
+        Mostly = "mostly",
+        /// As often a noun: `order`, `comment`, `report`.
+        Either = "either",
+    }
 }
 
 /// The verb of a name, and what it is done to.
@@ -360,12 +362,7 @@ fn choices<'a>(property: &'a Value) -> Vec<&'a str> {
 static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
     let row = |(action, row): (&str, &'static str)| {
         let (firmness, words) = row.split_once(' ')?;
-        let firmness = match firmness {
-            "verb" => Firmness::Verb,
-            "mostly" => Firmness::Mostly,
-            _ => Firmness::Either,
-        };
-        let known = Known { effect: Effect::named(action)?, firmness };
+        let known = Known { effect: Effect::named(action)?, firmness: Firmness::from_word(firmness)? };
         Some(words.split_whitespace().map(move |base| (base, known)))
     };
     words::rows(section(WORDS, "verbs")).filter_map(row).flatten().collect()

@@ -98,11 +98,8 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         return worst.map_or_else(|| only(Rank::Runs, format!("runs {name}")), |worst| only(worst.rank, worst.says));
     }
     for row in RISKY.lines() {
-        let mut parts = row.splitn(4, '|').map(str::trim);
-        let (Some(rank), Some(names), Some(with), Some(why)) = (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            continue;
-        };
+        let parts: Vec<&str> = row.splitn(4, '|').map(str::trim).collect();
+        let [rank, names, with, why] = parts[..] else { continue };
         if !among(name, names) || !(with.is_empty() || with.split(' ').any(|with| has(rest, with))) {
             continue;
         }
@@ -110,22 +107,19 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         let words: String = shown.iter().map(|at| format!(" {}", rest[*at])).collect();
         let words = if words.is_empty() { words } else { format!(" with{words}") };
         let telling = std::iter::once(at).chain(shown.iter().map(|one| at + 1 + one)).collect();
-        return Ranked { rank: rank_of(rank), says: format!("runs {name}{words}{why}"), telling };
+        let rank = match rank {
+            "writes" => Rank::Writes,
+            "reaches" => Rank::Reaches,
+            "administers" => Rank::Administers,
+            "destroys" => Rank::Destroys,
+            _ => Rank::GivesControl,
+        };
+        return Ranked { rank, says: format!("runs {name}{words}{why}"), telling };
     }
     let is_act =
         |word: &&&str| !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let act = rest.first().filter(is_act).map(|word| format!(" {word}")).unwrap_or_default();
     only(Rank::Runs, format!("runs {name}{act}"))
-}
-
-fn rank_of(word: &str) -> Rank {
-    match word {
-        "writes" => Rank::Writes,
-        "reaches" => Rank::Reaches,
-        "administers" => Rank::Administers,
-        "destroys" => Rank::Destroys,
-        _ => Rank::GivesControl,
-    }
 }
 
 fn base(word: &str) -> &str {

@@ -185,10 +185,9 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
 /// That a grammar reads the text as one query: its dialect's, or, where none is known, that of some dialect, and no other
 /// reads it as something else.
 fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
-    let all = [Dialect::PostgreSql, Dialect::MySql, Dialect::MsSql, Dialect::Sqlite];
     let mut understood = false;
-    for one in all.into_iter().filter(|one| dialect.is_none_or(|dialect| dialect == *one)) {
-        match parsed(text, one).as_deref() {
+    for one in Dialect::ALL.iter().filter(|one| dialect.is_none_or(|dialect| dialect == **one)) {
+        match parsed(text, *one).as_deref() {
             Some([Statement::Query(query)]) => asks(query)?,
             Some([Statement::Explain { statement, options, .. }]) => {
                 let is_plain = |name: &str| {

@@ -7,36 +7,28 @@ mod gate;
 mod outline;
 mod tokens;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::are_pair;
+use crate::wire::words::words;
 use gate::{Cut, is_keyword};
 use tokens::{Kind, Token, tokens};
 
-/// Whose SQL it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    Sqlite,
-    PostgreSql,
-    MySql,
-    MsSql,
+words! {
+    /// Whose SQL it is.
+    Dialect {
+        PostgreSql = "postgresql",
+        MySql = "mysql",
+        MsSql = "mssql",
+        Sqlite = "sqlite",
+    }
 }
 
 impl Dialect {
-    /// The dialect that a list names.
-    pub fn from_word(word: &str) -> Option<Self> {
-        match word {
-            "sqlite" => Some(Self::Sqlite),
-            "postgresql" => Some(Self::PostgreSql),
-            "mysql" => Some(Self::MySql),
-            "mssql" => Some(Self::MsSql),
-            _ => None,
-        }
-    }
-
     /// The dialect that a text names, where it names exactly one product that we know and none that we do not.
     pub fn named_in(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
@@ -95,12 +87,9 @@ impl Doubt {
 /// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where it cannot be
 /// cut into tokens.
 pub fn fingerprints(text: &str) -> Vec<String> {
-    let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
-    let mut found: Vec<String> =
-        dialects.iter().filter_map(|dialect| read(text, *dialect).meaning.fingerprint).collect();
-    found.sort();
-    found.dedup();
-    found
+    let dialects = Dialect::ALL.iter().copied().map(Some).chain([None]);
+    let found: BTreeSet<String> = dialects.filter_map(|dialect| read(text, dialect).meaning.fingerprint).collect();
+    found.into_iter().collect()
 }
 
 /// Judges one text, says what it would do, and takes its fingerprint.
@@ -140,10 +129,8 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
             Kind::Literal | Kind::Operator | Kind::Sign(_) => None,
         }
     };
-    let mut names: Vec<String> = tokens.iter().enumerate().filter_map(name).collect();
-    names.sort();
-    names.dedup();
-    Some(names)
+    let names: BTreeSet<String> = tokens.iter().enumerate().filter_map(name).collect();
+    Some(names.into_iter().collect())
 }
 
 /// What a statement of known functions reads, in lower case, sorted: each relation, each column with a qualifier (to
@@ -160,11 +147,9 @@ pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
         "." => (!is_relation(at)).then(|| format!("column {}", cut.raw(at).to_lowercase())),
         before => before.starts_with('@').then(|| format!("variable {}", cut.raw(at).to_lowercase())),
     });
-    let mut all: Vec<String> = relations.iter().map(|one| format!("table {one}")).chain(qualified).collect();
-    all.sort();
-    all.dedup();
+    let all: BTreeSet<String> = relations.iter().map(|one| format!("table {one}")).chain(qualified).collect();
     // A name that is quoted may hold anything: several would look like one.
-    (!all.is_empty() && !all.iter().any(|one| one.contains([',', '\n']))).then_some(all)
+    (!all.is_empty() && !all.iter().any(|one| one.contains([',', '\n']))).then(|| all.into_iter().collect())
 }
 
 /// The statements of a text, each with its words; none where the text cannot be cut.
@@ -216,9 +201,8 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
     let weigh = |one: &Statement| (one.meaning.action.caution(), one.weight);
     let gravest = (0..read.len()).reduce(|worst, at| if weigh(&read[at]) > weigh(&read[worst]) { at } else { worst });
     let effect = read.iter().map(|one| one.meaning.effect).max().unwrap_or(Effect::Unknown);
-    let mut also: Vec<Action> = read.iter().map(|one| one.meaning.action).collect();
-    also.sort();
-    also.dedup();
+    let also: BTreeSet<Action> = read.iter().map(|one| one.meaning.action).collect();
+    let also = also.into_iter().collect();
     let says = format!("{} statements, one of them: ", read.len());
     let gravest = read.swap_remove(gravest.unwrap_or_default());
     let doubt = gate::no_change(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
@@ -239,8 +223,7 @@ pub fn plainly_changes(text: &str) -> bool {
     let begins = text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
     let mut before = String::new();
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty()).any(|word| {
-        // No word of a pair is longer than this.
-        let word = if word.len() > 9 { String::new() } else { word.to_ascii_lowercase() };
+        let word = word.to_ascii_lowercase();
         let found = begins && word == "set" || are_pair(&CHANGES, &before, &word);
         before = word;
         found

@@ -4,7 +4,7 @@
 //! `*.json` tells no file in particular. What tells is a hazard; what fits everything is an ordinary search.
 
 use super::{File, List};
-use crate::behavior::wildcards::{self, Wildcard};
+use crate::behavior::wildcards::{Wildcard, matches};
 use crate::behavior::words;
 
 /// How many components of patterns are held against the names. A text with more is not ordinary, and asks.
@@ -251,7 +251,7 @@ impl<'a> Component<'a> {
     }
 
     fn fits(&self, name: &str) -> bool {
-        fits(&self.parts, name)
+        matches(&self.parts, name)
     }
 
     fn tells(&self, name: &Name) -> bool {
@@ -311,21 +311,12 @@ impl<'a> Component<'a> {
         }
         let Some(star) = self.parts.iter().rposition(|part| *part == Wildcard::Many) else { return false };
         let tail = &self.parts[star + 1..];
-        let says = |end: &Name| fits(tail, &end.text[1..]) && !fits(tail, &end.shape[1..]);
+        let says = |end: &Name| matches(tail, &end.text[1..]) && !matches(tail, &end.shape[1..]);
         names.endings.iter().any(|end| tail.len() + 1 == end.text.len() && says(end))
     }
 }
 
 /// Whether the pattern fits this name and not a nameless one of the same shape.
 fn tells(parts: &[Wildcard], name: &Name) -> bool {
-    fits(parts, &name.text) && !fits(parts, &name.shape)
-}
-
-/// Whether the pattern fits the name.
-fn fits(parts: &[Wildcard], name: &str) -> bool {
-    // Most patterns and names part at their first or their last letter.
-    let parts_at = |part: Option<&Wildcard>, c: Option<char>| matches!(part, Some(Wildcard::Exactly(own)) if c.is_some_and(|c| c != *own));
-    !parts_at(parts.first(), name.chars().next())
-        && !parts_at(parts.last(), name.chars().last())
-        && wildcards::matches(parts, name)
+    matches(parts, &name.text) && !matches(parts, &name.shape)
 }
