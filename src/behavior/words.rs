@@ -38,6 +38,11 @@ pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// The word at this place; empty beyond the last.
+pub fn nth(words: &[String], at: usize) -> &str {
+    words.get(at).map_or("", String::as_str)
+}
+
 /// What a list has of the singular of a word.
 pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let city = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
@@ -45,9 +50,10 @@ pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     stems.into_iter().flatten().find_map(find)
 }
 
-/// Whether the first word is among the firsts of a row, and the second among its seconds.
-pub fn are_pair(rows: &[(&str, &str)], first: &str, second: &str) -> bool {
-    rows.iter().any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
+/// Whether the first word is among the firsts of a row, and the second among its seconds: `delete | from`.
+pub fn are_pair(rows: &str, first: &str, second: &str) -> bool {
+    let mut rows = rows.lines().filter_map(|row| row.split_once('|'));
+    rows.any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
 }
 
 /// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does

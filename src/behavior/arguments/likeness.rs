@@ -24,7 +24,9 @@ pub fn is_statement(text: &str) -> bool {
     if is_upper(written[0]) && is_head || written.iter().zip(&words).any(changes) {
         return true;
     }
-    let pairs: Vec<usize> = (1..words.len()).filter(|at| are_pair(&PAIRS, &words[at - 1], &words[*at])).collect();
+    let pairs: Vec<usize> = (1..words.len())
+        .filter(|at| are_pair(const { section(WORDS, "side-by-side") }, &words[at - 1], &words[*at]))
+        .collect();
     let after_head = text.trim_start().get(head.len()..).unwrap_or_default();
     let opens = among(head, "match merge create call unwind") && after_head.trim_start().starts_with(['(', '[', '{']);
     let has = |word: &str| rest.iter().skip(1).any(|one| one == word);
@@ -39,22 +41,3 @@ pub fn is_statement(text: &str) -> bool {
         || opens
         || (!pairs.is_empty() || begins || is_head) && !is_prose()
 }
-
-/// Words that are side by side in statements.
-const PAIRS: [(&str, &str); 10] = [
-    ("insert replace merge upsert import", "into"),
-    ("delete", "from where data all"),
-    ("union", "select all"),
-    (
-        "drop create alter truncate rename show",
-        "table database index view schema trigger function procedure user role all graph measurement series keyspace \
-         collection constraint default silent named continuous retention column sequence type materialized temporary temp \
-         unique or if subscription shard",
-    ),
-    ("clear add move copy", "all default graph named silent"),
-    ("load", "data csv"),
-    ("detach", "delete"),
-    ("grant revoke", "all select insert update delete usage role"),
-    ("exec execute", "sp_executesql xp_cmdshell immediate as"),
-    ("set", "global session persist"),
-];

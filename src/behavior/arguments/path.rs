@@ -23,6 +23,7 @@ pub fn leads(path: &str) -> Leads {
     let bytes = path.as_bytes();
     let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let absolute = drive || matches!(bytes.first(), Some(b'/' | b'\\'));
+    let is_home = |text: &str| ["~", "$HOME", "${HOME}"].iter().any(|home| text.starts_with(home));
     let mut depth = 0_i32;
     for (at, word) in path.split(['/', '\\']).enumerate() {
         match word.trim_end_matches([' ', '.']) {
@@ -35,15 +36,11 @@ pub fn leads(path: &str) -> Leads {
             }
             "" => {}
             word if drive && word.ends_with(':') => {}
-            word if at == 0 && (word.starts_with('~') || word.starts_with("$HOME") || word.starts_with("${HOME}")) => {}
+            word if at == 0 && is_home(word) => {}
             _ => depth += 1,
         }
     }
-    if path.starts_with('~')
-        || path.starts_with("$HOME")
-        || path.starts_with("${HOME}")
-        || path.starts_with("%USERPROFILE%")
-    {
+    if is_home(path) || path.starts_with("%USERPROFILE%") {
         Leads::Home
     } else if absolute {
         Leads::Absolute

@@ -11,7 +11,7 @@ use super::{Hazard, HazardKind};
 use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::words::section;
 
-const WORDS: &str = include_str!("../../../assets/words/definition.txt");
+pub(super) const WORDS: &str = include_str!("../../../assets/words/definition.txt");
 
 /// Every hazard that a definition alone shows; one per kind.
 pub fn found(definition: &Value) -> Vec<Hazard> {

@@ -1,6 +1,7 @@
 //! Tools that say they return secrets: keys, tokens, the environment. Knows no place and no argument.
 
-use crate::behavior::words::{self, among, are_pair};
+use super::definition::WORDS;
+use crate::behavior::words::{self, among, are_pair, section};
 
 /// What a tool's name or first sentence says it returns, where that is a secret or the environment.
 pub fn found(name: &str, first_sentence: &str) -> Option<String> {
@@ -28,7 +29,7 @@ fn secret(words: &[String], place: Place) -> Option<String> {
             ("env", "") if place == Place::Name => this.to_owned(),
             ("session", "cookies") | ("cookies", "") => format!("{this} {next}").trim_end().to_owned(),
             _ if among(this, SECRETS) => this.to_owned(),
-            _ if are_pair(&PAIRS, this, next) => format!("{this} {next}"),
+            _ if are_pair(PAIRS, this, next) => format!("{this} {next}"),
             _ => continue,
         };
         return Some(found);
@@ -38,14 +39,6 @@ fn secret(words: &[String], place: Place) -> Option<String> {
 
 /// Words before what a tool takes.
 const TAKES: &str = "using with via requires require needs from by without in this current no valid";
-const SECRETS: &str = "secret secrets password passwords credential credentials keychain printenv getenv dotenv passphrase keystore \
-    apikey apikeys";
-
+const SECRETS: &str = section(WORDS, "secrets");
 /// Two words that name a secret together.
-const PAIRS: [(&str, &str); 5] = [
-    ("api private ssh access encryption signing account", "key keys"),
-    ("access auth api bearer refresh session authentication oauth", "token tokens"),
-    ("environment env", "variable variables var vars"),
-    ("connection", "string strings"),
-    ("recovery backup verification otp", "code codes"),
-];
+const PAIRS: &str = section(WORDS, "secret-pairs");

@@ -236,14 +236,8 @@ fn parsed(text: &str, dialect: Dialect) -> Option<Vec<Statement>> {
 
 /// That a query locks no row, and has no change for its body.
 fn asks(query: &Query) -> Result<(), Doubt> {
-    let is_read = match &*query.body {
-        SetExpr::Select(_)
-        | SetExpr::Query(_)
-        | SetExpr::SetOperation { .. }
-        | SetExpr::Values(_)
-        | SetExpr::Table(_) => true,
-        SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => false,
-    };
+    use SetExpr::{Query, Select, SetOperation, Table, Values};
+    let is_read = matches!(&*query.body, Select(_) | Query(_) | SetOperation { .. } | Values(_) | Table(_));
     if is_read && query.locks.is_empty() { Ok(()) } else { Err(Doubt::unknown("a query that changes or locks rows")) }
 }
 

@@ -13,9 +13,9 @@ use std::ops::Range;
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::are_pair;
+use crate::behavior::words::{are_pair, section};
 use crate::wire::words::words;
-use gate::{Cut, is_keyword};
+use gate::{Cut, WORDS, is_keyword};
 use tokens::{Kind, Token, tokens};
 
 words! {
@@ -33,7 +33,8 @@ impl Dialect {
     pub fn named_in(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
         let any = |names: &[&str]| names.iter().any(|name| lower.contains(name));
-        if any(OTHER_PRODUCTS) {
+        // Products whose SQL is none of the four, though their words may compare themselves with one.
+        if const { section(WORDS, "other-products") }.split_whitespace().any(|name| lower.contains(name)) {
             return None;
         }
         let named = [
@@ -46,12 +47,6 @@ impl Dialect {
         known.next().filter(|_| known.next().is_none())
     }
 }
-
-/// Products whose SQL is none of the four, though their words may compare themselves with one.
-const OTHER_PRODUCTS: &[&str] = &[
-    "duckdb", "clickhouse", "bigquery", "snowflake", "oracle", "cockroach", "redshift", "databricks", "spark", "trino",
-    "presto", "athena", "teradata", "db2", "hive", "greenplum", "tidb", "singlestore", "questdb", "vertica",
-];
 
 /// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,16 +219,8 @@ pub fn plainly_changes(text: &str) -> bool {
     let mut before = String::new();
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty()).any(|word| {
         let word = word.to_ascii_lowercase();
-        let found = begins && word == "set" || are_pair(&CHANGES, &before, &word);
+        let found = begins && word == "set" || are_pair(const { section(WORDS, "begins-a-change") }, &before, &word);
         before = word;
         found
     })
 }
-
-/// Words that begin a changing statement side by side.
-const CHANGES: [(&str, &str); 4] = [
-    ("insert replace merge", "into"),
-    ("delete", "from"),
-    ("drop alter truncate create", "table database index view schema trigger function procedure user role"),
-    ("grant revoke", "all select"),
-];

@@ -1,12 +1,12 @@
 //! Says in one line what a statement does, from its tokens; knows the listings that need no grammar. The line is for the eye.
 
 use super::Doubt;
-use super::gate::{Cut, action_of};
+use super::gate::{Cut, WORDS, action_of};
 use super::tokens::Kind;
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
+use crate::behavior::words::{among, section};
 
 /// What one statement says of itself.
 pub(super) struct Outline {
@@ -193,11 +193,8 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
 
 /// `PRAGMA schema.table_info(t)`: those that read with any argument or none, and some that only read without one.
 fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
-    const READS: &str = "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list database_list \
-        collation_list function_list module_list pragma_list compile_options quick_check integrity_check foreign_key_check";
-    const READS_ALONE: &str = "user_version schema_version application_id page_count page_size freelist_count encoding \
-        journal_mode foreign_keys synchronous cache_size auto_vacuum data_version busy_timeout locking_mode temp_store \
-        max_page_count mmap_size read_uncommitted recursive_triggers secure_delete query_only wal_autocheckpoint";
+    const READS: &str = section(WORDS, "pragma-reads");
+    const READS_ALONE: &str = section(WORDS, "pragma-reads-alone");
     let cut = cut.without_end();
     let at = if cut.is_sign(2, b'.') { 3 } else { 1 };
     let name = cut.word(at).to_ascii_lowercase();

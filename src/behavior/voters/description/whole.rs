@@ -14,7 +14,7 @@ pub fn unexplained(tool: &Tool) -> Option<String> {
     }
     sentences(description).enumerate().find_map(|(at, sentence)| {
         let words = words::of_sentence(sentence);
-        let from = Clause { words: &words }.unexplained(at == 0)?;
+        let from = unexplained_part(&words, at == 0)?;
         Some(words[from..words.len().min(from + 3)].join(" "))
     })
 }
@@ -46,73 +46,64 @@ fn is_foreign(description: &str) -> bool {
     others * 8 > letters || of(FOREIGN) > of(ENGLISH)
 }
 
-struct Clause<'w> {
-    words: &'w [String],
+/// Where the first part begins that is not explained.
+fn unexplained_part(words: &[String], first: bool) -> Option<usize> {
+    let reading = lead(words).filter(|(verb, ..)| !matches!(verb.effect, Effect::Changes(_)));
+    if let Some((verb, at, _)) = reading
+        && first
+        && ((among(words::nth(words, at + 1), PARTICLES) && !leads_on(verb.base, words::nth(words, at + 1)))
+            || is_causative(words, at))
+    {
+        return Some(at);
+    }
+    let form = lead(words).map(|(_, _, form)| form);
+    (0..words.len())
+        .find(|at| among(words::nth(words, *at), "and then or but also , / &") && coordinates(words, *at, form))
 }
 
-impl Clause<'_> {
-    /// Where the first part begins that is not explained.
-    fn unexplained(&self, first: bool) -> Option<usize> {
-        let reading = lead(self.words).filter(|(verb, ..)| !matches!(verb.effect, Effect::Changes(_)));
-        if let Some((verb, at, _)) = reading
-            && first
-            && ((among(self.word(at + 1), PARTICLES) && !leads_on(verb.base, self.word(at + 1)))
-                || self.is_causative(at))
-        {
-            return Some(at);
-        }
-        let form = lead(self.words).map(|(_, _, form)| form);
-        (0..self.words.len())
-            .find(|at| among(self.word(*at), "and then or but also , / &") && self.coordinates(*at, form))
-    }
+/// Whether a word is a form of a verb that reads, or says how an answer is made or what it has.
+fn is_known(words: &[String], at: usize) -> bool {
+    let known = |base: &str| {
+        let reads = verb(base).is_some_and(|verb| !matches!(verb.effect, Effect::Changes(_)));
+        (reads || among(base, NEUTRAL)).then_some(())
+    };
+    words::base(words::nth(words, at), known).is_some()
+}
 
-    fn word(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", String::as_str)
-    }
+/// "… and corrects it", "…, notifying the owner", "… and has it sent", "… and away with it": another act, and an unknown one.
+fn coordinates(words: &[String], at: usize, lead: Option<Form>) -> bool {
+    let skipped = |word: &&String| is_adverb(word) || among(word, "it to then also");
+    let next = at + 1 + words.iter().skip(at + 1).take_while(skipped).count();
+    let word = words::nth(words, next);
+    let third = word.ends_with('s') && !word.ends_with("ss");
+    let fits = word.ends_with("ing") || lead.is_none_or(|form| (form == Form::Third) == third);
+    let act = !among(word, FUNCTION) && !is_known(words, next);
+    let joined = among(words::nth(words, at), "and then");
+    (fits && act && among(words::nth(words, next + 1), OBJECTS))
+        || (joined && (among(word, "away off out back up down over") || is_causative(words, next)))
+        || (words::nth(words, at) == "," && word == "having")
+}
 
-    /// Whether a word is a form of a verb that reads, or says how an answer is made or what it has.
-    fn is_known(&self, at: usize) -> bool {
-        let known = |base: &str| {
-            let reads = verb(base).is_some_and(|verb| !matches!(verb.effect, Effect::Changes(_)));
-            (reads || among(base, NEUTRAL)).then_some(())
-        };
-        words::base(self.word(at), known).is_some()
+/// "Gets an invoice paid", "has the depot ship it", "gets them to sign it": what is got or had is an act. "Gets the users added
+/// by …" speaks of the users.
+fn is_causative(words: &[String], at: usize) -> bool {
+    let word = |at| words::nth(words, at);
+    let (has, gets) = (among(word(at), "have has make makes let lets"), among(word(at), "get gets"));
+    let does = |at: usize| {
+        let act = !among(word(at), FUNCTION) && !is_known(words, at) && among(word(at + 1), OBJECTS);
+        let before = word(at - 1);
+        act && (gets && before == "to" || has && (among(before, "it them") || !among(before, FUNCTION)))
+    };
+    if (at + 2..words.len().min(at + 8)).any(does) {
+        return true;
     }
-
-    /// "… and corrects it", "…, notifying the owner", "… and has it sent", "… and away with it": another act, and an unknown one.
-    fn coordinates(&self, at: usize, lead: Option<Form>) -> bool {
-        let skipped = |word: &&String| is_adverb(word) || among(word, "it to then also");
-        let next = at + 1 + self.words.iter().skip(at + 1).take_while(skipped).count();
-        let word = self.word(next);
-        let third = word.ends_with('s') && !word.ends_with("ss");
-        let fits = word.ends_with("ing") || lead.is_none_or(|form| (form == Form::Third) == third);
-        let act = !among(word, FUNCTION) && !self.is_known(next);
-        let joined = among(self.word(at), "and then");
-        (fits && act && among(self.word(next + 1), OBJECTS))
-            || (joined && (among(word, "away off out back up down over") || self.is_causative(next)))
-            || (self.word(at) == "," && word == "having")
-    }
-
-    /// "Gets an invoice paid", "has the depot ship it", "gets them to sign it": what is got or had is an act. "Gets the users
-    /// added by …" speaks of the users.
-    fn is_causative(&self, at: usize) -> bool {
-        let (has, gets) = (among(self.word(at), "have has make makes let lets"), among(self.word(at), "get gets"));
-        let does = |at: usize| {
-            let act = !among(self.word(at), FUNCTION) && !self.is_known(at) && among(self.word(at + 1), OBJECTS);
-            let before = self.word(at - 1);
-            act && (gets && before == "to" || has && (among(before, "it them") || !among(before, FUNCTION)))
-        };
-        if (at + 2..self.words.len().min(at + 8)).any(does) {
-            return true;
-        }
-        among(self.word(at), "get gets have has see sees make makes")
-            && (at + 2..self.words.len().min(at + 12)).any(|at| {
-                let before = self.word(at - 1);
-                let thing = among(before, "it them") || !(among(before, FUNCTION) || is_adverb(before));
-                let ends = self.word(at + 1).is_empty() || among(self.word(at + 1), "with for and again off out up");
-                thing && ends && is_participle(self.word(at))
-            })
-    }
+    among(word(at), "get gets have has see sees make makes")
+        && (at + 2..words.len().min(at + 12)).any(|at| {
+            let before = word(at - 1);
+            let thing = among(before, "it them") || !(among(before, FUNCTION) || is_adverb(before));
+            let ends = word(at + 1).is_empty() || among(word(at + 1), "with for and again off out up");
+            thing && ends && is_participle(word(at))
+        })
 }
 
 fn is_participle(word: &str) -> bool {
