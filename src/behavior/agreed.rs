@@ -68,6 +68,11 @@ impl Agreement {
         Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }
     }
 
+    /// Whether both are of one kind, and about one parameter.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.what, &self.tool, &self.key, &self.schema) == (other.what, &other.tool, &other.key, &other.schema)
+    }
+
     /// What is agreed to, in a few words: `city = Oslo`, `any word under city`, `the folder /src/x`. Foreign text in it, raw.
     pub fn says(&self) -> String {
         let (key, value) = (named(&self.key), &self.value);

@@ -302,13 +302,8 @@ fn joined(
     let declared = declared.as_ref().map_or(Claim::default(), |evidence| evidence.says);
     let hinted = annotated.as_ref().and_then(|evidence| evidence.says.mutability);
     let effect = effects.as_ref().and_then(|evidence| evidence.says.mutability);
-    let voted = |says: &[Says]| votes.iter().filter(|vote| says.contains(&vote.says)).count();
-    let against = voted(&[Says::Changes]) > 0;
-    let voters_say = match (against, voted(&[Says::Reads, Says::MayRead])) {
-        (true, _) => Some(Mutability::Mutates),
-        (false, 0) => None,
-        (false, _) => Some(Mutability::Pure),
-    };
+    // One that says it changes something outweighs those that say it reads.
+    let voters_say = votes.iter().filter_map(Vote::mutability).max();
     let contradiction = declared::hints_contradict(tool.annotations) || declared::contradicts_itself(declared);
     let said = [declared::mutability(declared), hinted, effect];
     let says = |what| said.contains(&Some(what)) || voters_say == Some(what);

@@ -15,7 +15,11 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
     let [by_name, by_description, _] = votes;
     let named = name::of_name(&words::of_name(&tool.name));
     let opened = description::opened(tool);
-    let runs = runs(tool);
+    let runs = match description::runs(tool).as_deref() {
+        Some(parameter) if among(parameter, "sql query queries statement") => Runs::Statement,
+        Some(_) => Runs::Code,
+        None => Runs::Nothing,
+    };
     let action = match mutability {
         Mutability::Pure if runs == Runs::Statement => Action::Read,
         Mutability::Pure => {
@@ -46,15 +50,5 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
         action: Some(action),
         output_domain: Some(output_domain),
         content_type: Some(content_type),
-    }
-}
-
-/// What a parameter lets one run.
-fn runs(tool: &Tool) -> Runs {
-    let found = description::runs(tool);
-    match found.as_deref() {
-        Some(parameter) if among(parameter, "sql query queries statement") => Runs::Statement,
-        Some(_) => Runs::Code,
-        None => Runs::Nothing,
     }
 }

@@ -162,6 +162,15 @@ impl Analysis {
     }
 }
 
+/// A verb with what it is about: `SELECT on a, b and 3 more`.
+pub(super) fn named(verb: &str, joint: &str, names: &[&str]) -> String {
+    match names {
+        [] => verb.to_owned(),
+        few if few.len() <= 3 => format!("{verb} {joint}{}", few.join(", ")),
+        many => format!("{verb} {joint}{}, {} and {} more", many[0], many[1], many.len() - 2),
+    }
+}
+
 /// White space of any kind is one space, and no line is longer than a screen is wide.
 fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");

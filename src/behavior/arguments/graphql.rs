@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
-use super::effect::{Effect, Meaning};
+use super::effect::{Effect, Meaning, named};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
 
@@ -74,11 +74,7 @@ const NO_DOCUMENT: &str = "a text that is not a GraphQL document";
 
 fn of_operation(text: &str, operation: &OperationDefinition) -> Meaning {
     let fields = root_fields(operation);
-    let named = |kind: &str| match fields.as_slice() {
-        [] => kind.to_owned(),
-        few if few.len() <= 3 => format!("{kind} {}", few.join(", ")),
-        many => format!("{kind} {}, {} and {} more", many[0], many[1], many.len() - 2),
-    };
+    let named = |kind: &str| named(kind, "", &fields.iter().map(String::as_str).collect::<Vec<_>>());
     let kind = operation.operation_type();
     let span = head(written(text, operation));
     let is = |word: fn(&apollo_parser::cst::OperationType) -> bool| kind.as_ref().is_some_and(word);

@@ -12,12 +12,8 @@ pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meani
         Some(host) => format!("{shown} to {host}"),
         None => format!("an HTTP {shown}"),
     };
-    match change {
-        None => Meaning::new(Effect::ReadElsewhere, Action::Read, method, says),
-        Some(Action::Unknown) => Meaning::unknown(method, says),
-        Some(Action::Execute) => Meaning::runs(method, says),
-        Some(action) => Meaning::new(Effect::Write, action, method, says),
-    }
+    let (effect, action) = change.map_or((Effect::ReadElsewhere, Action::Read), |one| (Effect::of(one), one));
+    Meaning::new(effect, action, method, says)
 }
 
 /// The host of an address, without its user and path; the path alone where there is no host.

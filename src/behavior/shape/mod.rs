@@ -9,6 +9,7 @@ mod place;
 mod statement;
 mod walk;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -93,10 +94,8 @@ impl Shape {
 
     /// Any text under every key whose text is new; `None` where something else is new too.
     pub fn any_text(&self) -> Option<Vec<Agreement>> {
-        let mut all: Vec<Agreement> = self.new.iter().map(|one| one.any.clone()).collect::<Option<_>>()?;
-        all.sort();
-        all.dedup();
-        (!all.is_empty() && self.more == 0).then_some(all)
+        let all: BTreeSet<Agreement> = self.new.iter().map(|one| one.any.clone()).collect::<Option<_>>()?;
+        (!all.is_empty() && self.more == 0).then(|| all.into_iter().collect())
     }
 
     /// Adds something that asks every time.

@@ -363,9 +363,7 @@ impl<'a> Walk<'a> {
         let agreed = self.known.agreed;
         let before: Vec<(&Agreement, Vec<&str>)> = agreed
             .iter()
-            .filter(|one| {
-                (one.what, &one.tool, &one.key, &one.schema) == (like.what, &like.tool, &like.key, &like.schema)
-            })
+            .filter(|one| one.is_like(&like))
             .filter_map(|one| Some((one, one.value.strip_prefix(head)?.split(", ").collect())))
             .collect();
         let missing: Vec<&str> = all
@@ -387,11 +385,8 @@ impl<'a> Walk<'a> {
 
     /// How many values of this kind are agreed to under the key.
     fn seen(&self, one: &Agreement, kind: Kind) -> usize {
-        let is_same = |other: &&Agreement| {
-            other.what == What::Value && other.tool == one.tool && other.key == one.key && other.schema == one.schema
-        };
         let kind_of = |other: &Agreement| form::kind_of(&serde_json::from_str::<Value>(&other.value).ok()?);
-        self.known.agreed.iter().filter(is_same).filter(|other| kind_of(other) == Some(kind)).count()
+        self.known.agreed.iter().filter(|other| other.is_like(one) && kind_of(other) == Some(kind)).count()
     }
 
     /// An agreement about the parameter where we are.

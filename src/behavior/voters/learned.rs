@@ -127,17 +127,10 @@ pub fn features(tool: &Tool) -> Vec<String> {
         let place = if at == 0 { "says" } else { "adds" };
         say(place, &sentence[..sentence.len().min(40)]);
     }
-    let none = serde_json::Map::new();
-    let properties = tool.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    let must: Vec<&str> = tool
-        .input_schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    for (key, schema) in properties.iter().take(40) {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let must = tool.input_schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let must: Vec<&str> = must.filter_map(Value::as_str).collect();
+    for (key, schema) in properties.into_iter().flatten().take(40) {
         let key_words = words::of_name(key);
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         let head = &key_words[key_words.len().saturating_sub(1)..];
@@ -150,7 +143,7 @@ pub fn features(tool: &Tool) -> Vec<String> {
         let compound = Some(kind).filter(|kind| words::among(kind, "object array"));
         say("has", &has.chain(compound).map(str::to_owned).collect::<Vec<_>>());
     }
-    features.push(format!("keys:{}", properties.len().min(8)));
+    features.push(format!("keys:{}", properties.map_or(0, serde_json::Map::len).min(8)));
     features.push(format!("needs:{}", must.len().min(5)));
     features.sort();
     features.dedup();

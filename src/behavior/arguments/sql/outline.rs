@@ -3,7 +3,7 @@
 use super::Doubt;
 use super::gate::{Cut, WORDS, action_of};
 use super::tokens::Kind;
-use crate::behavior::arguments::effect::Effect;
+use crate::behavior::arguments::effect::{Effect, named};
 use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{among, section};
@@ -31,7 +31,7 @@ pub(super) fn statement(cut: Cut<'_>) -> Outline {
     let mut object = None;
     let line = match verb.as_str() {
         "" => "a text that is not an SQL statement".to_owned(),
-        "SELECT" | "WITH" => on("SELECT", &tables(cut)),
+        "SELECT" | "WITH" => named("SELECT", "on ", &tables(cut)),
         "EXPLAIN" => "the plan of a statement".to_owned(),
         "DELETE" | "UPDATE" => {
             object = target(cut, at);
@@ -43,11 +43,11 @@ pub(super) fn statement(cut: Cut<'_>) -> Outline {
                 Rows::Every => ", every row",
                 Rows::All => " without WHERE",
             };
-            format!("{}{which}", on(&verb, object.as_slice()))
+            named(&verb, "on ", object.as_slice()) + which
         }
         "INSERT" | "REPLACE" | "MERGE" => {
             object = target(cut, at);
-            on(&verb, object.as_slice())
+            named(&verb, "on ", object.as_slice())
         }
         "DROP" | "TRUNCATE" | "ALTER" | "CREATE" => {
             let (kind, name) = kind_and_name(cut, at);
@@ -257,13 +257,5 @@ fn kind_and_name<'a>(cut: Cut<'a>, verb: usize) -> (String, Option<&'a str>) {
             return (kind, name(cut, at));
         }
         at += 1;
-    }
-}
-
-fn on(verb: &str, names: &[&str]) -> String {
-    match names {
-        [] => verb.to_owned(),
-        few if few.len() <= 3 => format!("{verb} on {}", few.join(", ")),
-        many => format!("{verb} on {}, {} and {} more", many[0], many[1], many.len() - 2),
     }
 }
