@@ -33,12 +33,8 @@ impl EntryBuffer {
     pub fn all(&mut self) -> Option<Vec<(u64, Box<Entry>)>> {
         self.urgent = false;
         self.since = None;
-        if self.entries.is_empty() {
-            return None;
-        }
-        // The next batch is probably as large, so its list need not grow entry by entry.
-        let next = Vec::with_capacity(self.entries.len());
-        Some(std::mem::replace(&mut self.entries, next))
+        let entries = std::mem::take(&mut self.entries);
+        (!entries.is_empty()).then_some(entries)
     }
 
     /// When the oldest entry must be passed on.

@@ -13,8 +13,6 @@ const SHARED: usize = 64 << 10;
 pub struct Outbox {
     pipe: Option<AsyncOut>,
     queue: VecDeque<Vec<u8>>,
-    /// A written buffer, kept for its memory: small lines are gathered in it.
-    spare: Vec<u8>,
     /// How much of the first buffer is written already.
     written: usize,
     queued: usize,
@@ -26,15 +24,8 @@ pub struct Outbox {
 impl Outbox {
     /// An empty queue in front of `pipe`.
     pub fn new(pipe: AsyncOut) -> Self {
-        Self {
-            pipe: Some(pipe),
-            queue: VecDeque::new(),
-            spare: Vec::new(),
-            written: 0,
-            queued: 0,
-            broken: false,
-            closing: false,
-        }
+        let queue = VecDeque::new();
+        Self { pipe: Some(pipe), queue, written: 0, queued: 0, broken: false, closing: false }
     }
 
     /// How many bytes wait.
@@ -55,11 +46,6 @@ impl Outbox {
         self.queued += bytes.len();
         match self.queue.back_mut() {
             Some(last) if last.len() + bytes.len() <= SHARED => last.extend_from_slice(&bytes),
-            _ if bytes.len() <= self.spare.capacity() => {
-                let mut shared = std::mem::take(&mut self.spare);
-                shared.extend_from_slice(&bytes);
-                self.queue.push_back(shared);
-            }
             _ => self.queue.push_back(bytes),
         }
     }
@@ -89,8 +75,7 @@ impl Outbox {
                     self.queued -= n;
                     if self.written == first.len() {
                         self.written = 0;
-                        self.spare = self.queue.pop_front().filter(|one| one.capacity() <= SHARED).unwrap_or_default();
-                        self.spare.clear();
+                        self.queue.pop_front();
                     }
                 }
                 Err(err) if err.kind() == io::ErrorKind::WouldBlock => return,
