@@ -25,6 +25,7 @@
 //! ```text
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
+//!   operator   what console and commands both look up, try and settle: log, rules, tools remembered
 //!   hosts      where each host keeps its list of servers
 //!   home       the operator's own files: places, config, policy layers and their acceptance, changes of rules
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
@@ -35,6 +36,7 @@
 //!   behavior   what a call is: identity, evidence, hazards             (pure)
 //!   capability what a server can do: schemas, signatures, scope        (pure)
 //!   mcp        what MCP says on the wire, per revision                 (pure)
+//!   text       rows, columns, plain text, times                        (pure)
 //!   wire       bytes <-> JSON-RPC                                      (pure)
 //! ```
 //!
@@ -71,6 +73,8 @@ pub mod hosts;
 pub mod interpose;
 pub mod link;
 pub mod mcp;
+pub mod operator;
 pub mod pins;
 pub mod policy;
+pub mod text;
 pub mod wire;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer and the layers it may name. An arrow up wants an event or an effect instead.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("wire", &[]),
     ("mcp", &["wire"]),
     ("capability", &["wire", "mcp"]),
@@ -21,25 +21,36 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("pins", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("home", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins"]),
     ("link", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
-    ("console", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link"]),
+    ("text", &["wire"]),
+    (
+        "operator",
+        &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link", "text"],
+    ),
+    (
+        "console",
+        &[
+            "wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link",
+            "text", "operator",
+        ],
+    ),
     ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link"]),
     ("hosts", &["wire", "home"]),
     (
         "cli",
         &[
             "wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "link", "console", "interpose", "pins",
-            "home", "hosts",
+            "home", "hosts", "text", "operator",
         ],
     ),
 ];
 
 /// Files that ask the world nothing: no runtime, no file, no clock, no environment, no thread, no terminal, no database.
-const PURE: [&str; 26] = [
+const PURE: [&str; 27] = [
     "wire/", "mcp/", "capability/", "behavior/", "policy/", "gate/", "audit/record.rs", "audit/chain.rs",
     "audit/body.rs", "audit/redact.rs", "audit/fact.rs", "audit/fields.rs", "audit/moment.rs", "audit/numbers.rs",
     "audit/search.rs", "audit/tally.rs", "audit/index/pieces.rs", "audit/index/words.rs", "link/message.rs",
-    "console/model", "console/update", "console/view", "console/pages", "console/palette.rs", "console/found.rs",
-    "console/pinned.rs",
+    "console/model", "console/update", "console/view", "console/pages", "console/palette.rs", "text/",
+    "operator/found.rs", "operator/pinned.rs",
 ];
 const WORLDLY: [&str; 14] = [
     "tokio", "std::fs", "std::net", "std::env", "std::thread", "std::process", "SystemTime", "Instant", "rusqlite",

@@ -15,8 +15,6 @@ use crate::audit::store::noted::{self, Noted};
 use crate::audit::verified;
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, Look};
-use crate::console::columns::{Columns, cell};
-use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::agreed;
@@ -24,6 +22,8 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{PinStore, PinsError};
+use crate::text::columns::{Columns, cell};
+use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
 /// What level 0 gives, and what it does not.

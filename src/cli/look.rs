@@ -10,9 +10,9 @@ use super::error::{Error, Exit};
 use super::print::local;
 use super::prose::Prose;
 use crate::audit::moment::Clock;
-use crate::console::columns::Columns;
-use crate::console::row::{Row, Tone};
 use crate::home::places::{Places, under};
+use crate::text::columns::Columns;
+use crate::text::row::{Row, Tone};
 
 /// How many columns a list has that goes to no terminal.
 const COLUMNS: usize = 80;

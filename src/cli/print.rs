@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::audit::moment::Clock;
 use crate::behavior::hazards::characters::is_hidden;
-use crate::console::row::{Row, Tone};
+use crate::text::row::{Row, Tone};
 
-use crate::console::plain::block;
-pub(super) use crate::console::plain::visible;
+use crate::text::plain::block;
+pub(super) use crate::text::plain::visible;
 
 /// The moment and the time zone of the user.
 pub(super) fn local(now: i64) -> Clock {

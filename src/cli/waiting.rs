@@ -9,10 +9,10 @@ use serde_json::json;
 use super::error::{Error, Exit};
 use super::print::{pretty, visible};
 use crate::audit::moment::rfc3339;
-use crate::console::time;
 use crate::home::places::Places;
 use crate::link::message::WaitingCall;
 use crate::link::peek::{Peeked, peek};
+use crate::text::time;
 use crate::wire::number::counted;
 
 /// How it is printed.

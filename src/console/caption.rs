@@ -1,6 +1,6 @@
 //! What cards and sheets are made of: section headings on a line, and entries with a label.
 
-use super::row::{Row, Tone, border, foreign, quiet, warn};
+use crate::text::row::{Row, Tone, border, foreign, quiet, warn};
 
 /// The columns of a label.
 pub const LABEL: usize = 11;

@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::card::counted;
 use super::model::Held;
 use super::model::rule::{GrantOffer, Number, Presses};
-use super::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
-use super::time;
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::grants::{GrantArea, area, holds_argument, holds_every_path, may_be_outside};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
+use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
+use crate::text::time;
 
 /// Offered unless another number is typed.
 const MINUTES: u32 = 15;

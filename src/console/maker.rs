@@ -7,10 +7,11 @@ use serde_json::Value;
 use super::card::counted;
 use super::grants;
 use super::model::Held;
-use super::model::rule::{Choice, Except, GrantOffer};
+use super::model::rule::{Choice, GrantOffer};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::shape::Shape;
 use crate::gate::data::snapshot::Snapshot;
+use crate::operator::own_rules::{DANGEROUS, Except};
 use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Proposal, Scope, Title, proposals};
 use crate::policy::parse;
@@ -21,9 +22,6 @@ use crate::policy::when::About;
 
 /// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;
-/// The warning of a rule for calls that one careless key must not approve.
-pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one run unasked";
-
 /// What a made rule says of the call it is made from, and what overrides it.
 struct Source<'a> {
     tool: &'a str,

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use super::card::{Anchor, Card, Details, Fold};
 use super::keymap::{Key, Place};
 use super::panel;
-use super::row::{Row, ours, warn};
 use super::screen::{self, Areas, Arrangement, Heights};
 use super::update::Command;
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::home::places::under;
 use crate::link::message::{Activity, CallEnd, Status, Wrapper};
+use crate::text::row::{Row, ours, warn};
 
 pub use arming::{ARMING, Armed, Drawn, Question, SILENCE, Unarmed};
 pub use batch::{Batch, Fate, Listed};
@@ -31,7 +31,7 @@ pub use browse::{
     Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use reading::{Seen, Shown};
-pub use rule::{Choice, Except, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
+pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
 pub use settings::{Manner, Process, Settings, Tour};
 pub use word::Confirmation;
 

@@ -1,7 +1,5 @@
 //! What the console needs of the world beside its terminal: files, the clock, the editor, how to notify.
 
-use std::path::PathBuf;
-
 pub use super::model::Process;
 use super::settings::{Notice, Pointer};
 use crate::home::places::Places;
@@ -17,17 +15,6 @@ pub struct Outside {
     pub notice: Notice,
     pub mouse: Pointer,
     pub process: Process,
-}
-
-/// Where the log reader and the trials look.
-#[derive(Clone, Debug)]
-pub struct Sources {
-    /// The audit log.
-    pub log: PathBuf,
-    /// The operator's files: policies, pins, whether the tour was seen.
-    pub places: Places,
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
 }
 
 /// What a terminal multiplexer means for an operator who decides in it.

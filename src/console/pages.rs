@@ -12,9 +12,9 @@ mod tools;
 use super::caption::{Entries, LABEL};
 use super::card::grouped;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};
-use super::record_row::badge;
-use super::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 use super::screen::{self, Sides};
+use crate::operator::record_row::badge;
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 
 /// Below this width a list shows only what matters most.
 const NARROW: usize = 64;

@@ -5,7 +5,7 @@
 use super::card::counted;
 use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
-use super::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
 pub fn rows(model: &Model) -> Vec<Row> {

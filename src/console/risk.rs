@@ -1,9 +1,9 @@
 //! How much care a held call asks for: a degree with a shape, and one word for what the call does. Owns no colours.
 
-use super::row::{Run, Tone};
 use crate::behavior::conclude::{IS_THERE, MAY_REPLACE, STATEMENT_CHANGES};
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
+use crate::text::row::{Run, Tone};
 
 /// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::row::Tone;
+use crate::text::row::Tone;
 
 /// Whether the terminal is to have colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

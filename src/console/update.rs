@@ -18,16 +18,16 @@ mod wrappers;
 
 use std::path::PathBuf;
 
-use super::found::{Finding, LogRequest};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Picked, Reading, Screen};
-use super::pinned::{PinReview, ReviewDone};
-use super::row::{ours, warn};
+use super::model::{Armed, CallKey, Held, Model, Overlay, Picked, Reading, Screen};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{FromConsole, ToolWord};
-use crate::policy::edit::Switch;
+use crate::operator::found::{Finding, LogRequest};
+use crate::operator::own_rules::{Except, RuleChange};
+use crate::operator::pinned::{PinReview, ReviewDone};
+use crate::text::row::{ours, warn};
 use crate::wire::digest::Digest;
 
 /// What happened.
@@ -85,19 +85,6 @@ pub enum Edit {
     Text(String),
     /// It could not be run, or failed: why.
     Failed(String),
-}
-
-/// A change of the rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RuleChange {
-    /// Takes this rule out of the file it is in, where that is the operator's own.
-    Remove { id: String, file: PathBuf },
-    /// Puts this text in the place of this rule, on the same terms.
-    Replace { id: String, file: PathBuf, text: String },
-    /// Switches this rule on or off, on the same terms.
-    Switch { id: String, file: PathBuf, to: Switch },
-    /// Takes the last change back.
-    Undo,
 }
 
 /// What the shell must do.

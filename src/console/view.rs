@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 use super::card::{counted, grouped};
 use super::model::{Model, Overlay, Screen};
 use super::panel;
-use super::row::{Row, Tone, border, danger, quiet, strong, warn};
 use super::screen::content_rows;
 use super::theme::Palette;
 use crate::audit::record::Assurance;
+use crate::text::row::{Row, Tone, border, danger, quiet, strong, warn};
 pub(in crate::console) use card::by;
 
 /// Draws everything.

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use mcp_approve::console::found::{Finding, Unwrapped};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::Msg;
 use mcp_approve::hosts::{self, Lists, Search, Start};
 use mcp_approve::link::client::ClientEvent;
+use mcp_approve::operator::found::{Finding, Unwrapped};
 
 use crate::desk::{Desk, wrapper};
 

@@ -19,12 +19,12 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, LogRequest, LogRows, Page, Progress, Wanted};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::log_reader::start;
-use mcp_approve::console::outside::Sources;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::home::places::Places;
+use mcp_approve::operator::Sources;
+use mcp_approve::operator::found::{Edge, Finding, LogRequest, LogRows, Page, Progress, Wanted};
+use mcp_approve::operator::log_reader::start;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 

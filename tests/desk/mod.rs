@@ -8,16 +8,16 @@ mod calls;
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, VerdictWord};
-use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Model, Overlay, Settings};
 use mcp_approve::console::theme::Palette;
-use mcp_approve::console::tried::{Coverage, Examined, Matched, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{CallEnd, FromConsole, FromWrapper, OperatorVerdict, Status};
+use mcp_approve::operator::found::Finding;
+use mcp_approve::operator::tried::{Coverage, Examined, Matched, Tried};
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -172,7 +172,7 @@ impl Desk {
                     continue;
                 }
                 line.push_str(cell.symbol());
-                skip = mcp_approve::console::plain::width(cell.symbol()).saturating_sub(1);
+                skip = mcp_approve::text::plain::width(cell.symbol()).saturating_sub(1);
             }
             out.push_str(line.trim_end());
             out.push('\n');

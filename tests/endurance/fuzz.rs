@@ -1,11 +1,11 @@
 //! Random input, a fixed number of cases for each reader of foreign bytes: none may crash, and lines come out as they went in.
 
 use mcp_approve::behavior::arguments::sql;
-use mcp_approve::console::plain::visible;
-use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::view::print;
 use mcp_approve::policy::parse;
+use mcp_approve::text::plain::visible;
+use mcp_approve::text::row::{Row, Tone};
 use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
 use mcp_approve::wire::message;
 use ratatui::buffer::Buffer;

@@ -1,6 +1,6 @@
 //! Foreign text as it is shown: it decodes back to what was sent, and no control byte is in it.
 
-use mcp_approve::console::plain::visible;
+use mcp_approve::text::plain::visible;
 
 use crate::bed::{Chance, Measured, Run, grouped, in_parallel};
 use crate::fake::shown::{decode, lines};

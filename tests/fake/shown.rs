@@ -1,6 +1,6 @@
-//! The text behind what is shown: reads the escapes of `console::plain` back, so that tests can say that nothing was lost.
+//! The text behind what is shown: reads the escapes of `text::plain` back, so that tests can say that nothing was lost.
 
-use mcp_approve::console::plain::{Edges, Piece, segment};
+use mcp_approve::text::plain::{Edges, Piece, segment};
 
 const OPEN: char = '⟨';
 const CLOSE: char = '⟩';

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, Page, Progress};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Manner, Screen, Tour};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg, Turn};
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
+use mcp_approve::operator::found::{Edge, Finding, Line, LogRequest, Page, Progress};
 use mcp_approve::policy::rule::Decision;
 use proptest::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcp_approve::console::card::{Card, Details, Folds};
-use mcp_approve::console::row::Row;
 use mcp_approve::gate::data::snapshot::STILL_WAITS;
+use mcp_approve::text::row::Row;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;

@@ -6,12 +6,12 @@ use insta::assert_snapshot;
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::model::CallState;
-use mcp_approve::console::pinned::{PinBook, PinReview, PinnedTool, ToolReview};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::{FromConsole, KnownTool, PinOffer, PinState, Remembers, ToolOffer, ToolWord};
+use mcp_approve::operator::found::{Counts, Finding};
+use mcp_approve::operator::pinned::{PinBook, PinReview, PinnedTool, ToolReview};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::wire::digest::Digest;
 

@@ -1,12 +1,12 @@
 //! What a row keeps where not all of it fits, and what it says only once.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::console::columns::target;
-use mcp_approve::console::found::Line;
-use mcp_approve::console::record_row::{Names, RecordColumns};
-use mcp_approve::console::row::Tone;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
+use mcp_approve::operator::found::Line;
+use mcp_approve::operator::record_row::{Names, RecordColumns};
+use mcp_approve::text::columns::target;
+use mcp_approve::text::row::Tone;
 
 use crate::desk::*;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mcp_approve::console::card::{Card, Details, Fold, Folds};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::row::Row;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::message::OperatorVerdict;
+use mcp_approve::text::row::Row;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -9,12 +9,12 @@ use mcp_approve::audit::chain::Break;
 use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::audit::tally::{RuleTally, SessionTally, ToolTally};
-use mcp_approve::console::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::FromWrapper;
+use mcp_approve::operator::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
 use ratatui::style::Color;
 
 use crate::desk::*;

@@ -1,9 +1,9 @@
 //! The Log key by key: pages that are fetched as it is walked, what comes meanwhile, a record that is opened.
 
-use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Screen;
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::operator::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
 
 use crate::desk::*;
 use crate::screens::lists::scenes::{awaited, line};

@@ -13,10 +13,10 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress, Wanted};
-use mcp_approve::console::log_reader::start;
-use mcp_approve::console::outside::Sources;
 use mcp_approve::home::places::Places;
+use mcp_approve::operator::Sources;
+use mcp_approve::operator::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress, Wanted};
+use mcp_approve::operator::log_reader::start;
 
 use crate::desk::NINE;
 

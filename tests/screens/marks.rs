@@ -1,8 +1,8 @@
 //! What the mark of a call says: a shape and a word for what it does.
 
 use mcp_approve::console::risk::Risk;
-use mcp_approve::console::row::Tone;
 use mcp_approve::gate::data::facts::FileKind;
+use mcp_approve::text::row::Tone;
 
 use crate::world::World;
 

@@ -3,10 +3,10 @@
 use insta::assert_snapshot;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::operator::found::{Edge, Finding, Line, LogRequest, LogRows, Page, Progress};
+use mcp_approve::operator::tried::Trial;
 use mcp_approve::policy::past::{Ended, PastCall};
 use mcp_approve::policy::rule::Decision;
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use mcp_approve::console::plain::{visible, width};
-use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::view::print;
+use mcp_approve::text::plain::{visible, width};
+use mcp_approve::text::row::{Row, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -78,7 +78,7 @@ fn what_we_did_not_write_does_not_decode() {
     }
 }
 
-fn text(pieces: &[mcp_approve::console::plain::Piece]) -> String {
+fn text(pieces: &[mcp_approve::text::plain::Piece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
@@ -178,8 +178,7 @@ fn a_row_without_its_middle_says_so_and_keeps_both_ends() {
         // What stands on both sides of the mark is how it begins and how it ends; no escape is cut.
         let mark = cut.runs.iter().position(|run| run.tone == Tone::Quiet && run.text.starts_with('…'));
         let (Some(mark), true) = (mark, room > 0) else { continue };
-        let side =
-            |runs: &[mcp_approve::console::row::Run]| runs.iter().map(|run| run.text.as_str()).collect::<String>();
+        let side = |runs: &[mcp_approve::text::row::Run]| runs.iter().map(|run| run.text.as_str()).collect::<String>();
         let (before, after) = (side(&cut.runs[..mark]), side(&cut.runs[mark + 1..]));
         assert!(all.starts_with(&before) && all.ends_with(&after), "{before:?} … {after:?} of {all:?}");
         assert!(decode(&before).is_ok() && decode(&after).is_ok());

@@ -11,8 +11,8 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::cli::args::{Cli, Command as Told};
 use mcp_approve::cli::log::run;
 use mcp_approve::cli::look::Look;
-use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::operator::found::{Finding, LogRequest};
 use serde_json::json;
 
 use crate::desk::NINE;

@@ -7,15 +7,15 @@ use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::pinned::{
-    PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
-};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::pinning::Pinning;
 use mcp_approve::home::agreed::Known;
 use mcp_approve::link::message::{KnownTool, PinState};
+use mcp_approve::operator::found::{Counts, Finding};
+use mcp_approve::operator::pinned::{
+    PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
+};
 use mcp_approve::pins::agreed::Kept;
 use mcp_approve::pins::diff::{Diff, Grown};
 use mcp_approve::pins::page::{Beforehand, Group, Line, Offer, Page};

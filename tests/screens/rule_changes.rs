@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
-use mcp_approve::console::update::{Command, Msg, RuleChange};
+use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{Covers, FromConsole, Lasts, Status};
+use mcp_approve::operator::found::{Finding, LogRequest};
+use mcp_approve::operator::own_rules::RuleChange;
+use mcp_approve::operator::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
 use mcp_approve::policy::edit::Switch;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::console::found::{Finding, LogRequest};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tried::{Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::operator::found::{Finding, LogRequest};
+use mcp_approve::operator::tried::{Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::policy::maker::Scope;
 use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;
@@ -80,7 +80,7 @@ fn the_log_suggests_rules_and_enter_writes_one() {
 
 #[test]
 fn rules_without_a_suggestion_say_what_it_takes() {
-    use mcp_approve::console::found::RuleBook;
+    use mcp_approve::operator::found::RuleBook;
     let book = RuleBook {
         files: Vec::new(),
         rules: Vec::new(),

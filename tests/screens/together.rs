@@ -4,9 +4,9 @@ use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::maker;
 use mcp_approve::console::model::Screen;
-use mcp_approve::console::tried::Matched;
 use mcp_approve::console::update::Command;
 use mcp_approve::link::client::ClientEvent;
+use mcp_approve::operator::tried::Matched;
 use mcp_approve::policy::parse;
 
 use crate::desk::*;

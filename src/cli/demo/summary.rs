@@ -7,7 +7,7 @@ use super::ledger::{self, Chained, Row};
 use super::stage::Stage;
 use crate::cli::error::Error;
 use crate::console::card::counted;
-use crate::console::plain::visible;
+use crate::text::plain::visible;
 
 /// How to go on with a server of one's own.
 pub(super) const NEXT: &str = "

@@ -17,11 +17,11 @@ use crate::capability::types;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::cli::print::{local, pretty, visible};
-use crate::console::columns::cell;
-use crate::console::row::{Row, Tone};
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
 use crate::policy::question::rules_name;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
 use crate::wire::number::{counted, grouped};
 
 /// Tools by server and name.

@@ -10,11 +10,11 @@ use crate::audit::moment::Clock;
 use crate::audit::redact::string_token;
 use crate::cli::look::Look;
 use crate::cli::print::visible;
-use crate::console::columns::cell;
-use crate::console::found::Line;
-use crate::console::record_row::{Names, RecordColumns, sentence};
-use crate::console::row::{Row, Tone};
-use crate::console::time;
+use crate::operator::found::Line;
+use crate::operator::record_row::{Names, RecordColumns, sentence};
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
+use crate::text::time;
 
 /// What is shown where a record cannot be read.
 const UNREADABLE: &str = "UNREADABLE";

@@ -17,9 +17,9 @@ use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
 use crate::cli::look::Look;
 use crate::cli::print::{visible, visible_json};
-use crate::console::columns::cell;
-use crate::console::row::{Row, Tone};
-use crate::console::time;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
+use crate::text::time;
 use crate::wire::number::{counted, grouped};
 
 /// Which records are counted, and how they are shown.

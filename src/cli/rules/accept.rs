@@ -12,11 +12,11 @@ use crate::audit::record::{Entry, Kind};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
 use crate::cli::print::visible;
-use crate::console::plain::block;
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::user;
 use crate::policy::rule::Pending;
+use crate::text::plain::block;
 
 /// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
 pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Exit {

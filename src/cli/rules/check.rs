@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::{Site, called};
 use crate::cli::error::{Error, Exit};
 use crate::cli::print::{shown, visible};
-use crate::console::plain;
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::policy::lint::otherwise::otherwise;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
+use crate::text::plain;
 use crate::wire::number::counted;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.

@@ -13,7 +13,6 @@ use crate::behavior::request::of_request;
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::Here;
 use crate::cli::manifest;
-use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
 use crate::home::user;
@@ -29,6 +28,7 @@ use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::question::rules_name;
 use crate::policy::rule::Policy;
 use crate::policy::under::{Paths, Roots};
+use crate::text::plain::visible;
 use crate::wire::strict::{self, Flaw};
 
 /// How long looking at paths may take.

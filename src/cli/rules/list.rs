@@ -9,12 +9,12 @@ use super::options::ListOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::Look;
 use crate::cli::print::{shown, visible};
-use crate::console::columns::cell;
-use crate::console::row::{Row, Tone};
-use crate::console::time;
 use crate::home::layers::Layers;
 use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
 use crate::policy::written;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
+use crate::text::time;
 
 /// Lists the policy.
 pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: Look<'_>, out: &mut dyn Write) -> Exit {

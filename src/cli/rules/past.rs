@@ -7,10 +7,10 @@ use crate::audit::past;
 use crate::cli::error::Error;
 use crate::cli::log;
 use crate::cli::print::{local, visible};
-use crate::console::plain;
-use crate::console::time;
 use crate::gate::call::target;
 use crate::policy::past::PastCall;
+use crate::text::plain;
+use crate::text::time;
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {

@@ -10,9 +10,9 @@ use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, Look};
-use crate::console::columns::cell;
-use crate::console::row::{Row, Tone};
 use crate::pins::reading::StoredTool;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
 /// Shown where nothing was ever seen.

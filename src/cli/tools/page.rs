@@ -11,10 +11,10 @@ use crate::cli::page::{Next, show};
 use crate::cli::print::visible;
 use crate::console::model::OpenPage;
 use crate::console::pages::offered;
-use crate::console::row::{Tone, strong};
 use crate::home::pages::{self, SeenOf};
 use crate::pins::PinStore;
 use crate::pins::page::{Beforehand, Line, Offer, Page};
+use crate::text::row::{Tone, strong};
 
 /// The pages to be answered: the named server's, those with something that the log saw, or those that would save questions.
 pub(super) fn wanted(

@@ -16,8 +16,6 @@ use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look};
 use crate::cli::print::{clipped, visible};
-use crate::console::columns::cell;
-use crate::console::row::{Row, Tone};
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -25,6 +23,8 @@ use crate::home::policy_file::PolicyPlace;
 use crate::pins::reading::StoredTool;
 use crate::pins::searched::{Words, asked};
 use crate::policy::rule::Policy;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
 struct Hit<'t> {

@@ -16,10 +16,10 @@ use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::Here;
 use crate::cli::print::{local, visible};
-use crate::console::time;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;
+use crate::text::time;
 use crate::wire::number::grouped;
 
 /// Shows the tools of this name.

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::caption::caption;
-use super::row::{Row, Tone, border, danger, ours, quiet};
 use crate::gate::data::snapshot::Snapshot;
+use crate::text::row::{Row, Tone, border, danger, ours, quiet};
 use paged::{Paged, Writing};
 
 pub use crate::wire::number::{counted, grouped};

@@ -4,7 +4,7 @@ use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
 use super::sheet::{Layout, Made, Sheet};
 use super::walk::Walk;
-use crate::console::row::Row;
+use crate::text::row::Row;
 
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ mod statements;
 
 use serde_json::Value;
 
-use crate::console::row::{Row, border};
 use crate::gate::call::touched::{self, FileChange};
 use crate::gate::data::snapshot::Snapshot;
+use crate::text::row::{Row, border};
 
 /// Arguments longer than this are not previewed, in bytes: they are read in full below.
 const LONGEST: usize = 2 << 20;

@@ -2,8 +2,8 @@
 
 use super::json::{part, said};
 use super::sheet::{Layout, Made, Sheet};
-use crate::console::plain::{Edges, is_tame, segment, width};
-use crate::console::row::{Row, Tone, ours, tame_row, tame_rows};
+use crate::text::plain::{Edges, is_tame, segment, width};
+use crate::text::row::{Row, Tone, ours, tame_row, tame_rows};
 
 /// A text that is being laid out part by part.
 #[derive(Clone, Copy, Debug)]

@@ -6,12 +6,12 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{Entries, caption};
 use crate::console::risk::Risk;
-use crate::console::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
-use crate::console::time;
 use crate::gate::data::pinning::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
+use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
+use crate::text::time;
 
 /// What the call does, how grave that is, and what else matters for the decision: our own words, before foreign ones.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {

@@ -2,7 +2,7 @@
 
 use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
-use crate::console::row::Row;
+use crate::text::row::Row;
 
 /// What stays the same while a text is laid out.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! How one label or one small value of a JSON text looks on a row, and how sizes are written. Owns no position.
 
 use super::json::{Extents, said, skip_space, string_end};
-use crate::console::plain::{Edges, is_tame};
-use crate::console::row::{Row, Tone, ours, quiet};
+use crate::text::plain::{Edges, is_tame};
+use crate::text::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
 /// Objects with more keys are not aligned: that would mean reading all of them.

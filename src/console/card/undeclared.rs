@@ -54,7 +54,7 @@ mod tests {
     use super::super::folds::Folds;
     use super::super::paged::{Paged, Writing};
     use super::Within;
-    use crate::console::row::Row;
+    use crate::text::row::Row;
 
     #[test]
     fn a_key_is_found_by_its_way_and_by_no_other() {

@@ -9,7 +9,7 @@ use super::region::{Form, Region};
 use super::sheet::{Layout, Sheet};
 use super::token::{alignment, insides, is_beyond_doubles, is_short_list, label, quoted, size};
 use super::undeclared::Within;
-use crate::console::row::{Row, Tone, ours, quiet};
+use crate::text::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
 /// Where a walk is.

@@ -3,7 +3,7 @@
 
 use super::Model;
 use crate::console::card::counted;
-use crate::console::row::{Row, Tone, danger, foreign, warn};
+use crate::text::row::{Row, Tone, danger, foreign, warn};
 
 /// Errors of `config.toml` that are named: more would leave no room for calls.
 const PROBLEMS: usize = 2;

@@ -8,11 +8,11 @@ use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
-use crate::console::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
-use crate::console::pinned::{PinBook, PinReview, PinnedTool, Shown};
-use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::home::agreed::Known;
 use crate::link::message::{GrantCard, KnownTool, PinState};
+use crate::operator::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
+use crate::operator::pinned::{PinBook, PinReview, PinnedTool, Shown};
+use crate::operator::tried::{Attempt, Suggested, SuggestedRule};
 use crate::policy::rule::Pending;
 use crate::wire::digest::Digest;
 

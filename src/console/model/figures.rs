@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::audit::record::VerdictWord;
-use crate::console::row::{Row, Tone};
+use crate::text::row::{Row, Tone};
 
 /// One decision of this console.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Armed;
-use crate::console::pinned::{PinnedProgram, PinnedTool};
-use crate::console::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::link::message::{Covers, GrantTerms, Lasts};
+use crate::operator::own_rules::Except;
+use crate::operator::pinned::{PinnedProgram, PinnedTool};
+use crate::operator::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::pins::page::{Beforehand, Page};
 use crate::policy::rule::{Decision, Pending};
 
@@ -29,14 +30,6 @@ pub struct Choice {
     /// The key that goes to it in the panel, and what that chooses in a word or two.
     pub letter: (char, &'static str),
     pub decision: Decision,
-}
-
-/// A condition to be added to the `unless` of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Except {
-    pub rule: String,
-    /// As it will be there: `{ arg = "path", under = "~/scratch" }`.
-    pub condition: String,
 }
 
 /// An approval of the call, and of calls like it for a while.

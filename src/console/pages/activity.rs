@@ -5,13 +5,13 @@ use crate::audit::fields::Field;
 use crate::audit::record::By;
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, target};
 use crate::console::model::{EntrySource, Following, Model, Passed};
-use crate::console::record_row::{because, verdict};
-use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
-use crate::console::time;
 use crate::console::view::{self, ends};
 use crate::link::message::{Activity, ActivityKind, Direction};
+use crate::operator::record_row::{because, verdict};
+use crate::text::columns::{Columns, NameColumn, target};
+use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
+use crate::text::time;
 
 impl Model {
     /// The entries of Activity that its search wants, by their place, oldest first.

@@ -5,12 +5,12 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
 use crate::console::model::Model;
-use crate::console::pinned::{PinnedProgram, PinnedTool};
-use crate::console::plain::visible;
-use crate::console::row::{Row, Tone, border, danger, good, ours, quiet, warn};
 use crate::home::places::quoted;
 use crate::link::message::PinState;
+use crate::operator::pinned::{PinnedProgram, PinnedTool};
 use crate::pins::diff::{Argument, Diff};
+use crate::text::plain::visible;
+use crate::text::row::{Row, Tone, border, danger, good, ours, quiet, warn};
 
 /// How many bytes of what changed a sheet shows.
 const GLIMPSE: usize = 16 << 10;

@@ -3,12 +3,12 @@
 use super::{NARROW, WIDE, grouped};
 use crate::audit::record::By;
 use crate::console::card::counted;
-use crate::console::found::{Line, LogRows};
 use crate::console::model::Model;
 use crate::console::pages;
-use crate::console::record_row::{Names, RecordColumns};
-use crate::console::row::{Row, Tone, key, ours, quiet, strong, warn};
-use crate::console::time;
+use crate::operator::found::{Line, LogRows};
+use crate::operator::record_row::{Names, RecordColumns};
+use crate::text::row::{Row, Tone, key, ours, quiet, strong, warn};
+use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
     let browse = &model.browse;

@@ -1,11 +1,11 @@
 //! The page of a server as rows: what reads, what is new about it, what changes something; with its marks. Decides nothing.
 
 use crate::console::caption::caption;
-use crate::console::columns::NameColumn;
 use crate::console::model::OpenPage;
-use crate::console::row::{Row, Tone, good, key, ours, quiet, warn};
 use crate::pins::page::{Group, Line, Offer};
 use crate::policy::rule::FirstUse;
+use crate::text::columns::NameColumn;
+use crate::text::row::{Row, Tone, good, key, ours, quiet, warn};
 
 /// Columns before a tool's name: the selection and the mark.
 const LEADING: usize = 7;

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::{Entries, grouped};
 use crate::console::card::nearest;
-use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
-use crate::console::plain::visible;
-use crate::console::record_row::sentence;
-use crate::console::row::{Row, Tone, foreign, key, ours, quiet};
-use crate::console::time;
+use crate::operator::found::{Certain, Line, Opened};
+use crate::operator::record_row::sentence;
+use crate::text::plain::visible;
+use crate::text::row::{Row, Tone, foreign, key, ours, quiet};
+use crate::text::time;
 
 /// The sheet of the selected record.
 pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {

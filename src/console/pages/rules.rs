@@ -2,17 +2,17 @@
 
 use super::{Entries, NARROW, grouped};
 use crate::console::card::counted;
-use crate::console::columns::{Columns, fitted, widest};
-use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
-use crate::console::record_row::ruling;
-use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
-use crate::console::time;
-use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
+use crate::operator::found::RuleLine;
+use crate::operator::record_row::ruling;
+use crate::operator::tried::SuggestedRule;
 use crate::policy::question::rules_name;
 use crate::policy::rule::{Decision, Defaults, Pending};
+use crate::text::columns::{Columns, fitted, widest};
+use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
+use crate::text::time;
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;

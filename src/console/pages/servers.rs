@@ -3,14 +3,14 @@
 use super::{Entries, grouped};
 use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, fitted, widest};
-use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
-use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
-use crate::console::time;
 use crate::console::view::promise;
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
+use crate::operator::found::Unwrapped;
+use crate::text::columns::{Columns, NameColumn, fitted, widest};
+use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
+use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
     let row = strong(" Servers").quiet(format!(" · {} running", model.wrappers.len()));

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::{Entries, NARROW, PICKED, changed, offered};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, NameColumn, fitted, widest};
 use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
-use crate::console::pinned::PinnedProgram;
-use crate::console::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
-use crate::console::time;
 use crate::link::message::PinState;
+use crate::operator::pinned::PinnedProgram;
 use crate::pins::page::Page;
+use crate::text::columns::{Columns, NameColumn, fitted, widest};
+use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
+use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;

@@ -9,8 +9,8 @@ use crate::console::model::batch::Unlisted;
 use crate::console::model::{
     Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Seen, Unarmed,
 };
-use crate::console::record_row::verdict;
 use crate::link::message::OperatorVerdict;
+use crate::operator::record_row::verdict;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {

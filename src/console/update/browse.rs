@@ -6,12 +6,12 @@ use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
-use crate::console::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
 use crate::console::screen::content_rows;
-use crate::console::tried::Trial;
+use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
+use crate::operator::tried::Trial;
 use crate::policy::question::rules_name;
 
 /// Records of one page.

@@ -8,8 +8,8 @@ use crate::console::model::figures::Decision;
 use crate::console::model::{
     Armed, CallKey, CallState, Confirmation, Fate, Held, Model, Overlay, Reading, Seen, Unarmed,
 };
-use crate::console::row::{Tone, foreign};
 use crate::link::message::{FromConsole, OperatorVerdict};
+use crate::text::row::{Tone, foreign};
 use crate::wire::digest::Digest;
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{Command, Edit, decide, find_mut};
 use crate::console::card::size;
 use crate::console::model::{Armed, CallState, Model, Overlay};
-use crate::console::plain;
 use crate::link::message::FromConsole;
+use crate::text::plain;
 
 /// `e`: opens the editor on the armed call, or again on a text that could not be read.
 pub(super) fn open(model: &mut Model) {

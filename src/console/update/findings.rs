@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::audit::fields::{Call, Field};
 use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
-use crate::console::found::{Edge, Finding, Line, LogRows, Page, Progress};
 use crate::console::model::{
     EntrySource, ListState, Model, Opens, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
 };
-use crate::console::tried::{self, Attempt, Examined, Tried};
 use crate::link::message::{Activity, ActivityKind, Direction};
+use crate::operator::found::{Edge, Finding, Line, LogRows, Page, Progress};
+use crate::operator::tried::{self, Attempt, Examined, Tried};
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{Command, find_mut};
 use crate::audit::record::By;
 use crate::console::card::{Card, Details};
-use crate::console::found::LogRequest;
 use crate::console::keymap::Action;
 use crate::console::model::{Batch, CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::panel;
@@ -13,6 +12,7 @@ use crate::console::screen::content_rows;
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::FromConsole;
+use crate::operator::found::LogRequest;
 
 /// Moves by a line, a page, or to an end.
 pub(super) fn go(model: &mut Model, action: Action) {

@@ -4,8 +4,8 @@
 use super::{Command, decide};
 use crate::audit::record::VerdictWord;
 use crate::console::model::Model;
-use crate::console::row::{Tone, good};
 use crate::link::message::{FromConsole, Remembers, ToolOffer, ToolWord};
+use crate::text::row::{Tone, good};
 
 /// The operator's word on the call on screen. `p`: approves it, and remembers that its tool reads. `m`: remembers that the
 /// tool changes something; the call waits on. `w`: treats its unexplained parameters as plain text from now on; it is judged

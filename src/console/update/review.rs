@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Command, Edit, moves};
-use crate::console::found::{LogRequest, RuleLine};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
 use crate::console::pages::{changed, offered};
-use crate::console::row::{Tone, foreign, good, warn};
 use crate::console::screen::content_rows;
-use crate::console::tried::{Trial, Which};
-use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
+use crate::operator::found::{LogRequest, RuleLine};
+use crate::operator::own_rules::RuleChange;
+use crate::operator::tried::{Trial, Which};
 use crate::pins::page::Line;
 use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
+use crate::text::row::{Tone, foreign, good, warn};
 
 /// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
 pub(super) fn open(model: &mut Model) -> Option<()> {

@@ -5,19 +5,19 @@
 
 use super::{Command, decide, moves};
 use crate::audit::record::VerdictWord;
-use crate::console::found::LogRequest;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
 use crate::console::model::{Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
-use crate::console::row::{Tone, good, warn};
 use crate::console::screen::content_rows;
-use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
 use crate::link::message::FromConsole;
+use crate::operator::found::LogRequest;
+use crate::operator::tried::{Attempt, Trial};
 use crate::policy::past::PastCall;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
+use crate::text::row::{Tone, good, warn};
 
 /// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just appeared;
 /// it begins at the narrowest rule.

@@ -6,11 +6,11 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{Model, OpenPage, Overlay, Review, ReviewOf, Subject};
 use crate::console::pages::{self, PICKED};
-use crate::console::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
-use crate::console::row::{Tone, foreign, warn};
 use crate::console::screen::content_rows;
 use crate::home::agreed::Known;
+use crate::operator::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::pins::reading::Server;
+use crate::text::row::{Tone, foreign, warn};
 use crate::wire::digest::Digest;
 
 /// `Enter` on the open sheet of what changed: its review; on a server's page: the page. `false` where nothing of it waits.

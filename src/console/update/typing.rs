@@ -1,11 +1,11 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
 use super::{Command, act, browse, decide};
-use crate::console::found::LogRequest;
 use crate::console::keymap::Key;
 use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
 use crate::console::palette::{self, EntryAction};
 use crate::console::theme::Palette;
+use crate::operator::found::LogRequest;
 
 /// `/`: begins a search where the last one is.
 pub(super) fn find(model: &mut Model) {

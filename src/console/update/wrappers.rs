@@ -7,13 +7,13 @@ use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
     CallKey, CallState, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen, Seen,
 };
-use crate::console::record_row::verdict;
-use crate::console::row::{Row, Tone, foreign, quiet, warn};
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
 use crate::mcp::lifecycle::Phase;
+use crate::operator::record_row::verdict;
+use crate::text::row::{Row, Tone, foreign, quiet, warn};
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;

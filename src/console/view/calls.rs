@@ -2,12 +2,12 @@
 
 use crate::console::card::{counted, grouped};
 use crate::console::model::Model;
-use crate::console::record_row::ruling;
-use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, warn};
-use crate::console::time;
-use crate::console::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
+use crate::operator::record_row::ruling;
+use crate::operator::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
 use crate::policy::past::Ended;
 use crate::policy::rule::Decision;
+use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, warn};
+use crate::text::time;
 
 /// Below this width a line shows only when, how the call ended, and what it was about.
 const NARROW: usize = 64;

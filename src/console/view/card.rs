@@ -6,11 +6,11 @@ use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
 use crate::console::model::{CallState, Held, Model, Overlay, Seen, Unarmed};
-use crate::console::record_row::verdict;
-use crate::console::row::{Row, Run, Tone, border, quiet, warn};
 use crate::console::screen::content_rows;
-use crate::console::time;
 use crate::link::message::CallEnd;
+use crate::operator::record_row::verdict;
+use crate::text::row::{Row, Run, Tone, border, quiet, warn};
+use crate::text::time;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let (Some(held), Some(card)) = (model.selection(), &model.card) else { return };

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::Paint;
 use crate::console::card::counted;
 use crate::console::model::Model;
-use crate::console::row::{Row, Tone, key, ours, quiet, strong};
+use crate::text::row::{Row, Tone, key, ours, quiet, strong};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::audit::fields::Field;
-use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
 use crate::console::model::{Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
-use crate::console::row::{Row, Tone, warn};
 use crate::link::message::{Remembers, ToolOffer};
+use crate::operator::found::LogRows;
+use crate::text::row::{Row, Tone, warn};
 
 /// The note, otherwise the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {

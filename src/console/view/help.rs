@@ -4,8 +4,8 @@ use ratatui::layout::Rect;
 
 use super::{LEVELS, Paint, below};
 use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
-use crate::console::row::{Row, Tone, key, ours, strong};
 use crate::console::screen::content_rows;
+use crate::text::row::{Row, Tone, key, ours, strong};
 
 /// Draws the rows from `top` on.
 pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {

@@ -4,12 +4,12 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends, queue};
 use crate::console::card::counted;
-use crate::console::columns::NameColumn;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{Armed, Batch, Fate, Model, Reading};
 use crate::console::risk::{self, Risk};
-use crate::console::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::console::screen::content_rows;
+use crate::text::columns::NameColumn;
+use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Rect) {
     let width = usize::from(area.width);

@@ -6,9 +6,9 @@ use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
 use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage, Seen};
-use crate::console::row::{Row, Tone, border, danger, ours, quiet, strong, warn};
 use crate::console::screen::content_rows;
 use crate::policy::rule::Decision;
+use crate::text::row::{Row, Tone, border, danger, ours, quiet, strong, warn};
 
 /// Past calls that the offers make room for.
 const FEW: usize = 3;

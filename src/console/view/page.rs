@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use super::{Paint, below, ends};
 use crate::console::model::{ListState, Model};
 use crate::console::pages;
-use crate::console::row::{Row, key, ours, quiet};
 use crate::console::screen::content_rows;
+use crate::text::row::{Row, key, ours, quiet};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
     let Some(state) = model.browse.list(model.screen) else { return };

@@ -7,12 +7,12 @@ use ratatui::layout::Rect;
 use super::{Paint, ends};
 use crate::audit::record::By;
 use crate::console::card::{counted, grouped};
-use crate::console::columns::{Columns, NameColumn, fitted, target, widest};
 use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
-use crate::console::row::{Row, Tone, foreign, key, quiet, strong, warn};
-use crate::console::time;
+use crate::text::columns::{Columns, NameColumn, fitted, target, widest};
+use crate::text::row::{Row, Tone, foreign, key, quiet, strong, warn};
+use crate::text::time;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {

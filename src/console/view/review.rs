@@ -8,10 +8,10 @@ use crate::console::caption::caption;
 use crate::console::card::counted;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleStage};
 use crate::console::pages::{changed, offered};
-use crate::console::row::{Row, Tone, border, danger, key, quiet, strong, warn};
 use crate::console::screen::content_rows;
-use crate::console::tried::SuggestedRule;
+use crate::operator::tried::SuggestedRule;
 use crate::policy::rule::Pending;
+use crate::text::row::{Row, Tone, border, danger, key, quiet, strong, warn};
 
 /// Past calls that are listed before the change itself.
 const CALLS: usize = 6;

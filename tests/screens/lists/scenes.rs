@@ -9,13 +9,13 @@ use mcp_approve::audit::tally::{Count, RuleTally, SessionTally, ToolTally};
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
-use mcp_approve::console::found::{
-    Certain, Counts, Edge, Explained, Finding, Line, LogRequest, LogRows, Opened, Page, Progress, RuleBook, RuleLine,
-};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinState};
+use mcp_approve::operator::found::{
+    Certain, Counts, Edge, Explained, Finding, Line, LogRequest, LogRows, Opened, Page, Progress, RuleBook, RuleLine,
+};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::lint::Warning;

@@ -5,10 +5,10 @@ use similar::{ChangeTag, TextDiff};
 use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
-use crate::console::row::{Row, Tone, foreign, good, quiet, strong, warn};
 use crate::gate::call::touched::alike::lines_changed;
 use crate::gate::call::touched::{FileChange, How, blind, thing};
 use crate::gate::data::facts::{Facts, FileKind};
+use crate::text::row::{Row, Tone, foreign, good, quiet, strong, warn};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;

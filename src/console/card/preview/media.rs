@@ -3,7 +3,7 @@
 use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::size;
-use crate::console::row::{Row, Tone, foreign, strong};
+use crate::text::row::{Row, Tone, foreign, strong};
 
 /// A shorter text is more likely a word than bytes.
 const SHORTEST: usize = 64;

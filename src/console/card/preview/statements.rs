@@ -6,7 +6,7 @@ use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::caption::caption;
 use crate::console::card::counted;
-use crate::console::row::{Row, Tone, foreign, ours, quiet, warn};
+use crate::text::row::{Row, Tone, foreign, ours, quiet, warn};
 
 /// The rows for all texts that were read, and for those that were not.
 pub(super) fn rows(readings: &[Reading], width: usize) -> Vec<Row> {

@@ -8,8 +8,8 @@ use crate::audit::numbers::Histogram;
 use crate::audit::tally::ToolTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
-use crate::console::pinned::{PinBook, PinnedTool};
 use crate::link::message::KnownTool;
+use crate::operator::pinned::{PinBook, PinnedTool};
 use crate::policy::question::rules_name;
 
 /// The tools that the search wants: changed and disputed ones first.

@@ -10,8 +10,8 @@ mod search;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
+use super::Sources;
 use super::found::{Checked, Counts, Finding, Line, LogRequest, Progress, Unwrapped};
-use super::outside::Sources;
 use super::pin_book::PinReader;
 use super::tried::{Trial, Which};
 use super::{footprint, rule_book, trial};

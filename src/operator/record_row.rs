@@ -1,13 +1,13 @@
 //! A record on one line: when, what happened, by whom, with which tool, to what target. The Log screen and the command
 //! line show the same row. In little room, every other column shrinks before the target does.
 
-use super::columns::{Columns, NameColumn, target, widest};
 use super::found::Line;
-use super::row::{Row, Tone, foreign, good, ours, quiet, warn};
-use super::time;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
+use crate::text::columns::{Columns, NameColumn, target, widest};
+use crate::text::row::{Row, Tone, foreign, good, ours, quiet, warn};
+use crate::text::time;
 
 const VERDICT: &str = "VERDICT";
 /// `checkpoint` and `unreadable` are the longest words of what happened.

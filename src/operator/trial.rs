@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use super::Sources;
 use super::found::Finding;
-use super::outside::Sources;
 use super::rule_book;
 use super::tried::{Coverage, Examined, Matched, PastLine, Replayed, Trial, Tried, Which};
 use memchr::memmem;

@@ -7,7 +7,7 @@ use crate::audit::index::Index;
 use crate::audit::query::Questions;
 use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
-use crate::console::found::{Edge, Line, LogRows, Page, Progress, Wanted};
+use crate::operator::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
 /// After how many slices without a hit the screen shows how far the search has come.
 const QUIET: u64 = 8;

@@ -1,17 +1,39 @@
 //! What the console changes of the operator's own policy file, the way `rules` does: locked, checked, written whole,
 //! with an undo. Every error is a sentence for the screen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::model::Except;
-use super::update::RuleChange;
 use crate::home::accepted::Accepted;
 use crate::home::change::{By, ChangeError, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
-use crate::policy::edit;
+use crate::policy::edit::{self, Switch};
 use crate::policy::maker::id_for;
+
+/// The warning of a rule for calls that one careless key must not approve.
+pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one run unasked";
+
+/// A condition to be added to the `unless` of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Except {
+    pub rule: String,
+    /// As it will be there: `{ arg = "path", under = "~/scratch" }`.
+    pub condition: String,
+}
+
+/// A change of the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleChange {
+    /// Takes this rule out of the file it is in, where that is the operator's own.
+    Remove { id: String, file: PathBuf },
+    /// Puts this text in the place of this rule, on the same terms.
+    Replace { id: String, file: PathBuf, text: String },
+    /// Switches this rule on or off, on the same terms.
+    Switch { id: String, file: PathBuf, to: Switch },
+    /// Takes the last change back.
+    Undo,
+}
 
 /// Adds a rule, excepts its calls from one that asks for them, and returns the file.
 ///
@@ -19,7 +41,7 @@ use crate::policy::maker::id_for;
 ///
 /// # Errors
 /// Why nothing was written or accepted, and what to do next.
-pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
+pub fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);
     let text = file.text().map_err(|error| said(&error.into()))?.unwrap_or_default();
@@ -49,7 +71,7 @@ fn with_its_own_name(text: &str, rule: &str) -> String {
 ///
 /// # Errors
 /// There is no such rule, or the file cannot be read.
-pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
+pub fn text(places: &Places, id: &str) -> Result<String, String> {
     let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
@@ -59,7 +81,7 @@ pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
-pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
+pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);
     let done = match wanted {

@@ -10,7 +10,7 @@ use crate::audit::index::{Index, SEGMENT, Step};
 use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
 use crate::audit::walk::SLICE;
-use crate::console::found::{Counts, Finding};
+use crate::operator::found::{Counts, Finding};
 use crate::wire::digest::Digest;
 
 /// The name under which counts are noted; its number changes with their form.

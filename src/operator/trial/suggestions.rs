@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::{LISTED, TrialRunner};
 use crate::behavior::conclude::{self, Replaced};
-use crate::console::card::counted;
-use crate::console::found::Finding;
-use crate::console::maker::DANGEROUS;
-use crate::console::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
+use crate::operator::found::Finding;
+use crate::operator::own_rules::DANGEROUS;
+use crate::operator::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
 use crate::policy::maker::Title;
 use crate::policy::parse;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, suggest};
+use crate::wire::number::counted;
 
 /// Rules that are offered.
 const OFFERED: usize = 5;
@@ -22,7 +22,7 @@ const LASTS: i64 = 30 * 86_400_000;
 
 impl TrialRunner {
     pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<ControlFlow<()>, String> {
-        let policy = crate::console::rule_book::tried(&self.sources.places, &Which::Written)?;
+        let policy = crate::operator::rule_book::tried(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
             return Ok(ControlFlow::Break(()));
         };

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::console::row::{Row, Tone, foreign};
 use crate::policy::maker::Scope;
 use crate::policy::past::Ended;
 use crate::policy::rule::{Decision, Layer};
 use crate::policy::under::Roots;
+use crate::text::row::{Row, Tone, foreign};
 use crate::wire::digest::Digest;
 
 /// What is to be tried on the log. A newer one of a kind takes the place of an older one.

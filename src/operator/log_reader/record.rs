@@ -5,7 +5,7 @@ use crate::audit::index::Index;
 use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
-use crate::console::found::{Certain, Explained, Line, Opened};
+use crate::operator::found::{Certain, Explained, Line, Opened};
 use crate::policy::decide::decide;
 use crate::policy::explain::nearest;
 use crate::policy::past::{PastCall, is_obscured};

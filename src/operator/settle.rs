@@ -14,7 +14,7 @@ use crate::wire::digest::Digest;
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SettleError {
+pub enum SettleError {
     #[error("{error}; {}", error.hint())]
     Pins {
         #[from]
@@ -35,9 +35,9 @@ pub(super) enum SettleError {
 }
 
 /// The folders it is settled in, and the time (milliseconds since 1970, UTC).
-pub(super) struct Settlement<'p> {
-    pub(super) places: &'p Places,
-    pub(super) now: i64,
+pub struct Settlement<'p> {
+    pub places: &'p Places,
+    pub now: i64,
 }
 
 impl Settlement<'_> {
@@ -45,7 +45,7 @@ impl Settlement<'_> {
     ///
     /// # Errors
     /// It changed meanwhile, or cannot be recorded or kept.
-    pub(super) fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
+    pub fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
         let store = &mut PinStore::open(&self.places.pins_db())?;
         match review {
             PinReview::Tools(words) => self.tools(store, words),
