@@ -56,6 +56,23 @@ impl Known {
         }
     }
 
+    /// Whether it is about this tool of the server with this fingerprint, or about the server or every server as a whole.
+    pub fn concerns(&self, fingerprint: &str, tool: Option<&str>) -> bool {
+        let of = &self.kept.agreement.tool;
+        (self.kept.fingerprint.is_empty() || self.kept.fingerprint == fingerprint)
+            && (of.is_empty() || Some(of.as_str()) == tool)
+    }
+
+    /// The order of lists: what is about a tool, what is about its server, what is about every server.
+    pub fn order(&self) -> (bool, bool) {
+        (self.kept.agreement.tool.is_empty(), self.kept.fingerprint.is_empty())
+    }
+
+    /// The beginning of the day of its last use, in milliseconds since 1970, UTC.
+    pub fn last_used(&self) -> i64 {
+        self.kept.used.saturating_mul(24 * 60 * 60 * 1000)
+    }
+
     /// Whether it is there without a right to be: somebody wrote it into the pins, or they were restored.
     pub fn is_unproven(&self) -> bool {
         matches!(self.standing, Standing::TakenBack | Standing::Unproven)

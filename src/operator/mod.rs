@@ -8,7 +8,7 @@ pub mod own_rules;
 mod pin_book;
 pub mod pinned;
 pub mod record_row;
-mod rule_book;
+pub mod rule_book;
 pub mod settle;
 pub mod trial;
 pub mod tried;

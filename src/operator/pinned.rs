@@ -113,13 +113,8 @@ pub struct ReviewDone {
 impl PinBook {
     /// What is agreed to for a tool of the server with this fingerprint; then what is about the server, or every server.
     pub fn agreed_of(&self, fingerprint: &str, tool: Option<&str>) -> Vec<&Known> {
-        let is_of = |one: &&Known| {
-            let of = &one.kept.agreement.tool;
-            (one.kept.fingerprint.is_empty() || one.kept.fingerprint == fingerprint)
-                && (of.is_empty() || Some(of.as_str()) == tool)
-        };
-        let mut found: Vec<&Known> = self.agreed.iter().filter(is_of).collect();
-        found.sort_by_key(|one| (one.kept.agreement.tool.is_empty(), one.kept.fingerprint.is_empty()));
+        let mut found: Vec<&Known> = self.agreed.iter().filter(|one| one.concerns(fingerprint, tool)).collect();
+        found.sort_by_key(|one| one.order());
         found
     }
 }
@@ -130,18 +125,22 @@ impl PinnedTool {
         Shown { fingerprint: self.fingerprint.clone(), tool: self.known.tool.clone(), latest: self.known.digest }
     }
 
-    /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
+    /// As [`wants_word`] says.
     pub fn wants_word(&self) -> bool {
-        let KnownTool { identity, confidence, pin, .. } = self.known;
-        match pin {
-            PinState::Trusted => Badge::of(identity.mutability, confidence) == Badge::Likely,
-            PinState::New => true,
-            PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
-        }
+        wants_word(self.known.pin, Badge::of(self.known.identity.mutability, self.known.confidence))
     }
 
     /// Whether it is not the trusted definition: no allow rule covers it until an operator has reviewed it.
     pub fn waits(&self) -> bool {
         self.known.pin != PinState::Trusted
+    }
+}
+
+/// Whether the operator's word on a tool would save questions: it looks like a read, or it is new.
+pub fn wants_word(pin: PinState, badge: Badge) -> bool {
+    match pin {
+        PinState::Trusted => badge == Badge::Likely,
+        PinState::New => true,
+        PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
     }
 }

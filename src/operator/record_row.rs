@@ -6,7 +6,7 @@ use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
 use crate::text::columns::{Columns, NameColumn, target, widest};
-use crate::text::row::{Row, Tone, foreign, good, ours, quiet, warn};
+use crate::text::row::{Row, Tone, foreign, quiet};
 use crate::text::time;
 
 const VERDICT: &str = "VERDICT";
@@ -149,14 +149,18 @@ impl RecordColumns {
     }
 }
 
+/// The tone of a badge, and its shape.
+pub fn look(badge: Badge) -> (Tone, &'static str) {
+    match badge {
+        Badge::Pure => (Tone::Good, "○"),
+        Badge::Likely => (Tone::Ours, "◌"),
+        Badge::Mutates => (Tone::Warn, "●"),
+    }
+}
+
 /// A badge as its shape.
 pub fn badge(badge: Option<Badge>) -> Row {
-    match badge {
-        Some(Badge::Pure) => good("○"),
-        Some(Badge::Likely) => ours("◌"),
-        Some(Badge::Mutates) => warn("●"),
-        None => Row::default(),
-    }
+    badge.map(look).map(|(tone, shape)| Row::of(tone, shape)).unwrap_or_default()
 }
 
 /// The word for a verdict, and its tone; `none` if there is no verdict.

@@ -66,8 +66,12 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
         note: rule.note.clone(),
         warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),
     };
-    let standing = policy.rules.iter().map(|rule| (rule, false));
-    standing.chain(policy.disabled.iter().map(|rule| (rule, true))).map(line).collect()
+    all(policy).map(line).collect()
+}
+
+/// Every rule that is written, and whether it is switched off.
+pub fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
+    policy.rules.iter().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
 }
 
 /// The policy that is tried on past calls, from the files as they are now: as they are written, or with one changed file as

@@ -3,7 +3,7 @@
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of
 //! the same kind; an open panel goes before suggestions.
 
-mod suggestions;
+pub mod suggestions;
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -243,16 +243,8 @@ struct RuleMatches {
 
 impl RuleMatches {
     fn take(&mut self, call: &PastCall, answer: &Answer) {
-        match answer {
-            Answer::Decided(ruling) if ruling.rule.is_some() => {}
-            Answer::Decided(_) => return,
-            Answer::Undecided(_) => return self.counts.untold += 1,
-        }
-        self.counts.calls += 1;
-        self.counts.asked += usize::from(call.ruling == Decision::Ask);
-        self.counts.denied += usize::from(call.ended == Ended::Refused);
         let list = if call.ended == Ended::Refused { &mut self.denied } else { &mut self.others };
-        if list.len() < LISTED {
+        if self.counts.count(call, answer) && list.len() < LISTED {
             list.push(PastLine::of(call));
         }
     }
@@ -260,6 +252,18 @@ impl RuleMatches {
     fn matched(&self) -> Matched {
         let lines = self.denied.iter().chain(&self.others).take(LISTED).cloned().collect();
         Matched { lines, ..self.counts.clone() }
+    }
+}
+
+impl Matched {
+    /// Counts a call by what the rule alone answers; whether the rule matches it.
+    pub fn count(&mut self, call: &PastCall, answer: &Answer) -> bool {
+        let matches = matches!(answer, Answer::Decided(ruling) if ruling.rule.is_some());
+        self.untold += usize::from(matches!(answer, Answer::Undecided(_)));
+        self.calls += usize::from(matches);
+        self.asked += usize::from(matches && call.ruling == Decision::Ask);
+        self.denied += usize::from(matches && call.ended == Ended::Refused);
+        matches
     }
 }
 

@@ -14,11 +14,12 @@ use crate::cli::print::{visible, visible_lines};
 use crate::home::change::Draft;
 use crate::home::places::quoted;
 use crate::home::policy_file;
+use crate::operator::tried::Matched;
 use crate::policy::edit;
 use crate::policy::lint::lint;
 use crate::policy::maker::{Proposal, Title, id_about, proposals};
 use crate::policy::parse::built_in;
-use crate::policy::past::{Ended, PastCall, touches_obscured};
+use crate::policy::past::{PastCall, touches_obscured};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, answer};
 use crate::policy::rule::{Decision, Policy, Rule};
@@ -92,20 +93,13 @@ fn tell_past(
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
-    let (mut matched, mut unknown) = (Vec::new(), 0);
-    for call in calls {
-        match answer(&alone, call, &recent) {
-            Answer::Decided(ruling) if ruling.rule.is_some() => matched.push(call),
-            Answer::Decided(_) => {}
-            Answer::Undecided(_) => unknown += 1,
-        }
-    }
-    let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
-    let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
+    let mut counts = Matched::default();
+    let matched: Vec<_> = calls.iter().filter(|call| counts.count(call, &answer(&alone, call, &recent))).collect();
+    let Matched { asked, denied, untold, .. } = counts;
     let of = counted(calls.len(), "past call");
     writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
-    if unknown > 0 {
-        writeln!(out, "For {unknown} more it is unknown: the log does not hold their secrets and long texts.")?;
+    if untold > 0 {
+        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {

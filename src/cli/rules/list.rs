@@ -10,6 +10,8 @@ use crate::cli::error::{Exit, done};
 use crate::cli::look::Look;
 use crate::cli::print::{shown, visible};
 use crate::home::layers::Layers;
+use crate::operator::record_row::ruling;
+use crate::operator::rule_book::all;
 use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
 use crate::policy::written;
 use crate::text::columns::cell;
@@ -39,12 +41,7 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
     let [pure, mutates, hazard] = [pure, mutates, hazard].map(Decision::word);
     writeln!(out, "defaults: pure {pure}, likely {}, mutates {mutates}, hazard {hazard}", likely.word())?;
     let rows = all(policy).map(|(rule, disabled)| {
-        let decision = match (disabled, rule.decision) {
-            (true, _) => Row::of(Tone::Quiet, "off"),
-            (false, Decision::Allow) => Row::of(Tone::Good, "allow"),
-            (false, Decision::Ask) => Row::of(Tone::Warn, "ask"),
-            (false, Decision::Deny) => Row::of(Tone::Danger, "deny"),
-        };
+        let decision = if disabled { Row::of(Tone::Quiet, "off") } else { ruling(rule.decision) };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
         let covers = cell(Tone::Ours, &selects(rule, look));
         let note = |note: &String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, note);
@@ -89,11 +86,6 @@ fn table(rules: &[[Row; 4]], look: Look<'_>, out: &mut dyn Write) -> io::Result<
         }
     }
     Ok(())
-}
-
-/// Every rule that is written, and whether it is switched off.
-fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
-    policy.rules.iter().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
 }
 
 fn row(rule: &Rule, disabled: bool) -> Value {

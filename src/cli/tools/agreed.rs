@@ -13,9 +13,6 @@ use crate::home::places::Places;
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1000;
-
 /// The lines of some tools, numbered from 1.
 pub(super) struct Lines<'p> {
     known: Vec<Known>,
@@ -30,7 +27,7 @@ impl<'p> Lines<'p> {
             None => Vec::new(),
         };
         known.retain(|one| tools.iter().any(|tool| concerns(one, tool)));
-        known.sort_by_key(|one| (one.kept.agreement.tool.is_empty(), one.kept.fingerprint.is_empty()));
+        known.sort_by_key(Known::order);
         Ok(Self { known, places: here.places })
     }
 
@@ -57,7 +54,7 @@ impl<'p> Lines<'p> {
             row["number"] = number.into();
             row["says"] = one.kept.agreement.says().into();
             row["since"] = rfc3339(one.kept.since).into();
-            row["last_used"] = day(one).into();
+            row["last_used"] = day(one.last_used()).into();
             row["counts"] = one.trouble().is_none().into();
             row["trouble"] = one.trouble().into();
             row
@@ -83,19 +80,21 @@ impl<'p> Lines<'p> {
 /// One agreement in a line, fit for a terminal.
 pub(super) fn line(one: &Known) -> String {
     let trouble = one.trouble().map(|trouble| format!("; {trouble}")).unwrap_or_default();
-    let since = rfc3339(one.kept.since);
-    let since = since.split('T').next().unwrap_or_default();
-    format!("{} (since {since}, last used {}{trouble})", visible(&one.kept.agreement.says()), day(one))
+    let (since, used) = (day(one.kept.since), day(one.last_used()));
+    format!("{} (since {since}, last used {used}{trouble})", visible(&one.kept.agreement.says()))
 }
 
-/// The day of its last use.
-fn day(one: &Known) -> String {
-    rfc3339(one.kept.used.saturating_mul(DAY)).split('T').next().unwrap_or_default().to_owned()
+/// The server and the tool that something is agreed to for, fit for a terminal.
+pub(super) fn whose(server: &str, tool: &str) -> String {
+    let of: Vec<String> = [server, tool].into_iter().filter(|text| !text.is_empty()).map(visible).collect();
+    if of.is_empty() { "every server".to_owned() } else { of.join(" / ") }
+}
+
+fn day(millis: i64) -> String {
+    rfc3339(millis).split('T').next().unwrap_or_default().to_owned()
 }
 
 /// Whether an agreement is about a tool, its server or every server.
 fn concerns(one: &Known, tool: &StoredTool) -> bool {
-    let kept = &one.kept;
-    (kept.fingerprint.is_empty() || kept.fingerprint == tool.server.fingerprint)
-        && (kept.agreement.tool.is_empty() || kept.agreement.tool == tool.tool.name)
+    one.concerns(&tool.server.fingerprint, Some(&tool.tool.name))
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::agreed::{Lines, line};
+use super::agreed::{Lines, line, whose};
 use super::{named, store};
 use crate::cli::args::ToolsForgetOptions;
 use crate::cli::error::{Error, Exit, done};
@@ -20,14 +20,7 @@ pub(super) fn run(options: &ToolsForgetOptions, here: Here<'_>, out: &mut dyn Wr
     };
     agreed::take_back(store, here.places, &chosen.iter().collect::<Vec<_>>(), here.now)?;
     for one in &chosen {
-        let of = [&one.server, &one.kept.agreement.tool].map(|text| visible(text));
-        let of: Vec<&str> = of.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        writeln!(
-            out,
-            "Taken back: {}: {}",
-            if of.is_empty() { "every server".to_owned() } else { of.join(" / ") },
-            line(one)
-        )?;
+        writeln!(out, "Taken back: {}: {}", whose(&one.server, &one.kept.agreement.tool), line(one))?;
     }
     done(writeln!(out, "Running servers ask about it again within a second."))
 }

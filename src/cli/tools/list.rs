@@ -6,10 +6,10 @@ use super::agreed::Lines;
 use super::row::Answers;
 use super::{answers, print, row, store};
 use crate::behavior::tags;
-use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, Look};
+use crate::operator::record_row;
 use crate::pins::reading::StoredTool;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -96,12 +96,7 @@ fn table<'t>(
 /// A tool's badge as its word.
 pub(super) fn badge(known: &StoredTool) -> Row {
     let badge = known.behavior.badge();
-    let tone = match badge {
-        Badge::Pure => Tone::Good,
-        Badge::Likely => Tone::Ours,
-        Badge::Mutates => Tone::Warn,
-    };
-    Row::of(tone, badge.word())
+    Row::of(record_row::look(badge).0, badge.word())
 }
 
 /// The tag that a role would name; a dash where the tool's effect is unknown.

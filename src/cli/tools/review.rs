@@ -20,6 +20,7 @@ use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
 use crate::home::user;
+use crate::operator::pinned;
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
 use crate::pins::page::Page;
@@ -59,11 +60,7 @@ pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
 
 /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
 pub(super) fn wants_word(known: &StoredTool) -> bool {
-    match known.pin_state {
-        PinState::Trusted => known.behavior.badge() == Badge::Likely,
-        PinState::New => true,
-        PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
-    }
+    pinned::wants_word(known.pin_state, known.behavior.badge())
 }
 
 /// Whether its server's page settles it: it reads, and nothing else of it has to be looked at.

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::agreed::whose;
 use super::store;
 use crate::behavior::agreed::{Agreement, What};
 use crate::cli::args::ToolsReviewOptions;
@@ -80,9 +81,7 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     writeln!(out, "To pass unasked from now on, as {} has it:", shown(file))?;
     for (at, one) in wanted.iter().enumerate() {
         let Offer { agreement, since, .. } = one.offer;
-        let of = [&one.server, &agreement.tool].map(|text| visible(text));
-        let of: Vec<&str> = of.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        let of = if of.is_empty() { "every server".to_owned() } else { of.join(" / ") };
+        let of = whose(&one.server, &agreement.tool);
         writeln!(out, "{:>5}  {of}: {} (there since {since})", at + 1, visible(&agreement.says()))?;
     }
     if !is_here {

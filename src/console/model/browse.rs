@@ -11,7 +11,7 @@ use crate::behavior::taxonomy::Badge;
 use crate::home::agreed::Known;
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::operator::found::{Checked, Counts, Edge, Line, LogRequest, LogRows, Opened, RuleBook, Unwrapped};
-use crate::operator::pinned::{PinBook, PinReview, PinnedTool, Shown};
+use crate::operator::pinned::{PinBook, PinReview, PinnedTool, Shown, wants_word};
 use crate::operator::tried::{Attempt, Suggested, SuggestedRule};
 use crate::policy::rule::Pending;
 use crate::wire::digest::Digest;
@@ -266,11 +266,8 @@ pub enum ServerLine {
 impl ToolLine {
     /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
     pub fn wants_word(&self) -> bool {
-        match (self.subject, self.pin) {
-            (Subject::Pinned(_), Some(PinState::Trusted)) => self.badge == Some(Badge::Likely),
-            (Subject::Pinned(_), Some(PinState::New)) => true,
-            _ => false,
-        }
+        let said = matches!(self.subject, Subject::Pinned(_)).then_some(self.pin.zip(self.badge)).flatten();
+        said.is_some_and(|(pin, badge)| wants_word(pin, badge))
     }
 
     /// Whether its definition is not the trusted one: no allow rule covers it until an operator has reviewed it.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Entries, NARROW, PICKED, changed, offered};
-use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
 use crate::link::message::PinState;
 use crate::operator::pinned::PinnedProgram;
+use crate::operator::record_row;
 use crate::pins::page::Page;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
-use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
@@ -113,8 +113,6 @@ const CALLS: &str = "decided";
 /// The median time in which the server answered.
 const LATENCY: &str = "latency";
 const WORDS: &str = "what it is";
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1000;
 /// A server's name need not be shown whole beyond this; the second, where there is little room.
 const SERVER: (usize, usize) = (24, 12);
 /// Whether it needs a look, and its badge.
@@ -177,12 +175,13 @@ fn look(line: &ToolLine) -> Row {
 }
 
 fn badge(line: &ToolLine) -> Row {
-    match line.badge {
-        Some(Badge::Pure) => good("○ PURE"),
-        Some(Badge::Likely) => ours("◌ PURE?"),
-        Some(Badge::Mutates) => warn("● MUTATES"),
-        None => quiet("  unknown"),
-    }
+    line.badge.map_or_else(
+        || quiet("  unknown"),
+        |badge| {
+            let (tone, shape) = record_row::look(badge);
+            Row::of(tone, format!("{shape} {}", badge.word()))
+        },
+    )
 }
 
 /// What needs a look; otherwise what the tool does and, if there is room for both, what it returns.
@@ -256,7 +255,7 @@ fn agreed(model: &Model, line: &ToolLine, rows: &mut Entries) {
         let mark = if model.browse.picked == Some(one.kept.digest()) { key(PICKED) } else { ours("  ") };
         let mut row = mark.and_foreign(Tone::Foreign, &of.says());
         let day = |millis: i64| time::date(millis, offset).split(' ').next().unwrap_or_default().to_owned();
-        let (since, used) = (day(one.kept.since), day(one.kept.used.saturating_mul(DAY)));
+        let (since, used) = (day(one.kept.since), day(one.last_used()));
         row.push(Tone::Quiet, format!(" · since {since}, last used {used}"));
         if let Some(trouble) = one.trouble() {
             row.push(Tone::Danger, format!(" · {trouble}"));

@@ -8,61 +8,81 @@ use super::{LISTED, TrialRunner};
 use crate::behavior::conclude::{self, Replaced};
 use crate::operator::found::Finding;
 use crate::operator::own_rules::DANGEROUS;
+use crate::operator::rule_book;
 use crate::operator::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
 use crate::policy::maker::Title;
 use crate::policy::parse;
+use crate::policy::past::PastCall;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, suggest};
 use crate::wire::number::counted;
 
-/// Rules that are offered.
+/// Rules that the console offers.
 const OFFERED: usize = 5;
 /// How long a suggested allow rule lasts: a forgotten one does not stay in force.
 const LASTS: i64 = 30 * 86_400_000;
 
+/// A suggestion under a name that no other rule has.
+pub struct Named<'c> {
+    pub id: String,
+    pub rule: Suggestion<'c>,
+}
+
+/// At most so many rules for past calls, and how many questions there were. One that the parser would refuse is left out.
+pub fn named<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) -> (Vec<Named<'c>>, usize) {
+    // Twice as many, because the parser may refuse some of them once they are written.
+    let found = suggest(policy, calls, now, most.saturating_mul(2));
+    let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
+    let name = |rule: Suggestion<'c>| {
+        let tool = rule.saves.first().map_or("rule", |call| call.tool.as_str());
+        let id = rule.proposal.scope.id(tool, Decision::Allow, |id| taken.contains(id));
+        let one = Named { id, rule };
+        parse::parse_at(&format!("version = 1\n\n{}", one.text(None)), &policy.roots).ok()?;
+        taken.insert(one.id.clone());
+        Some(one)
+    };
+    (found.rules.into_iter().filter_map(name).take(most).collect(), found.questions)
+}
+
+impl Named<'_> {
+    /// The text of the rule, which ends then.
+    pub fn text(&self, expires: Option<i64>) -> String {
+        let note = format!("suggested: {} saved", counted(self.rule.saves.len(), "question"));
+        let title = Title { id: &self.id, decision: Decision::Allow, expires, note: Some(&note) };
+        self.rule.proposal.text(&title)
+    }
+
+    fn listed(self, now: i64) -> Option<Arc<SuggestedRule>> {
+        let toml = self.text(Some(now + LASTS));
+        let Suggestion { proposal, saves } = self.rule;
+        let first = saves.first()?;
+        let mut warnings = proposal.warnings();
+        if saves.iter().any(|call| conclude::danger(&call.behavior, Replaced::Perhaps).is_some()) {
+            warnings.push(DANGEROUS.to_owned());
+        }
+        Some(Arc::new(SuggestedRule {
+            id: self.id,
+            scope: proposal.scope,
+            server: first.server.clone(),
+            tool: first.tool.clone(),
+            toml,
+            saves: saves.len(),
+            warnings,
+            lines: saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
+        }))
+    }
+}
+
 impl TrialRunner {
     pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<ControlFlow<()>, String> {
-        let policy = crate::operator::rule_book::tried(&self.sources.places, &Which::Written)?;
+        let policy = rule_book::tried(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
             return Ok(ControlFlow::Break(()));
         };
         let now = (self.sources.now)();
-        // Twice as many, because the parser may refuse some of them once they are written.
-        let found = suggest(&policy, &calls, now, 2 * OFFERED);
-        let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
-        let rules = found.rules.iter().filter_map(|one| written(one, &policy, &mut taken, now));
-        let found = Suggested { calls: calls.len(), rules: rules.take(OFFERED).collect() };
+        let rules = named(&policy, &calls, now, OFFERED).0.into_iter().filter_map(|one| one.listed(now)).collect();
+        let found = Suggested { calls: calls.len(), rules };
         (self.tell)(Finding::Tried(Tried::Suggestions { id, found: Arc::new(found) }));
         Ok(ControlFlow::Continue(()))
     }
-}
-
-fn written(
-    one: &Suggestion<'_>,
-    policy: &Policy,
-    taken: &mut BTreeSet<String>,
-    now: i64,
-) -> Option<Arc<SuggestedRule>> {
-    let first = one.saves.first()?;
-    let id = one.proposal.scope.id(&first.tool, Decision::Allow, |id| taken.contains(id));
-    let saves = one.saves.len();
-    let note = format!("suggested: {} saved", counted(saves, "question"));
-    let title = Title { id: &id, decision: Decision::Allow, expires: Some(now + LASTS), note: Some(&note) };
-    let toml = one.proposal.text(&title);
-    parse::parse_at(&format!("version = 1\n\n{toml}"), &policy.roots).ok()?;
-    taken.insert(id.clone());
-    let mut warnings = one.proposal.warnings();
-    if one.saves.iter().any(|call| conclude::danger(&call.behavior, Replaced::Perhaps).is_some()) {
-        warnings.push(DANGEROUS.to_owned());
-    }
-    Some(Arc::new(SuggestedRule {
-        id,
-        scope: one.proposal.scope.clone(),
-        server: first.server.clone(),
-        tool: first.tool.clone(),
-        toml,
-        saves,
-        warnings,
-        lines: one.saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
-    }))
 }
