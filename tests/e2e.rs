@@ -7,6 +7,7 @@ pub(crate) mod console;
 mod counted;
 mod decide;
 mod delegated;
+mod demo;
 mod endings;
 mod findable;
 #[cfg(target_os = "linux")]

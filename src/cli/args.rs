@@ -66,13 +66,8 @@ Examples:
     Wrap(WrapOptions),
     /// Plays a real server, a scripted agent and the console together, in a temporary folder
     #[command(after_help = "Examples:
-  mcp-approve demo           decide yourself, in the console
-  mcp-approve demo --auto    played through without you; needs no terminal")]
-    Demo {
-        /// Let a scripted operator decide
-        #[arg(long)]
-        auto: bool,
-    },
+  mcp-approve demo    decide yourself, in the console")]
+    Demo,
     /// Reviews the audit log
     #[command(after_help = "Examples:
   mcp-approve log list --limit 20

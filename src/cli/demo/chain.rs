@@ -44,7 +44,7 @@ impl Chain {
     }
 
     /// Tells the agent to leave; without waiting.
-    pub(super) fn dismiss(&mut self) {
+    fn dismiss(&mut self) {
         drop(self.agent.stdin.take());
     }
 

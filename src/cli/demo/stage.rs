@@ -90,11 +90,6 @@ impl Stage {
         // If the mark cannot be removed, the next demo removes the folder as that of a killed demo.
         let _ = fs::remove_file(self.root.join(PLAYING));
     }
-
-    /// Removes everything.
-    pub(super) fn remove(self) -> Result<(), Error> {
-        fs::remove_dir_all(&self.root).map_err(|cause| error::io("removing", &self.root, cause))
-    }
 }
 
 /// Puts the files and the database into an empty workspace.
