@@ -269,7 +269,7 @@ fn is_card(text: &[u8]) -> bool {
     let digits = text.iter().rev().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0'));
     let sum: u32 =
         digits.enumerate().map(|(at, digit)| if at % 2 == 1 { digit * 2 / 10 + digit * 2 % 10 } else { digit }).sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// Whether the two check digits of a bank account's number fit the rest (ISO 13616: 1 modulo 97, the first four behind).

@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
-            let spoken = self.said.spoken.with(&place);
+            let spoken = self.said.spoken.with(place);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => role.may_run(),
@@ -173,7 +173,7 @@ impl<'a> Walk<'a> {
             at.possible = fits(spoken.all());
         }
         if at.possible.has(Language::Sql) {
-            at.dialect = language::dialect(tool, &place);
+            at.dialect = language::dialect(tool, place);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tools that say they return secrets: keys, tokens, the environment. Knows no place and no argument.
+//! Tools that say they return secrets: keys, tokens, the environment (`definition.txt`). Knows no place and no argument.
 
 use super::definition::WORDS;
 use crate::behavior::words::{self, among, are_pair, section};

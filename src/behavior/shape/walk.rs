@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
             Verdict::In => self.explained("a path in a place"),
             Verdict::Agreed(one) => self.used(one, "a path that was agreed to"),
             Verdict::New(one) => {
-                self.new(one.says(), Some(one), None);
+                self.finds(one.says(), Some(one), None);
             }
             Verdict::Words => self.new_value(at, value),
         }
@@ -284,7 +284,7 @@ impl<'a> Walk<'a> {
         } else if self.known.agreed.contains(&one) {
             self.used(one, "an address on a host that was agreed to");
         } else {
-            self.new(one.says(), Some(one), None);
+            self.finds(one.says(), Some(one), None);
         }
         // A key without a role is new besides: it may say where something is sent.
         if at.roles.is_none() {
@@ -329,10 +329,10 @@ impl<'a> Walk<'a> {
 
     fn new_text(&mut self, at: At<'_>, value: &Value, agree: Option<Agreement>, says: String) {
         let any = value.is_string().then(|| self.about(at, What::Text, ""));
-        self.new(says, agree, any);
+        self.finds(says, agree, any);
     }
 
-    fn new(&mut self, says: String, agree: Option<Agreement>, any: Option<Agreement>) {
+    fn finds(&mut self, says: String, agree: Option<Agreement>, any: Option<Agreement>) {
         self.shape.add(New { pointer: self.pointer.clone(), says, agree, any });
     }
 
@@ -350,7 +350,7 @@ impl<'a> Walk<'a> {
         if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.contains(one)) {
             return self.used(agreed.clone(), "a statement that was agreed to");
         }
-        self.new(says, Some(one), Some(any));
+        self.finds(says, Some(one), Some(any));
     }
 
     /// What a statement reads: each may have been agreed to with another statement.

@@ -1,5 +1,5 @@
 //! SQL in arguments: one statement that only reads, or not shown to be one. Where the dialect is not known, a text that
-//! dialects read differently is not shown to be a read.
+//! dialects read differently is not shown to be a read. Its words are in `sql.txt`.
 
 mod fingerprint;
 mod functions;

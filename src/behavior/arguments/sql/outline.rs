@@ -1,4 +1,5 @@
-//! Says in one line what a statement does, from its tokens; knows the listings that need no grammar. The line is for the eye.
+//! Says in one line what a statement does, from its tokens; knows the listings that need no grammar (`sql.txt`). The line is for
+//! the eye.
 
 use super::Doubt;
 use super::gate::{Cut, WORDS, action_of};
