@@ -191,7 +191,7 @@ impl Watcher {
             match parting {
                 Parting::Later => drop(self.sockets.remove(&key.path)),
                 Parting::Unconnected => {
-                    drop(self.set(key.clone(), State::LeftAlone(Some(Instant::now() + LEFT_ALONE))))
+                    drop(self.set(key.clone(), State::LeftAlone(Some(Instant::now() + LEFT_ALONE))));
                 }
             }
         }

@@ -71,7 +71,7 @@ fn main() {
     }
     if flags.iter().any(|flag| *flag == "--then") {
         let agreed: Agreements = servers.values().flat_map(|server| server.agreed.iter().cloned()).collect();
-        println!("\n{} agreements are left", agreed.iter().count());
+        println!("\n{} agreements are left", agreed.len());
         files.iter().for_each(|file| then(file, &agreed));
     }
 }

@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
             _ if self.keys.is_known_read(at.key, value) => self.explained("known to read"),
             // `read_only: false` says that more than reading is wanted.
             Value::Bool(is_on) if at.roles.has(Role::Switch) && (*is_on || !key::reads_only(at.key)) => {
-                self.explained("a switch that reads either way")
+                self.explained("a switch that reads either way");
             }
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
             Value::Number(number) if form::takes_number(at.roles, number.as_str()) => self.explained("a number"),
