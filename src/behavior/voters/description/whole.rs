@@ -92,7 +92,8 @@ fn is_causative(words: &[String], at: usize) -> bool {
     let does = |at: usize| {
         let act = !among(word(at), FUNCTION) && !is_known(words, at) && among(word(at + 1), OBJECTS);
         let before = word(at - 1);
-        act && (gets && before == "to" || has && (among(before, "it them") || !among(before, FUNCTION)))
+        act && (gets && before == "to" && word(at.saturating_sub(2)) != "how"
+            || has && (among(before, "it them") || !among(before, FUNCTION)))
     };
     if (at + 2..words.len().min(at + 8)).any(does) {
         return true;
