@@ -1,8 +1,8 @@
 //! `mcp-approve tools`: everything ever seen of servers' tools: listed, searched and reviewed. One file per command below.
 
 mod agreed;
-mod bars;
 pub mod classify;
+mod exclusions;
 mod forget;
 mod list;
 mod page;

@@ -136,7 +136,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     let is_news = matches!(msg, Msg::Link(_));
     let touches = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Drained);
     if !matches!(msg, Msg::Drawn(..)) {
-        model.doubt_rows();
+        model.invalidate_rows();
     }
     if model.note_until.is_some_and(|until| until <= now) {
         model.note = None;
@@ -154,7 +154,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::Resize(width, height) => model.size = (width, height),
         Msg::Tick => moves::refresh(model),
         Msg::Drawn(width, height) => {
-            model.drew((width, height));
+            model.note_drawn((width, height));
             return Vec::new();
         }
         Msg::Link(event) => wrappers::heard(model, event),

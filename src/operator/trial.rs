@@ -259,7 +259,7 @@ impl Matched {
     /// Counts a call by what the rule alone answers; whether the rule matches it.
     pub fn count(&mut self, call: &PastCall, answer: &Answer) -> bool {
         let matches = matches!(answer, Answer::Decided(ruling) if ruling.rule.is_some());
-        self.untold += usize::from(matches!(answer, Answer::Undecided(_)));
+        self.undecided += usize::from(matches!(answer, Answer::Undecided(_)));
         self.calls += usize::from(matches);
         self.asked += usize::from(matches && call.ruling == Decision::Ask);
         self.denied += usize::from(matches && call.ended == Ended::Refused);
@@ -274,7 +274,7 @@ impl Replayed {
         Self {
             counts: replayed.counts(),
             changed: replayed.changes.len(),
-            untold: replayed.undecided.len(),
+            undecided: replayed.undecided.len(),
             changes: changes.map(|one| (PastLine::of(one.call), one.now.decision, by(&one.now.rule))).collect(),
         }
     }

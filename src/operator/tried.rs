@@ -96,7 +96,7 @@ pub struct Matched {
     pub asked: usize,
     pub denied: usize,
     /// Calls for which this is unknown, because the log holds no secrets and no long texts.
-    pub untold: usize,
+    pub undecided: usize,
     /// Those that were denied, the newest first, and then the others.
     pub lines: Vec<PastLine>,
 }
@@ -121,7 +121,7 @@ pub struct Replayed {
     pub counts: Vec<(Decision, Decision, usize)>,
     /// How many calls would be ruled otherwise.
     pub changed: usize,
-    pub untold: usize,
+    pub undecided: usize,
     /// Calls that would be ruled otherwise, with the new ruling and the rule that makes it; the newest first.
     pub changes: Vec<(PastLine, Decision, String)>,
 }

@@ -35,16 +35,18 @@ fn list(row: &Row) {
 }
 
 fn count(file: &str, rows: &[Row]) {
-    let mut classes: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let mut classes: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     for row in rows {
         let again = row.again.as_ref().map(|(_, outcome)| outcome.runs);
-        let counts = [1, usize::from(row.ran), usize::from(again.is_some()), usize::from(again == Some(true))];
+        let counts = [true, row.ran, row.same, again.is_some(), again == Some(true)].map(usize::from);
         for name in [row.class.as_str(), "\u{10ffff}"] {
             classes.entry(name).or_default().iter_mut().zip(counts).for_each(|(all, count)| *all += count);
         }
     }
-    for (class, [all, ran, again, ran_again]) in classes {
+    for (class, [all, ran, same, again, ran_again]) in classes {
         let class = if class == "\u{10ffff}" { file } else { class };
-        println!("{class:28} {all:4} rows, ran {ran:4}; again {again:4}, ran {ran_again:4}");
+        println!(
+            "{class:28} {all:4} rows, ran {ran:4}; the same once answered, ran {same:4}; others of its kind {again:4}, ran {ran_again:4}"
+        );
     }
 }

@@ -187,6 +187,8 @@ pub struct Row {
     pub ran: bool,
     /// The second call and what came of it.
     pub again: Option<(Value, Outcome)>,
+    /// Whether the very same call runs once the first was answered.
+    pub same: bool,
 }
 
 impl Row {
@@ -247,12 +249,11 @@ fn row(line: &Value, tools: Tools, mut agreed: Agreements) -> Row {
         None => outcome.behavior.badge().word() == "PURE",
         Some(_) => outcome.runs && !is_meta_new,
     };
-    let again = line.get("again").map(|again| {
-        answer(&outcome, &mut agreed);
-        (again.clone(), session.judge(&tool, &described, again, &agreed))
-    });
+    answer(&outcome, &mut agreed);
+    let same = arguments.as_ref().is_some_and(|same| session.judge(&tool, &described, same, &agreed).runs);
+    let again = line.get("again").map(|again| (again.clone(), session.judge(&tool, &described, again, &agreed)));
     let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-    Row { class: text("class"), severity: text("severity"), tool, arguments, outcome, ran, again }
+    Row { class: text("class"), severity: text("severity"), tool, arguments, outcome, ran, again, same }
 }
 
 /// Long texts are in the tables as their pieces: `{"repeated": ["SELECT ", ["x", 70000]]}`.

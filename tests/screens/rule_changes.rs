@@ -62,7 +62,7 @@ fn replayed() -> Replayed {
     Replayed {
         counts: vec![(Decision::Ask, Decision::Allow, 7), (Decision::Deny, Decision::Allow, 1)],
         changed: 8,
-        untold: 3,
+        undecided: 3,
         changes: (1..=8).map(line).collect(),
     }
 }

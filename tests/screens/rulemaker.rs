@@ -46,7 +46,7 @@ pub(super) fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
 fn past(calls: usize, denied: usize) -> Vec<Matched> {
     let line = |(at, n): (usize, i64)| past_line(n, if at < denied { Ended::Refused } else { Ended::Ran });
     let lines = (1..).enumerate().take(calls).map(line).collect();
-    vec![Matched { calls, asked: calls, denied, untold: 0, lines }; 9]
+    vec![Matched { calls, asked: calls, denied, undecided: 0, lines }; 9]
 }
 
 pub(super) fn later(desk: &mut Desk) {
@@ -236,7 +236,7 @@ fn a_rule_that_asks_is_told_and_its_exception_written_with_the_allow() {
 /// What is not known for certain to be harmless is asked once more, and what was asked is not answered by another Enter.
 #[test]
 fn one_enter_is_enough_only_where_everything_is_known() {
-    let told = |untold: usize| vec![Matched { untold, ..Matched::default() }; 9];
+    let told = |undecided: usize| vec![Matched { undecided, ..Matched::default() }; 9];
     let panel = || {
         let mut desk = shown(80, 40, note());
         desk.keys("rf");

@@ -95,11 +95,11 @@ fn tell_past(
     let recent = Recent::default();
     let mut counts = Matched::default();
     let matched: Vec<_> = calls.iter().filter(|call| counts.count(call, &answer(&alone, call, &recent))).collect();
-    let Matched { asked, denied, untold, .. } = counts;
+    let Matched { asked, denied, undecided, .. } = counts;
     let of = counted(calls.len(), "past call");
     writeln!(out, "Rule {} would have matched {} of {of}; {asked} asked, {denied} denied.", rule.id, matched.len())?;
-    if untold > 0 {
-        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
+    if undecided > 0 {
+        writeln!(out, "For {undecided} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {

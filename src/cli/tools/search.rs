@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::bars::{self, Bar, Bars};
+use super::exclusions::{self, Exclusion, Exclusions};
 use super::list::{NONE, badge, tag};
 use super::row::Answers;
 use super::{answers, print, row, store};
@@ -34,7 +34,7 @@ struct Hit<'t> {
     why: String,
     answers: Answers<'t>,
     /// What keeps it out.
-    bar: Option<Bar>,
+    exclusion: Option<Exclusion>,
 }
 
 impl Hit<'_> {
@@ -60,23 +60,23 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
         None => HashMap::new(),
     };
     let tally = answers(places)?;
-    let bars = Bars { options, role: role.as_ref(), policy: &policy, now, places };
+    let exclusions = Exclusions { options, role: role.as_ref(), policy: &policy, now, places };
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
         let (cost, price) = cost(answers, &Profile::of(&known.tool, &known.behavior));
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
-        let bar = bars.of(&known);
-        Hit { known, relevance, cost, why, answers, bar }
+        let exclusion = exclusions.of(&known);
+        Hit { known, relevance, cost, why, answers, exclusion }
     });
-    let (mut hits, mut struck): (Vec<Hit<'_>>, Vec<Hit<'_>>) = found.partition(|hit| hit.bar.is_none());
+    let (mut hits, mut struck): (Vec<Hit<'_>>, Vec<Hit<'_>>) = found.partition(|hit| hit.exclusion.is_none());
     for hits in [&mut hits, &mut struck] {
         hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
     }
     let left_out = match struck.len() {
         0 => String::new(),
         count => {
-            let why = bars::counted(struck.iter().filter_map(|hit| hit.bar.as_ref()));
+            let why = exclusions::counted(struck.iter().filter_map(|hit| hit.exclusion.as_ref()));
             let hint = if options.all { "" } else { "; --all shows them" };
             format!("{} left out: {why}{hint}", counted(count, "more tool fits and is|more tools fit and are"))
         }
@@ -149,8 +149,8 @@ fn json(hit: &Hit<'_>) -> serde_json::Value {
     row["relevance"] = json!(round(hit.relevance));
     row["cost"] = json!(round(hit.cost));
     row["why"] = json!(hit.why);
-    row["may_use"] = json!(hit.bar.is_none());
-    row["why_not"] = json!(hit.bar.as_ref().map(|bar| &bar.why));
+    row["may_use"] = json!(hit.exclusion.is_none());
+    row["why_not"] = json!(hit.exclusion.as_ref().map(|exclusion| &exclusion.why));
     row
 }
 
@@ -176,11 +176,13 @@ fn first(known: &StoredTool) -> Option<&str> {
 
 fn short(hit: &Hit<'_>) -> [Row; 6] {
     let known = &hit.known;
-    let (score, says) = match &hit.bar {
+    let (score, says) = match &hit.exclusion {
         None => {
             (Row::of(Tone::Ours, format!("{:5.2}", hit.score())), cell(Tone::Foreign, first(known).unwrap_or_default()))
         }
-        Some(bar) => (Row::of(Tone::Danger, "    ✗"), cell(Tone::Danger, &format!("may not be used: {}", bar.why))),
+        Some(exclusion) => {
+            (Row::of(Tone::Danger, "    ✗"), cell(Tone::Danger, &format!("may not be used: {}", exclusion.why)))
+        }
     };
     let (server, tool) = (cell(Tone::Quiet, &known.server.name), cell(Tone::Strong, &known.tool.name));
     [score, badge(known), server, tool, cell(Tone::Ours, &tag(known)), says]
@@ -190,14 +192,14 @@ fn short(hit: &Hit<'_>) -> [Row; 6] {
 fn whole(hits: &[Hit<'_>], out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;
-        let score = if hit.bar.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
+        let score = if hit.exclusion.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
         let [server, tool, tag] = [&known.server.name, &known.tool.name, &tag(known)].map(|text| visible(text));
         writeln!(out, "{score}  {:7}  {server} / {tool}  ({tag})", known.behavior.badge().word())?;
         let identity = known.behavior.identity;
         let because = clipped(&visible(&row::because(&known.behavior)), 80);
         writeln!(out, "         {}  {identity}: {because}", identity.hash())?;
-        if let Some(bar) = &hit.bar {
-            writeln!(out, "         may not be used: {}", visible(&bar.why))?;
+        if let Some(exclusion) = &hit.exclusion {
+            writeln!(out, "         may not be used: {}", visible(&exclusion.why))?;
             continue;
         }
         if let Some(first) = first(known) {

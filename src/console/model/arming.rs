@@ -167,10 +167,10 @@ impl Model {
     }
 
     /// Takes note that the frame of this size was drawn from the model as it is.
-    pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
+    pub(in crate::console) fn note_drawn(&mut self, size: (u16, u16)) {
         if size == self.size {
             self.untouched = self.untouched.or(Some(self.now));
-            self.drew_list();
+            self.note_list_drawn();
         } else {
             self.listed = None;
         }

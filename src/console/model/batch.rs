@@ -108,7 +108,7 @@ impl Model {
     }
 
     /// Takes note of what a frame showed of a list.
-    pub(super) fn drew_list(&mut self) {
+    pub(super) fn note_list_drawn(&mut self) {
         let rows = self.list_rows();
         let Some(Overlay::Batch(batch)) = &self.overlay else {
             self.listed = None;

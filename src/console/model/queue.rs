@@ -233,7 +233,7 @@ impl Model {
     }
 
     /// Something is about to change: the rows are compared with the calls before they are used again.
-    pub(in crate::console) fn doubt_rows(&mut self) {
+    pub(in crate::console) fn invalidate_rows(&mut self) {
         self.laid_is = Laid::Perhaps;
     }
 

@@ -125,7 +125,7 @@ impl RuleMaker {
             return true;
         }
         // A call whose match is unknown may have been denied.
-        let never = |matched: &Matched| matched.denied == 0 && matched.untold == 0;
+        let never = |matched: &Matched| matched.denied == 0 && matched.undecided == 0;
         let never_denied = self.past.failed.is_none() && !self.past.goes_on() && self.matched().is_some_and(never);
         choice.warnings.is_empty() && never_denied
     }

@@ -37,8 +37,8 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
         row.push(Tone::Quiet, format!(": {} asked, {} denied", grouped(matched.asked), grouped(matched.denied)));
     }
     rows.push(row);
-    if matched.untold > 0 {
-        let words = format!(" {} more unknown: the log holds no secrets", grouped(matched.untold));
+    if matched.undecided > 0 {
+        let words = format!(" {} more unknown: the log holds no secrets", grouped(matched.undecided));
         rows.push(quiet(words));
     }
     rows
@@ -70,8 +70,8 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
         let row = ours(format!(" {:>7}  ", grouped(*count))).joined(ruling(*from));
         rows.push(row.quiet(" → ").joined(ruling(*to)));
     }
-    if found.untold > 0 {
-        let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.untold));
+    if found.undecided > 0 {
+        let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.undecided));
         rows.push(quiet(words).clipped(width));
     }
     for (call, now, by) in found.changes.iter().take(most) {

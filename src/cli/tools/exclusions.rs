@@ -13,7 +13,7 @@ use crate::policy::role::{Lacks, Role};
 use crate::policy::rule::Policy;
 
 /// The gate of one search.
-pub(super) struct Bars<'s> {
+pub(super) struct Exclusions<'s> {
     pub(super) options: &'s ToolsSearchOptions,
     pub(super) role: Option<&'s Role>,
     pub(super) policy: &'s Policy,
@@ -23,16 +23,16 @@ pub(super) struct Bars<'s> {
 }
 
 /// Why a tool may not be used. Foreign text in both, raw.
-pub(super) struct Bar {
+pub(super) struct Exclusion {
     /// For a count of several: `the role analyst lacks the capability`.
     pub(super) kind: String,
     /// In full.
     pub(super) why: String,
 }
 
-impl Bars<'_> {
+impl Exclusions<'_> {
     /// What keeps one tool out; `None` where nothing does.
-    pub(super) fn of(&self, known: &StoredTool) -> Option<Bar> {
+    pub(super) fn of(&self, known: &StoredTool) -> Option<Exclusion> {
         let tags = tags::of(&known.behavior, &known.tool.name);
         self.role(known)
             .or_else(|| self.policy(known))
@@ -40,7 +40,7 @@ impl Bars<'_> {
             .or_else(|| self.wishes(known, &tags))
     }
 
-    fn role(&self, known: &StoredTool) -> Option<Bar> {
+    fn role(&self, known: &StoredTool) -> Option<Exclusion> {
         let role = self.role?;
         let lacks = role.lacks(&known.server.name, &known.tool.name, Some(&known.tool), &known.behavior)?;
         let grants = || format!("; it grants {}", listed(role.granted(&known.server.name)));
@@ -50,23 +50,24 @@ impl Bars<'_> {
             Lacks::Entitlement(_) => ("does not grant what they require", grants()),
         };
         let why = format!("the role {} {}{has}", role.name, lacks.words());
-        Some(Bar { kind: format!("the role {} {kind}", role.name), why })
+        Some(Exclusion { kind: format!("the role {} {kind}", role.name), why })
     }
 
-    fn policy(&self, known: &StoredTool) -> Option<Bar> {
+    fn policy(&self, known: &StoredTool) -> Option<Exclusion> {
         let (server, tool) = (&known.server.name, &known.tool.name);
         let why = denied_beforehand(self.policy, server, tool, &known.behavior, self.now)?;
-        Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
+        Some(Exclusion { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
     }
 
-    fn refused(&self, known: &StoredTool) -> Option<Bar> {
+    fn refused(&self, known: &StoredTool) -> Option<Exclusion> {
         let why = format!("the operator refused this definition (see `{}`)", self.places.command("tools review"));
-        (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
+        (known.pin_state == PinState::Refused)
+            .then(|| Exclusion { kind: "their definition was refused".to_owned(), why })
     }
 
     /// What the search itself asks for.
-    fn wishes(&self, known: &StoredTool, tags: &[String]) -> Option<Bar> {
-        let bar = |kind: &str, why: String| Some(Bar { kind: kind.to_owned(), why });
+    fn wishes(&self, known: &StoredTool, tags: &[String]) -> Option<Exclusion> {
+        let exclusion = |kind: &str, why: String| Some(Exclusion { kind: kind.to_owned(), why });
         let badge = match self.options.badge {
             Some(BadgeChoice::Pure) => Badge::Pure,
             Some(BadgeChoice::Likely) => Badge::Likely,
@@ -74,21 +75,21 @@ impl Bars<'_> {
             None => known.behavior.badge(),
         };
         if known.behavior.badge() != badge {
-            return bar("--badge asks for another badge", format!("it is {}", known.behavior.badge().word()));
+            return exclusion("--badge asks for another badge", format!("it is {}", known.behavior.badge().word()));
         }
         let wanted = &self.options.capability;
         if !wanted.is_empty() && !wanted.iter().any(|wanted| tags.iter().any(|tag| grants(wanted, tag))) {
             let is = if tags.is_empty() { "unknown".to_owned() } else { tags.join(" or ") };
-            return bar("--capability asks for another one", format!("its capability is {is}"));
+            return exclusion("--capability asks for another one", format!("its capability is {is}"));
         }
         None
     }
 }
 
 /// How many of which kind, the most first: `4 because the role analyst has no capability for them, 1 because …`.
-pub(super) fn counted<'b>(bars: impl Iterator<Item = &'b Bar>) -> String {
+pub(super) fn counted<'b>(exclusions: impl Iterator<Item = &'b Exclusion>) -> String {
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    bars.for_each(|bar| *kinds.entry(&bar.kind).or_default() += 1);
+    exclusions.for_each(|exclusion| *kinds.entry(&exclusion.kind).or_default() += 1);
     let mut kinds: Vec<(&str, usize)> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     kinds.iter().map(|(kind, count)| format!("{count} because {kind}")).collect::<Vec<_>>().join(", ")
