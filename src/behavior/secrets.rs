@@ -166,6 +166,10 @@ impl File {
     fn regex(&self, pattern: &str) -> Result<Regex, regex::Error> {
         let part = |text: String, (name, part): (&String, &String)| text.replace(&format!("%{name}"), part);
         let whole = self.parts.iter().fold(pattern.to_owned(), part);
+        // An expression with a part that has no row would look for less, and must not count.
+        if whole.as_bytes().windows(2).any(|two| two[0] == b'%' && two[1].is_ascii_lowercase()) {
+            return Err(regex::Error::Syntax(format!("a part that [parts] does not have: {whole}")));
+        }
         RegexBuilder::new(&whole).unicode(false).case_insensitive(true).ignore_whitespace(true).build()
     }
 }

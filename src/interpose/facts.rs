@@ -153,7 +153,7 @@ fn path_state(base: &PathBase, path: &str, projects: &mut Projects) -> PathState
     PathState { real: text(real), kind, project }
 }
 
-/// Which project each folder is in, as far as it was looked up lately. It decides no more than what is offered.
+/// The projects of folders that were looked up lately. They decide only what is offered.
 #[derive(Debug, Default)]
 pub struct Projects {
     known: HashMap<PathBuf, Option<String>>,

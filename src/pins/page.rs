@@ -76,7 +76,7 @@ pub struct Page {
     pub lines: Vec<Line>,
 }
 
-/// A tool of the server, as far as it is known.
+/// A tool of the server, and what is known of it.
 #[derive(Clone, Debug)]
 pub struct Known<'t> {
     pub name: &'t str,

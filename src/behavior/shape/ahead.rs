@@ -1,4 +1,4 @@
-//! What calls of one tool will ask about, as far as its definition tells, before any call. It walks sample calls, so that nothing
+//! What calls of a tool will ask about, told from its definition before any is made. It walks sample calls, so that nothing
 //! is offered here that a call would not offer.
 
 use serde_json::{Value, json};

@@ -202,7 +202,7 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
             None if all.len() > 1 && base::is_index(word)
                 // `output_format`, `target_language`: how, and not where.
                 || words::among(word, "output target") && says_how(&all)
-                // Which one, when, or how many: whatever it is of.
+                // Which one, when, or how many, of anything.
                 || at + 1 < all.len() && is_exact && says_nothing(word) =>
             {
                 found.push((Known { qualifies: true, ..Known::default() }, false));

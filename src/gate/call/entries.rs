@@ -143,7 +143,7 @@ impl Gate {
     }
 }
 
-/// What was new about a read that runs, as far as it can be agreed to: for `tools review --from-log`. Without secrets.
+/// The new things about a read that runs, those that can be agreed to: for `tools review --from-log`. Without secrets.
 fn new(behavior: &Behavior) -> Option<Vec<&Agreement>> {
     const LONGEST: usize = 256;
     let is_offered = |one: &&Agreement| one.value.len() <= LONGEST && !one.key.split('/').any(secrets::is_secret_key);

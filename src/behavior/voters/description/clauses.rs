@@ -78,7 +78,7 @@ fn passive(words: &[String], at: usize) -> Option<(Action, usize)> {
         || (found.base == "remove" && next == "from" && among(after_next, "the your its this our"))
         || (found.base == "mark" && next == "as")
         || (among(found.base, "close replace remove reset cancel") && auxiliary == 2);
-    // What is done once the call is over is its act, whatever it is.
+    // What is done once the call is over is an act of the call.
     let follows = among(next, "afterwards afterward thereafter")
         || words.iter().skip(at + auxiliary).take(adverbs).any(|word| word == "then");
     let is_done = form == Form::Participle || among(found.base, "reset set put cut shut");
