@@ -14,6 +14,8 @@ use super::{BINARY, DEADLINE, until};
 /// A terminal and the program that runs in it.
 pub struct Terminal {
     parser: Arc<Mutex<Parser>>,
+    /// The last frame that was drawn to its end.
+    whole: Arc<Mutex<String>>,
     /// All that was ever written to it.
     bytes: Arc<Mutex<Vec<u8>>>,
     keys: Box<dyn Write + Send>,
@@ -46,15 +48,22 @@ impl Terminal {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (mut output, drawn) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&parser));
         let kept = Arc::clone(&bytes);
+        let whole = Arc::new(Mutex::new(String::new()));
+        let shown = Arc::clone(&whole);
         thread::spawn(move || {
             let mut bytes = [0; 8192];
             while let Ok(read @ 1..) = output.read(&mut bytes) {
-                kept.lock().unwrap().extend_from_slice(&bytes[..read]);
-                drawn.lock().unwrap().process(&bytes[..read]);
+                let mut kept = kept.lock().unwrap();
+                kept.extend_from_slice(&bytes[..read]);
+                let mut drawn = drawn.lock().unwrap();
+                drawn.process(&bytes[..read]);
+                if !is_within_a_frame(&kept) {
+                    *shown.lock().unwrap() = drawn.screen().contents();
+                }
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        Self { parser, bytes, keys, typed: 0, master: pair.master, child }
+        Self { parser, whole, bytes, keys, typed: 0, master: pair.master, child }
     }
 
     /// How often this was written to it so far.
@@ -63,9 +72,9 @@ impl Terminal {
         bytes.windows(words.len()).filter(|window| *window == words.as_bytes()).count()
     }
 
-    /// The screen as text.
+    /// The screen as text: the last frame that was drawn to its end, as a terminal with synchronized updates shows it.
     pub fn screen(&self) -> String {
-        self.parser.lock().unwrap().screen().contents()
+        self.whole.lock().unwrap().clone()
     }
 
     /// Whether the alternate screen is on: the user's own is untouched below it.
@@ -129,6 +138,12 @@ impl Drop for Terminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether a synchronized update was begun and not ended.
+fn is_within_a_frame(bytes: &[u8]) -> bool {
+    let end = |mark: &[u8]| bytes.windows(mark.len()).rposition(|window| window == mark);
+    end(b"\x1b[?2026h") > end(b"\x1b[?2026l")
 }
 
 fn pty_size((cols, rows): (u16, u16)) -> PtySize {

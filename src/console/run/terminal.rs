@@ -6,9 +6,10 @@ use std::sync::mpsc::Sender;
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
 use crossterm::style::Print;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
@@ -52,10 +53,14 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// Draws one frame and returns its size.
+    /// Draws one frame and returns its size. A terminal that knows synchronized updates shows it whole or not at all:
+    /// nobody reads a card half of which is of the call before.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<(u16, u16)> {
+        queue!(stdout(), BeginSynchronizedUpdate)?;
         let frame = self.terminal.draw(view)?;
-        Ok((frame.area.width, frame.area.height))
+        let size = (frame.area.width, frame.area.height);
+        execute!(stdout(), EndSynchronizedUpdate)?;
+        Ok(size)
     }
 
     /// Rings the bell, and asks the terminal for a notice if it gives notices.
@@ -138,7 +143,8 @@ fn enter(pointer: Pointer) -> io::Result<()> {
 /// Resets what the terminal still lets us reset; a failure could be shown nowhere.
 pub(super) fn leave() {
     let (focus, mouse, title) = (Print(FOCUS_OFF), Print(MOUSE_OFF), Print(OLD_TITLE));
-    let _ = execute!(stdout(), focus, mouse, title, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = execute!(stdout(), EndSynchronizedUpdate, focus, mouse, title);
+    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }
 
