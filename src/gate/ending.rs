@@ -13,7 +13,7 @@ impl Gate {
     /// The host is gone: what waits for the operator is withdrawn. Earlier decisions still count, and the policy still
     /// decides on calls that need no operator: a script may close the pipe right after its last line.
     pub(in crate::gate) fn on_host_closed(&mut self) {
-        self.ends.host_gone = Some(self.now.mono);
+        self.ends.host_gone = Some(self.out.now.mono);
         for number in self.calls.waiting::<Asking>() {
             self.withdraw(number, Withdrawal::HostGone);
         }
@@ -25,7 +25,7 @@ impl Gate {
                 self.withdraw(number, Withdrawal::HostGone);
             }
         }
-        self.wake_by(self.now.mono + GRACE);
+        self.out.wake_by(self.out.now.mono + GRACE);
         self.close_server_when_done();
     }
 
@@ -84,20 +84,20 @@ impl Gate {
         for (id, flight) in self.flights.drain() {
             let entry =
                 self.outcome_entry(&flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
-            self.record(entry);
+            self.out.record(entry);
             self.answer_flight(&flight, replies::outcome_unknown(&id, &flight, how));
         }
         let runs = self.log.refusals.all();
         self.record_refused_runs(runs);
         self.record_passed();
-        let mut entry = self.entry(Kind::ServerEnd).with("how", how);
+        let mut entry = self.out.entry(Kind::ServerEnd).with("how", how);
         // Why we ended the server, if it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {
             entry = entry.with("reason", format!("mcp-approve was stopped by {why}"));
         } else if reason != how {
             entry = entry.with("reason", reason);
         }
-        self.record(entry);
+        self.out.record(entry);
         self.out.push(Effect::Close(Side::Host));
     }
 }

@@ -10,6 +10,7 @@ pub mod data;
 pub mod deadline;
 pub mod ending;
 pub mod grants;
+pub mod out;
 pub mod policy;
 pub mod server;
 pub mod show;
@@ -19,22 +20,21 @@ pub mod wake;
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use call::table::Calls;
 use data::effect::Effect;
-use data::event::{Event, Now, OperatorWord, Side};
+use data::event::{Event, Now, Side};
 use data::opinion::Approver;
 use data::pin::{PinState, Pins};
 use grants::Grants;
+use out::{Heading, Out};
 use server::catalog::Catalog;
 use server::flight::Flights;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
-use state::{Clock, Consoles, DescribeQueue, Ends, Host, Log, Rules};
+use state::{DescribeQueue, Ends, Host, Log, Rules};
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::record::Kind;
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::behavior::shape::Places;
@@ -42,7 +42,6 @@ use crate::capability::schema::Mismatch;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
 use crate::wire::call::Call;
-use crate::wire::digest::Digest;
 use crate::wire::message::{self, Refusal};
 
 /// What happens to a call that must be asked while no console is attached.
@@ -129,8 +128,6 @@ pub struct Gate {
     log: Log,
     ends: Ends,
     host: Host,
-    consoles: Consoles,
-    clock: Clock,
     catalog: Catalog,
     calls: Calls,
     flights: Flights,
@@ -140,10 +137,8 @@ pub struct Gate {
     elicited: Elicited,
     /// The waiting calls that are being described, slice by slice.
     describe_queue: Option<DescribeQueue>,
-    /// The time of the current step.
-    now: Now,
-    /// The effects of the current step, in order.
-    out: Vec<Effect>,
+    /// What follows from the current step.
+    out: Out,
 }
 
 impl Gate {
@@ -153,37 +148,35 @@ impl Gate {
         Self {
             elicited: Elicited::new(&config.secret),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
+            out: Out::new(Heading {
+                server: Arc::clone(&config.server),
+                session: Arc::clone(&config.session),
+                policy: policy.digest,
+                above: config.above.clone(),
+            }),
             config,
             rules: Rules::new(policy),
             log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),
-            consoles: Consoles::default(),
-            clock: Clock::default(),
             calls: Calls::default(),
             flights: Flights::default(),
             grants: Grants::default(),
             returns: Returns::default(),
             tasks: Tasks::default(),
             describe_queue: None,
-            now: Now::default(),
-            out: Vec::new(),
         }
     }
 
     /// Takes back the emptied list of effects, so that the next step need not allocate.
-    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
-        effects.clear();
-        if self.out.is_empty() && effects.capacity() <= 64 {
-            self.out = effects;
-        }
+    pub fn reuse(&mut self, effects: Vec<Effect>) {
+        self.out.reuse(effects);
     }
 
     /// Takes one event; returns its effects, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
-        self.now = now;
-        self.clock.latest = self.clock.latest.max(now.wall);
+        self.out.begin(now);
         match event {
             Event::Started { server, command, pid } => self.on_started(server, &command, pid),
             Event::HostLine(line) => self.on_host_line(line),
@@ -217,8 +210,8 @@ impl Gate {
             Event::Attached { who, attached } => self.on_consoles(Kind::Attach, &who, attached),
             Event::Detached { who, attached } => self.on_consoles(Kind::Detach, &who, attached),
             Event::Intruded { what } => {
-                let entry = self.fault("turned away from the console's socket", None);
-                self.record(entry.with("reason", what));
+                let entry = self.out.fault("turned away from the console's socket", None);
+                self.out.record(entry.with("reason", what));
             }
             Event::GoOn => self.on_go_on(),
             Event::ServerInputClosed { how } => self.on_server_input_closed(how),
@@ -229,71 +222,34 @@ impl Gate {
         self.take_turns();
         self.remember();
         self.elicit();
-        std::mem::take(&mut self.out)
+        self.out.take()
     }
 
     fn on_started(&mut self, server: Arc<str>, command: &[String], pid: u32) {
+        self.out.heading.server = Arc::clone(&server);
         self.config.server = server;
-        let mut entry = self.entry(Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
+        let mut entry = self.out.entry(Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
         entry.add("mode", (self.config.mode == Mode::Observe).then_some("observe"));
         entry.add("scope", self.config.scope.words());
         entry.add("above", Some(self.config.above.clone()).filter(|above| !above.is_empty()));
-        self.record(entry);
+        self.out.record(entry);
     }
 
     fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
-        self.consoles.attached = attached;
-        self.record(self.entry(kind).with("operator", who).with("attached", attached));
+        self.out.attached = attached;
+        self.out.record(self.out.entry(kind).with("operator", who).with("attached", attached));
     }
 
     /// Has new and changed definitions remembered; a change is also recorded.
     fn remember(&mut self) {
         for update in self.catalog.take_pin_updates() {
             if update.pin_state != PinState::Trusted {
-                let mut entry = self.entry(Kind::Tools);
+                let mut entry = self.out.entry(Kind::Tools);
                 entry.tool = Some(update.tool.name.as_str().into());
                 entry.digest = Some(update.pin.latest);
-                self.record(entry.with("definition", update.pin_state.word()).with("version", update.pin.version));
+                self.out.record(entry.with("definition", update.pin_state.word()).with("version", update.pin.version));
             }
             self.out.push(Effect::Remember(Box::new(update)));
-        }
-    }
-
-    /// An entry with only the time, the kind, the server, the session and the policy.
-    fn entry(&self, kind: Kind) -> Entry {
-        let mut entry = Entry::new(self.now.wall, kind, &self.config.server, &self.config.session);
-        entry.policy = Some(self.rules.policy.digest);
-        if kind == Kind::Decision && !self.config.above.is_empty() {
-            entry = entry.with("above", self.config.above.clone());
-        }
-        entry
-    }
-
-    /// An entry on what went wrong, about a line of this digest.
-    fn fault(&self, what: impl Serialize, digest: impl Into<Option<Digest>>) -> Entry {
-        let mut entry = self.entry(Kind::Fault).with("what", what);
-        entry.digest = digest.into();
-        entry
-    }
-
-    /// Sends an entry to the log and gives its id.
-    fn record(&mut self, entry: Entry) -> u64 {
-        self.log.entries += 1;
-        self.out.push(Effect::Record(self.log.entries, Box::new(entry)));
-        self.log.entries
-    }
-
-    /// Tells an operator's console that the operator's word had no effect.
-    fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
-        let (console, ticket) = (word.operator.console, word.ticket.clone());
-        self.out.push(Effect::Refuse { console, ticket, why: why.into() });
-    }
-
-    /// Asks to be woken by `at` at the latest; `None` asks for nothing.
-    fn wake_by(&mut self, at: impl Into<Option<u64>>) {
-        if let Some(at) = at.into().filter(|at| *at < self.clock.wake) {
-            self.clock.wake = at;
-            self.out.push(Effect::WakeAt(at));
         }
     }
 
@@ -312,6 +268,6 @@ impl Gate {
 
     /// Whether a call that must be asked is denied instead, for want of a console.
     fn denies_unattended(&self) -> bool {
-        self.config.unattended == Unattended::Deny && self.consoles.attached == 0
+        self.config.unattended == Unattended::Deny && self.out.attached == 0
     }
 }

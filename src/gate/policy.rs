@@ -12,10 +12,11 @@ use crate::wire::digest::Digest;
 impl Gate {
     /// A new policy is in force: this is recorded, and the policy rules on every call that is not decided yet.
     pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
+        self.out.heading.policy = policy.digest;
         self.rules.replace(policy);
-        let mut entry = self.entry(Kind::Policy).with("what", "the policy was read again");
+        let mut entry = self.out.entry(Kind::Policy).with("what", "the policy was read again");
         entry.add("banner", self.rules.policy.banner.as_deref());
-        self.record(entry);
+        self.out.record(entry);
         self.rejudge();
         self.revoke_approvals(None);
     }
@@ -28,8 +29,8 @@ impl Gate {
             let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
             return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
-        let entry = self.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
-        self.record(
+        let entry = self.out.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
+        self.out.record(
             entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
         );
         self.out.push(Effect::AcceptPolicy { file, digest, console });

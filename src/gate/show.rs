@@ -6,30 +6,19 @@ use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::entries;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::report::{Activity, ActivityKind, Direction};
+use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::state::passed::Form;
 use crate::mcp::request::{Standing, standing};
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 
 impl Gate {
-    /// Shows one thing that passed, if a console is attached.
-    pub(in crate::gate) fn show(&mut self, direction: Direction, kind: ActivityKind, fill: impl FnOnce(&mut Activity)) {
-        if self.consoles.attached == 0 {
-            return;
-        }
-        let mut one = Activity { time: self.now.wall, direction, kind, ..Activity::default() };
-        fill(&mut one);
-        self.out.push(Effect::Show(Box::new(one)));
-    }
-
     /// Counts a line that passes, for the log, and shows it.
     pub(in crate::gate) fn passes(&mut self, (from, form, method): (Origin, Form, &str), line: &Line) {
         let payload = (form == Form::Notification).then(|| line.digest().to_string());
         let bytes = line.content().len() as u64;
-        let at = self.log.passed.take(self.now.mono, (from, form, method), bytes, payload);
-        self.wake_by(at);
+        let at = self.log.passed.take(self.out.now.mono, (from, form, method), bytes, payload);
+        self.out.wake_by(at);
         let direction = match from {
             Origin::Host => Direction::ToServer,
             Origin::Server | Origin::Answer => Direction::ToHost,
@@ -40,7 +29,7 @@ impl Gate {
             Form::Response => (ActivityKind::Response, "response"),
             Form::Unreadable => return,
         };
-        self.show_plain(direction, kind, what, bytes);
+        self.out.show_plain(direction, kind, what, bytes);
     }
 
     /// Records a request that passes and does more than read, or whose content a scope gives: a counter alone would not say what
@@ -59,27 +48,20 @@ impl Gate {
         if !self.log.passed.takes_single() {
             return;
         }
-        let mut entry = self.entry(Kind::Passed);
+        let mut entry = self.out.entry(Kind::Passed);
         entry.tool = Some(method.into());
         entry.digest = Some(request.digest());
         entry.identity = Some(identity);
         entries::add_request(&mut entry, request);
         let mut entry = entry.with("bytes", request.line().content().len());
         entries::add_provenance(&mut entry, request);
-        self.record(entry);
+        self.out.record(entry);
     }
 
     /// Records how many lines have passed since the last such record.
     pub(in crate::gate) fn record_passed(&mut self) {
         if let Some(rows) = self.log.passed.drain() {
-            self.record(self.entry(Kind::Passed).with("passed", rows));
+            self.out.record(self.out.entry(Kind::Passed).with("passed", rows));
         }
-    }
-
-    pub(in crate::gate) fn show_plain(&mut self, direction: Direction, kind: ActivityKind, what: &str, bytes: u64) {
-        self.show(direction, kind, |one| {
-            one.what = what.to_owned();
-            one.bytes = bytes;
-        });
     }
 }

@@ -11,7 +11,7 @@ use crate::wire::task;
 impl Gate {
     /// The wrapper's state, as a console shows it.
     pub fn status(&self) -> Status {
-        let mut status = self.consoles.status.clone();
+        let mut status = self.out.status.clone();
         status.waiting = self.calls.iter::<Asking>().count() as u64;
         let lifecycle = &self.host.lifecycle;
         status.phase = Some(lifecycle.phase());

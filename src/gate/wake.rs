@@ -11,19 +11,19 @@ use crate::wire::reply;
 
 impl Gate {
     pub(in crate::gate) fn on_woke(&mut self) {
-        self.clock.wake = u64::MAX;
-        let runs = self.log.refusals.due(self.now.mono);
+        self.out.woke();
+        let runs = self.log.refusals.due(self.out.now.mono);
         self.record_refused_runs(runs);
-        self.wake_by(self.log.refusals.wake_at());
+        self.out.wake_by(self.log.refusals.wake_at());
         match self.log.passed.wake_at() {
-            Some(at) if at <= self.now.mono => self.record_passed(),
-            Some(at) => self.wake_by(at),
+            Some(at) if at <= self.out.now.mono => self.record_passed(),
+            Some(at) => self.out.wake_by(at),
             None => {}
         }
-        if self.ends.host_gone.is_some_and(|since| since + GRACE <= self.now.mono) {
+        if self.ends.host_gone.is_some_and(|since| since + GRACE <= self.out.now.mono) {
             self.host_long_gone();
         } else if let Some(since) = self.ends.host_gone {
-            self.wake_by(since + GRACE);
+            self.out.wake_by(since + GRACE);
         }
         for number in self.calls.waiting::<Opening>() {
             if let Some((held, Opening)) = self.due(number) {
@@ -34,7 +34,7 @@ impl Gate {
         }
         self.expire_looks();
         self.prune_grants();
-        if self.catalog.expire(self.now) {
+        if self.catalog.expire(self.out.now) {
             self.on_undescribed();
         }
         for number in self.calls.waiting::<Asking>() {
@@ -44,7 +44,7 @@ impl Gate {
         self.end_round_trips();
         self.expire_tasks();
         self.send_heartbeats();
-        self.wake_by(self.catalog.wake_at());
+        self.out.wake_by(self.catalog.wake_at());
     }
 
     /// Denies calls that have waited too long for a look, for the approvers or for the pins.
@@ -63,7 +63,7 @@ impl Gate {
         };
         for number in self.calls.numbers(waits) {
             let Some((held, stage)) = self.due::<Stage>(number) else { continue };
-            let reply = replies::expired(&held.call, &self.config.console, self.waited_s(&held));
+            let reply = replies::expired(&held.call, &self.config.console, self.out.waited_s(&held));
             let reason = if let Stage::Consulting(_) = &stage {
                 "its approvers did not answer in time"
             } else if let Stage::Describing(_) = &stage {
@@ -78,7 +78,7 @@ impl Gate {
     /// Denies a call that the operator did not answer in time.
     fn expire(&mut self, number: u64) {
         if let Some((held, asking)) = self.due::<Asking>(number) {
-            let waited_s = self.waited_s(&held);
+            let waited_s = self.out.waited_s(&held);
             let rule = asking.case.judged.ruling.rule.clone();
             let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
             let reply = replies::expired(&held.call, &self.config.console, waited_s);
@@ -106,7 +106,7 @@ impl Gate {
 
     /// Sends heartbeats for held calls to hosts that want them.
     fn send_heartbeats(&mut self) {
-        let is_watched = self.consoles.attached > 0;
+        let is_watched = self.out.attached > 0;
         let form = self.elicited.open().map(|open| open.form.number);
         for number in self.calls.numbers(Stage::may_take_long) {
             let is = if self.calls.get::<Asking>(number).is_some() {
@@ -122,10 +122,10 @@ impl Gate {
             }
             let token = held.open_token().map(str::to_owned);
             let (Some(beat), Some(token)) = (&mut held.heartbeat, token) else { continue };
-            if beat.next <= self.now.mono {
+            if beat.next <= self.out.now.mono {
                 beat.sent += 1;
-                beat.next = self.now.mono + HEARTBEAT;
-                let left = held.deadline.saturating_sub(self.now.mono) / 1000;
+                beat.next = self.out.now.mono + HEARTBEAT;
+                let left = held.deadline.saturating_sub(self.out.now.mono) / 1000;
                 let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
                 let says = match (is, is_watched) {
                     (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
@@ -150,26 +150,15 @@ impl Gate {
                 self.out.push(Effect::WriteToHost(reply::progress(&token, beat.progress(), &says)));
             }
             let next = beat.next;
-            self.wake_by(next);
+            self.out.wake_by(next);
         }
-    }
-
-    /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
-    pub(in crate::gate) fn wake_for(&mut self, held: &Held) {
-        let beat = held.heartbeat.filter(|_| held.round_trips.task.is_none());
-        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
-        self.wake_by(times.into_iter().flatten().min());
-    }
-
-    fn waited_s(&self, held: &Held) -> u64 {
-        self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
     }
 
     /// Takes a call whose deadline has come; for any other, asks to be woken at its deadline.
     fn due<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
         let deadline = self.calls.get::<S>(number)?.0.deadline;
-        if deadline > self.now.mono {
-            self.wake_by(deadline);
+        if deadline > self.out.now.mono {
+            self.out.wake_by(deadline);
             return None;
         }
         self.calls.take(number)

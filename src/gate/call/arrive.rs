@@ -50,9 +50,9 @@ impl Gate {
         {
             return self.on_return(&call, &state);
         }
-        self.consoles.status.calls += 1;
+        self.out.status.calls += 1;
         if call.is_modern() {
-            self.consoles.status.era = Revision::V2026_07_28.word().to_owned();
+            self.out.status.era = Revision::V2026_07_28.word().to_owned();
         }
         self.take_up(call);
     }
@@ -83,7 +83,7 @@ impl Gate {
         match session {
             Some(session) => self.describe(held, Describing { session, before: None }),
             None => {
-                self.wake_for(&held);
+                self.out.wake_for(&held);
                 self.calls.put(held, Opening);
             }
         }
@@ -93,17 +93,17 @@ impl Gate {
         let number = self.calls.next_number();
         // A request of the server has no host that stops waiting for it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-        let longest = self.longest_wait(&call, self.now.mono);
+        let longest = self.longest_wait(&call, self.out.now.mono);
         let mut held = Held {
             number,
             ticket: self.ticket(number).into(),
-            deadline: self.now.mono.saturating_add(self.config.approval_timeout).min(longest),
+            deadline: self.out.now.mono.saturating_add(self.config.approval_timeout).min(longest),
             call,
-            arrived: self.now,
+            arrived: self.out.now,
             asked: AskRecord::NotAsked,
             original: None,
-            heartbeat: has_token.then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent: 0 }),
-            round_trips: RoundTrips { opened: self.now.mono, ..RoundTrips::default() },
+            heartbeat: has_token.then_some(Heartbeat { next: self.out.now.mono + FIRST_HEARTBEAT, sent: 0 }),
+            round_trips: RoundTrips { opened: self.out.now.mono, ..RoundTrips::default() },
             seen: Seen::default(),
             asked_again: None,
         };
@@ -122,7 +122,7 @@ impl Gate {
     /// Denies a call that is not worth holding: one decision record, one answer.
     pub(in crate::gate) fn deny_unheld(&mut self, call: &Call, by: By, reason: &str, reply: Line) {
         let number = self.calls.next_number();
-        let mut entry = self.entry(Kind::Decision);
+        let mut entry = self.out.entry(Kind::Decision);
         entry.ticket = Some(self.ticket(number).into());
         entry.tool = Some(call.shared_name());
         let target = target::of_unjudged(call);
@@ -132,10 +132,10 @@ impl Gate {
         entry.by = Some(by);
         entry.arguments = Some(call.arguments());
         entries::add_request(&mut entry, call);
-        self.record(entry.with("reason", reason));
-        self.consoles.status.denied += 1;
+        self.out.record(entry.with("reason", reason));
+        self.out.status.denied += 1;
         self.out.push(replies::answer(call, reply));
-        self.show(Direction::ToServer, ActivityKind::Call, |one| {
+        self.out.show(Direction::ToServer, ActivityKind::Call, |one| {
             one.what = call.name().to_owned();
             one.target = target;
             one.verdict = Some(VerdictWord::Deny);
@@ -273,10 +273,10 @@ impl Gate {
             && let Some((name, version)) = self.host.lifecycle.host()
         {
             let features = features::of_host(plain.line().content());
-            let entry = self.entry(Kind::Host).with("name", name).with("version", version);
+            let entry = self.out.entry(Kind::Host).with("name", name).with("version", version);
             let entry = entry.with("features", features);
             self.host.recorded = HostRecord::Made;
-            self.record(entry);
+            self.out.record(entry);
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::wire::call::Call;
 impl Gate {
     /// Puts a call before the operator.
     pub(in crate::gate) fn ask(&mut self, mut held: Held, case: Case) {
-        let entry = self.record(self.asked_entry(&held, &case.judged));
+        let entry = self.out.record(self.asked_entry(&held, &case.judged));
         held.asked = AskRecord::Sent;
         self.give_task(&mut held);
         self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
@@ -31,7 +31,7 @@ impl Gate {
             self.end_withdrawn(&held, Some(&case.judged), Withdrawal::HostGone);
             return self.close_server_when_done();
         }
-        self.wake_for(&held);
+        self.out.wake_for(&held);
         self.calls.put(held, Asking { case, entry, look: None });
     }
 
@@ -58,7 +58,7 @@ impl Gate {
         };
         if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
             self.calls.put(held, asking);
-            return self.refuse_word(word, why);
+            return self.out.refuse_word(word, why);
         }
         self.operator_approves((held, asking), word, false, Some(terms));
     }
@@ -72,7 +72,7 @@ impl Gate {
     ) {
         let verdict = by_operator(word, &asking, "approved by the operator".into());
         if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, unread, grant)) {
-            self.refuse_word(word, why);
+            self.out.refuse_word(word, why);
         }
     }
 
@@ -149,21 +149,21 @@ impl Gate {
 
     /// Records that a verdict had no effect, and tells its console.
     pub(in crate::gate) fn report_ineffective_verdict(&mut self, word: &OperatorWord, said: &str, why: &str) {
-        let mut entry = self.fault(format!("a verdict ({said}) had no effect"), word.digest);
+        let mut entry = self.out.fault(format!("a verdict ({said}) had no effect"), word.digest);
         entry.ticket = Some(word.ticket.as_str().into());
-        self.record(entry.with("operator", &*word.operator.who).with("reason", why));
-        self.refuse_word(word, why);
+        self.out.record(entry.with("operator", &*word.operator.who).with("reason", why));
+        self.out.refuse_word(word, why);
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
     pub(in crate::gate) fn on_edited(&mut self, word: &OperatorWord, arguments: &str) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
+            return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
         match self.read_edit(&held, &asking.case.judged, arguments) {
             Err(why) => {
                 self.calls.put(held, asking);
-                self.refuse_word(word, why);
+                self.out.refuse_word(word, why);
             }
             Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());

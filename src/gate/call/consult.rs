@@ -30,7 +30,7 @@ impl Gate {
         let consult = self.calls.next_question();
         let call = self.call_for_approvers(&held, &case.judged).to_string();
         self.out.push(Effect::Consult { ticket: held.ticket.to_string(), consult, names, call });
-        self.wake_for(&held);
+        self.out.wake_for(&held);
         self.calls.put(held, Consulting { case, consult });
     }
 

@@ -4,28 +4,24 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::Gate;
-use crate::gate::call::entries::target_of;
 use crate::gate::call::held::{
     Approval, AskRecord, Asking, Decided, Deciding, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::report::{ActivityKind, CallEnd, Direction};
-use crate::wire::call::Origin;
 use crate::wire::line::Line;
 
 impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, held: Held, approval: Approval) {
         if held.call.method().is_none() {
-            self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.out.now.wall);
         }
         if let Some(inside) = &approval.case.judged.inside {
-            self.rules.recent.note(Arc::clone(&self.config.server), None, Arc::clone(&inside.tool), self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), None, Arc::clone(&inside.tool), self.out.now.wall);
         }
         for (method, _) in held.call.questions() {
-            self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.now.wall);
+            self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.out.now.wall);
         }
         self.decide(held, Decided::Approve(approval));
     }
@@ -36,7 +32,7 @@ impl Gate {
     }
 
     fn decide(&mut self, held: Held, decision: Decided) {
-        let entry = self.record(self.decision_entry(&held, &decision));
+        let entry = self.out.record(self.decision_entry(&held, &decision));
         self.calls.put(held, Deciding { decision, entry });
     }
 
@@ -68,12 +64,12 @@ impl Gate {
     }
 
     fn note_denial(&mut self, held: &Held, denial: &Denial) {
-        self.consoles.status.denied += 1;
+        self.out.status.denied += 1;
         let Verdict { by, reason, operator, .. } = &denial.verdict;
         let said = operator.as_ref().map(|operator| (operator.who.as_ref(), &**reason));
-        self.host.history.note(&held.call, &held.ticket, *by, said, self.now.wall);
-        self.settle(held, Some(VerdictWord::Deny), denial.verdict.by, denial.verdict.who());
-        self.show_decision(held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref());
+        self.host.history.note(&held.call, &held.ticket, *by, said, self.out.now.wall);
+        self.out.settle(held, Some(VerdictWord::Deny), denial.verdict.by, denial.verdict.who());
+        self.out.show_decision(held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref());
     }
 
     /// The decision is in the log, but the call was withdrawn before: an approval does nothing, and a denial agrees with the
@@ -91,53 +87,16 @@ impl Gate {
         self.word_failed(entry, &why);
         let number = self.calls.by_entry(entry);
         if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
-            self.consoles.status.denied += 1;
+            self.out.status.denied += 1;
             let is_cancelled = matches!(stage, Stage::Withdrawn(Withdrawn { why: Withdrawal::Cancelled, .. }));
             if !is_cancelled {
                 let reply = replies::not_recorded(&held.call, &self.config.console, &why);
                 self.answer(&held, reply);
             }
             let who = format!("the log could not be written: {why}");
-            self.settle(&held, Some(VerdictWord::Deny), By::Fault, who);
+            self.out.settle(&held, Some(VerdictWord::Deny), By::Fault, who);
         }
         self.log.trouble = Some(why);
         self.close_server_when_done();
-    }
-
-    /// Shows the consoles what was decided on a call.
-    pub(in crate::gate) fn show_decision(
-        &mut self,
-        held: &Held,
-        word: VerdictWord,
-        verdict: &Verdict,
-        judged: Option<&Judged>,
-    ) {
-        let to = match held.call.origin() {
-            Origin::Host => Direction::ToServer,
-            Origin::Server | Origin::Answer => Direction::ToHost,
-        };
-        let latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
-        self.show(to, ActivityKind::Call, |one| {
-            one.what = held.call.name().to_owned();
-            one.ticket = Some(held.ticket.to_string());
-            one.target = target_of(held, judged).as_deref().map(str::to_owned);
-            one.badge = judged.map(|judged| judged.behavior.badge());
-            one.ruling = judged.map(|judged| judged.ruling.decision);
-            one.verdict = Some(word);
-            one.by = Some(verdict.by);
-            one.rule.clone_from(&verdict.rule);
-            one.bytes = held.call.line().content().len() as u64;
-            one.latency_us = latency_us;
-            one.failed = word == VerdictWord::Deny;
-            one.reason = verdict.reason.to_string();
-            one.explained = judged.map_or_else(String::new, |judged| judged.explained.clone());
-            one.who = verdict.operator.as_ref().map_or_else(String::new, |operator| operator.who.to_string());
-        });
-    }
-
-    /// Tells the consoles that a call no longer waits, and who ended the wait; without a verdict it was withdrawn.
-    pub(in crate::gate) fn settle(&mut self, held: &Held, verdict: Option<VerdictWord>, by: By, who: String) {
-        let ticket = held.ticket.to_string();
-        self.out.push(Effect::Settle(CallEnd { ticket, time: self.now.wall, verdict, by, who }));
     }
 }

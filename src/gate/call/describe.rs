@@ -23,7 +23,7 @@ impl Gate {
             return self.judge(held, waits.session, None);
         }
         if !self.catalog.is_ready() || self.catalog.is_reading() || self.describe_queue.is_some() {
-            self.wake_for(&held);
+            self.out.wake_for(&held);
             return self.calls.put(held, waits);
         }
         match self.catalog.find(held.call.name()) {
@@ -35,11 +35,11 @@ impl Gate {
     /// Asks the server for its tools under our own id, unless that question is on its way.
     pub(in crate::gate) fn ask_server(&mut self, held: Held, waits: Describing) {
         let meta = held.call.is_modern().then(|| own_meta(&held.call));
-        if let Some(question) = self.catalog.ask(self.now, meta) {
+        if let Some(question) = self.catalog.ask(self.out.now, meta) {
             self.out.push(Effect::WriteToServer(question));
         }
-        self.wake_by(self.catalog.wake_at());
-        self.wake_for(&held);
+        self.out.wake_by(self.catalog.wake_at());
+        self.out.wake_for(&held);
         self.calls.put(held, waits);
     }
 
@@ -48,13 +48,13 @@ impl Gate {
         let was_ready = self.catalog.is_ready();
         let news: Vec<_> = pins.unproven.iter().filter(|one| !self.catalog.unproven().contains(one)).collect();
         for one in news {
-            self.record(self.fault(format!("an agreement without its record: {one}"), None));
+            self.out.record(self.out.fault(format!("an agreement without its record: {one}"), None));
         }
         for one in &pins.lapsed {
-            let entry = self.entry(Kind::Agreed);
-            self.record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
+            let entry = self.out.entry(Kind::Agreed);
+            self.out.record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
         }
-        self.catalog.repin(self.now, pins);
+        self.catalog.repin(self.out.now, pins);
         if was_ready {
             // The operator may have accepted or refused a definition: the calls that wait are judged again.
             return self.rejudge();

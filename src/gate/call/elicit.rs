@@ -29,7 +29,7 @@ impl Gate {
                 self.out.push(Effect::WriteToHost(reply::cancel(&open.id)));
             }
         }
-        if self.consoles.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
+        if self.out.attached > 0 || self.returns.forms().any(|form| self.is_asked(form)) {
             return;
         }
         let ask = |(held, asking): (&Held, &Asking)| {
@@ -122,8 +122,8 @@ impl Gate {
 
     /// Records that an answer of the host's decided nothing.
     pub(in crate::gate) fn record_ineffective_answer(&mut self, form: Option<&ShownForm>, why: &str) {
-        let mut entry = self.fault("an answer of the host to a question of mcp-approve had no effect", None);
+        let mut entry = self.out.fault("an answer of the host to a question of mcp-approve had no effect", None);
         entry.ticket = form.map(|form| self.ticket(form.number).into());
-        self.record(entry.with("reason", why));
+        self.out.record(entry.with("reason", why));
     }
 }

@@ -91,9 +91,9 @@ impl Gate {
         for (method, params) in call.questions() {
             let counted = (Origin::Answer, Form::Request, method);
             let bytes = params.len() as u64;
-            let at = self.log.passed.take(self.now.mono, counted, bytes, None);
-            self.wake_by(at);
-            self.show_plain(Direction::ToHost, ActivityKind::Request, method, bytes);
+            let at = self.log.passed.take(self.out.now.mono, counted, bytes, None);
+            self.out.wake_by(at);
+            self.out.show_plain(Direction::ToHost, ActivityKind::Request, method, bytes);
         }
     }
 
@@ -134,8 +134,8 @@ impl Gate {
         }
         match &flight {
             Some(flight) if flight.wanted == Wanted::Yes => {
-                self.record(self.outcome_entry(flight, Outcome::Unreadable).with("reason", why));
-                self.consoles.status.failed += 1;
+                self.out.record(self.outcome_entry(flight, Outcome::Unreadable).with("reason", why));
+                self.out.status.failed += 1;
             }
             None if is_plain => {}
             Some(_) | None => return,

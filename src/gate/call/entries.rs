@@ -32,7 +32,7 @@ const JUDGED: usize = 768;
 impl Gate {
     /// What a call's entries have in common.
     fn call_entry(&self, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
-        let mut entry = self.entry(kind);
+        let mut entry = self.out.entry(kind);
         entry.ticket = Some(Arc::clone(&held.ticket));
         entry.tool = Some(held.call.shared_name());
         entry.target = target_of(held, judged);
@@ -53,7 +53,7 @@ impl Gate {
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments());
         // Whether anyone could see the call at once.
-        entry.detail.add("consoles", self.consoles.attached);
+        entry.detail.add("consoles", self.out.attached);
         self.add_judgement(&mut entry, held, judged, "");
         if let Past { times, latest: Some(latest), .. } = self.past(held) {
             entry.detail.add("occurrence", times + 1);
@@ -70,7 +70,7 @@ impl Gate {
         entry.verdict = Some(decided.word());
         entry.by = Some(verdict.by);
         entry.rule.clone_from(&verdict.rule);
-        entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
+        entry.latency_us = Some(self.out.now.mono.saturating_sub(held.arrived.mono));
         entry.detail.reserve(JUDGED);
         entry.detail.add_text("reason", &verdict.reason);
         // The arguments, too, so that filtered or exported decisions show what each was about.
@@ -98,7 +98,7 @@ impl Gate {
     pub(in crate::gate) fn withdrawn_entry(&self, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
         let mut entry = self.call_entry(Kind::Withdrawn, held, judged);
         entry.by = Some(by);
-        entry.latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
+        entry.latency_us = Some(self.out.now.mono.saturating_sub(held.arrived.mono));
         entry.with("reason", why)
     }
 

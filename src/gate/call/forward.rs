@@ -28,21 +28,21 @@ impl Gate {
         // A retry that continues an operator's approval is `By::Operator` too, but the operator was not asked again.
         let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
         if by_person {
-            self.consoles.status.approved_by_operator += 1;
+            self.out.status.approved_by_operator += 1;
         } else {
-            self.consoles.status.approved_by_policy += 1;
+            self.out.status.approved_by_policy += 1;
         }
         if let (Some(terms), Some(operator)) = (&grant, &verdict.operator) {
             self.record_grant(&held, &judged, operator, terms);
         }
         if by_person {
-            self.record(self.forward_entry(&held, &judged, receipt.entry()));
+            self.out.record(self.forward_entry(&held, &judged, receipt.entry()));
         }
         // A rule or a grant that came while the call waited may have decided it; the consoles still show it.
         if by_person || held.asked != AskRecord::NotAsked {
-            self.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
+            self.out.settle(&held, Some(VerdictWord::Approve), verdict.by, verdict.who());
         }
-        self.show_decision(&held, VerdictWord::Approve, &verdict, Some(&judged));
+        self.out.show_decision(&held, VerdictWord::Approve, &verdict, Some(&judged));
         let progress_token = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
         let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.progress());
         let is_renamed = !held.round_trips.later.is_empty() || held.round_trips.task.is_some();
@@ -53,12 +53,12 @@ impl Gate {
             Origin::Server => return self.out.push(Effect::Forward(token, call)),
             Origin::Answer => {
                 // From here on the host can answer what is asked, under the approval of its call.
-                self.flights.resume(self.now, call.id());
+                self.flights.resume(self.out.now, call.id());
                 return self.out.push(Effect::Forward(token, call));
             }
         }
         if let Some(task) = &held.round_trips.task {
-            self.tasks.advance(task, Progress::Runs(call.id().clone()), self.now.wall);
+            self.tasks.advance(task, Progress::Runs(call.id().clone()), self.out.now.wall);
         }
         let flight = Flight {
             ticket: held.ticket,
@@ -66,7 +66,7 @@ impl Gate {
             tool: call.shared_name(),
             target: judged.target,
             digest: call.digest(),
-            forwarded: self.now,
+            forwarded: self.out.now,
             badge: judged.behavior.badge(),
             identity: judged.behavior.identity,
             described: judged.described,
@@ -88,10 +88,10 @@ impl Gate {
 
     /// The approval is in the log, and still the call does not run.
     pub(in crate::gate) fn stop(&mut self, (held, judged): (&Held, &Judged), (by, why): (By, &str), reply: Line) {
-        self.host.history.note(&held.call, &held.ticket, by, None, self.now.wall);
-        self.record(self.withdrawn_entry(held, Some(judged), by, why));
-        self.consoles.status.denied += 1;
-        self.settle(held, Some(VerdictWord::Deny), by, format!("{why}, so it did not run"));
+        self.host.history.note(&held.call, &held.ticket, by, None, self.out.now.wall);
+        self.out.record(self.withdrawn_entry(held, Some(judged), by, why));
+        self.out.status.denied += 1;
+        self.out.settle(held, Some(VerdictWord::Deny), by, format!("{why}, so it did not run"));
         self.answer(held, reply);
     }
 }

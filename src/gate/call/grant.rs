@@ -31,10 +31,10 @@ impl Gate {
         // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
         let dangerous = area == GrantArea::Declared && judged.danger.is_some();
         let given = Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who };
-        let card = self.grants.give(self.now, &given, terms);
-        let entry = self.entry(Kind::Policy).with("what", "an operator granted more than one call");
-        self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
-        self.wake_by(self.grants.next_end());
+        let card = self.grants.give(self.out.now, &given, terms);
+        let entry = self.out.entry(Kind::Policy).with("what", "an operator granted more than one call");
+        self.out.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
+        self.out.wake_by(self.grants.next_end());
     }
 
     /// An operator ends a grant.
@@ -43,8 +43,8 @@ impl Gate {
             let why = format!("grant {grant} has ended already");
             return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
         };
-        let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
-        self.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
+        let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
+        self.out.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
         self.revoke_approvals(Some(grant));
     }
 
@@ -54,15 +54,15 @@ impl Gate {
             return;
         }
         let catalog = &self.catalog;
-        let ended = self.grants.prune(self.now, |tool| match catalog.find(tool) {
+        let ended = self.grants.prune(self.out.now, |tool| match catalog.find(tool) {
             ToolLookup::Found(described) => Some(described.digest),
             ToolLookup::NotListed | ToolLookup::AskServer => None,
         });
         for (card, why) in ended {
-            let entry = self.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
-            self.record(entry.with("grant", json!(card)));
+            let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
+            self.out.record(entry.with("grant", json!(card)));
         }
-        self.wake_by(self.grants.next_end());
+        self.out.wake_by(self.grants.next_end());
     }
 }
 

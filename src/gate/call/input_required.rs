@@ -50,17 +50,17 @@ impl Gate {
         for number in self.calls.numbers(Stage::may_take_long) {
             let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
             match held.round_trips.ends {
-                Some(ends) if ends > self.now.mono => self.wake_by(ends),
+                Some(ends) if ends > self.out.now.mono => self.out.wake_by(ends),
                 Some(_) => self.end_round_trip(number, None),
                 None => {}
             }
         }
-        for what in self.returns.due(self.now.mono) {
+        for what in self.returns.due(self.out.now.mono) {
             if let Owed::Wait(number) = what.owed {
                 self.withdraw(number, Withdrawal::NoReturn);
             }
         }
-        self.wake_by(self.returns.wake_at());
+        self.out.wake_by(self.returns.wake_at());
     }
 
     /// Answers the open request of a call with a state, and with a form where its host is to ask its user.
@@ -70,7 +70,7 @@ impl Gate {
         let state = round_trips::state(&self.config.secret, &held.ticket, nth);
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
         // A person may answer until the deadline; a host that comes back soon after that still learns the end.
-        let until = if form.is_some() { held.deadline } else { self.now.mono }.saturating_add(RETURN);
+        let until = if form.is_some() { held.deadline } else { self.out.now.mono }.saturating_add(RETURN);
         let what_for = if form.is_some() { "ask its user and come back" } else { "come back" };
         let text = form.as_ref().map(|form| form.text.as_str());
         self.out.push(Effect::WriteToHost(reply::come_back(held.open_id(), &state, text)));
@@ -86,7 +86,7 @@ impl Gate {
         let (ticket, call) = (Arc::clone(&held.ticket), (held.call.shared_name(), held.call.digest()));
         self.returns.give(state, what);
         self.record_round_trip(&ticket, call, &format!("asked the host to {what_for}, {nth} of {MOST}"));
-        self.wake_by(until);
+        self.out.wake_by(until);
     }
 
     /// A request brings back a state of ours: its host waits on, or gets the answer that came in the meantime. Each state counts
@@ -130,18 +130,18 @@ impl Gate {
         let Some((mut held, stage)) = self.calls.take::<Stage>(number) else { return };
         let token = call.meta().progress_token.clone();
         let sent = held.heartbeat.map_or(0, |beat| beat.sent);
-        held.heartbeat = token.is_some().then_some(Heartbeat { next: self.now.mono + FIRST_HEARTBEAT, sent });
-        (held.round_trips.away, held.round_trips.opened) = (None, self.now.mono);
+        held.heartbeat = token.is_some().then_some(Heartbeat { next: self.out.now.mono + FIRST_HEARTBEAT, sent });
+        (held.round_trips.away, held.round_trips.opened) = (None, self.out.now.mono);
         held.round_trips.later.push(Later { id: call.id().clone(), token });
         held.round_trips.ends = self.round_trip_ends(&held);
-        self.wake_for(&held);
+        self.out.wake_for(&held);
         self.calls.put(held, stage);
     }
 
     fn record_round_trip(&mut self, ticket: &Arc<str>, (tool, digest): (Arc<str>, Digest), what: &str) {
-        let mut entry = self.entry(Kind::RoundTrip);
+        let mut entry = self.out.entry(Kind::RoundTrip);
         (entry.ticket, entry.tool, entry.digest) = (Some(Arc::clone(ticket)), Some(tool), Some(digest));
-        self.record(entry.with("what", what));
+        self.out.record(entry.with("what", what));
     }
 
     /// Answers the host or server that waits for a held call: by its task, under the open request, or once its host

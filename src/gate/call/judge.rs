@@ -44,8 +44,8 @@ impl Gate {
             catalog: &self.catalog,
             revision: self.host.lifecycle.revision(),
             recent: &self.rules.recent,
-            now: self.now.wall,
-            latest: self.clock.latest,
+            now: self.out.now.wall,
+            latest: self.out.latest,
         }
     }
 
@@ -106,7 +106,7 @@ impl Gate {
 
     fn refuse_arguments(&mut self, held: Held, case: Case) {
         // A retry that does not fit has used up what it would have continued.
-        let _ = self.flights.continues(self.now, &held.call, case.judged.definition());
+        let _ = self.flights.continues(self.out.now, &held.call, case.judged.definition());
         let reply = replies::invalid_arguments(&held.call, &case.judged.violations);
         let verdict = Verdict::by(By::Fault, None, VIOLATION);
         self.deny(held, Some(case.judged), verdict, reply);
@@ -114,7 +114,7 @@ impl Gate {
 
     /// Acts on a final ruling: everything needed was looked at, and all approvers were asked.
     fn act(&mut self, held: Held, case: Case) {
-        let continued = self.flights.continues(self.now, &held.call, case.judged.definition());
+        let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
         let Judged { ruling, by_approver, .. } = &*case.judged;
         let (rule, reason) = (ruling.rule.clone(), ruling.reason.clone());
         let by = match (by_approver, &rule) {
@@ -157,7 +157,7 @@ impl Gate {
     /// Notes what was agreed to and let a call pass, once a day each: what is not used for long lapses.
     fn note_use(&mut self, used: Vec<Agreement>) {
         const DAY: i64 = 24 * 60 * 60 * 1000;
-        let today = self.now.wall.div_euclid(DAY);
+        let today = self.out.now.wall.div_euclid(DAY);
         if self.log.used.0 != today {
             self.log.used = (today, HashSet::new());
         }

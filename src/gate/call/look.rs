@@ -36,7 +36,7 @@ impl Gate {
     pub(in crate::gate) fn look(&mut self, held: &Held) -> u64 {
         let look = self.calls.next_question();
         self.out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
-        self.wake_for(held);
+        self.out.wake_for(held);
         look
     }
 

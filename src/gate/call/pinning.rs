@@ -25,12 +25,12 @@ impl Gate {
         let Some(offer) = offer(&asking.case.judged, &self.rules.policy).filter(|offer| offers(offer, tool_word))
         else {
             self.calls.put(held, asking);
-            return self.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
+            return self.out.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
         };
         let Asking { case, entry, look } = asking;
         let (held, asking) = match self.if_still_described(held, case) {
             Ok((held, case)) => (held, Asking { case, entry, look }),
-            Err(why) => return self.refuse_word(word, why),
+            Err(why) => return self.out.refuse_word(word, why),
         };
         let judged = &asking.case.judged;
         // Without a definition nothing is offered, so there is one here.
@@ -59,7 +59,7 @@ impl Gate {
     }
 
     fn word_entry(&self, kind: Kind, held: &Held, word: &OperatorWord) -> Entry {
-        let mut entry = self.entry(kind);
+        let mut entry = self.out.entry(kind);
         entry.ticket = Some(Arc::clone(&held.ticket));
         entry.tool = Some(held.call.name().into());
         entry.with("operator", word.operator.who.as_ref())
@@ -68,7 +68,7 @@ impl Gate {
     fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
         let mut entry = self.word_entry(Kind::Tools, held, word);
         entry.digest = Some(pinning.definition);
-        let entry = self
+        let entry = self.out
             .record(entry.with("review", format!("pinned as {}", pinning.says)).with("was", pinning.is.to_string()));
         self.log.said.insert(entry, Said::Pinned(pinning, word.operator.console));
     }
@@ -76,7 +76,7 @@ impl Gate {
     fn record_agreement(&mut self, held: &Held, word: &OperatorWord, agreed: Agreement) {
         let mut entry = self.word_entry(Kind::Agreed, held, word);
         entry.digest = Some(agreed.digest(self.catalog.fingerprint()));
-        let entry = self.record(entry.with("says", agreed.says()).with("agreed", &agreed));
+        let entry = self.out.record(entry.with("says", agreed.says()).with("agreed", &agreed));
         self.log.said.insert(entry, Said::Agreed(agreed, word.operator.console));
     }
 

@@ -35,13 +35,13 @@ impl Gate {
     /// Starts the operator's time for a call again, but never beyond the time for which its host waits.
     pub(in crate::gate) fn on_extended(&mut self, word: &OperatorWord) {
         let Some((mut held, asking)) = self.take_asked(word) else {
-            return self.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
+            return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
         let longest = match &held.round_trips.task {
             Some(_) => u64::MAX,
             None => self.longest_wait(&held.call, held.arrived.mono),
         };
-        let wanted = self.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
+        let wanted = self.out.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
@@ -53,10 +53,10 @@ impl Gate {
                 self.returns.extend(state, deadline);
             }
             self.out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
-            self.wake_for(&held);
+            self.out.wake_for(&held);
         } else {
             let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
-            self.refuse_word(word, why);
+            self.out.refuse_word(word, why);
         }
         self.calls.put(held, asking);
     }

@@ -18,18 +18,18 @@ impl Gate {
 
     /// Refuses a line: recorded, answered where an answer is due, never forwarded. One that was not kept has no digest.
     pub(in crate::gate) fn refuse(&mut self, refusal: &Refusal, digest: Option<Digest>, bytes: u64) {
-        self.consoles.status.refused_lines += 1;
-        match self.log.refusals.take(self.now.mono, refusal, bytes) {
+        self.out.status.refused_lines += 1;
+        match self.log.refusals.take(self.out.now.mono, refusal, bytes) {
             Recorded::Whole => {
-                let entry = self.fault(RefusedLines::One.word(), digest).with("reason", refusal.what.as_str());
-                self.record(entry.with("code", refusal.code).with("bytes", bytes));
+                let entry = self.out.fault(RefusedLines::One.word(), digest).with("reason", refusal.what.as_str());
+                self.out.record(entry.with("code", refusal.code).with("bytes", bytes));
             }
-            Recorded::Counted { by } => self.wake_by(by),
+            Recorded::Counted { by } => self.out.wake_by(by),
         }
         if refusal.answer {
             self.out.push(Effect::WriteToHost(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
         }
-        self.show(Direction::ToServer, ActivityKind::Refused, |one| {
+        self.out.show(Direction::ToServer, ActivityKind::Refused, |one| {
             one.what.clone_from(&refusal.what);
             one.bytes = bytes;
             one.failed = true;
@@ -39,8 +39,8 @@ impl Gate {
     /// Records runs of refused lines that were only counted.
     pub(in crate::gate) fn record_refused_runs(&mut self, runs: Vec<Run>) {
         for run in runs {
-            let entry = self.fault(RefusedLines::More.word(), None).with("reason", run.reason);
-            self.record(entry.with("code", run.code).with("lines", run.lines).with("bytes", run.bytes));
+            let entry = self.out.fault(RefusedLines::More.word(), None).with("reason", run.reason);
+            self.out.record(entry.with("code", run.code).with("lines", run.lines).with("bytes", run.bytes));
         }
     }
 }

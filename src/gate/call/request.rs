@@ -125,15 +125,15 @@ impl Gate {
     pub(in crate::gate) fn drop_odd(&mut self, why: &str, line: &Line) -> Option<Line> {
         let what = "dropped a line of the server: a rule covers requests of the server, and the line is not a \
              canonical message";
-        let entry = self.fault(what, line.digest()).with("reason", why);
-        self.record(entry.with("bytes", line.content().len()));
+        let entry = self.out.fault(what, line.digest()).with("reason", why);
+        self.out.record(entry.with("bytes", line.content().len()));
         None
     }
 
     /// Records that a long request of the server did not pass, and tells the server.
     pub(in crate::gate) fn too_long(&mut self, gist: &Gist, bytes: u64) {
         let what = "dropped a line of the server: a rule covers its requests, and the line is too long to be held";
-        self.record(self.fault(what, None).with("bytes", bytes));
+        self.out.record(self.out.fault(what, None).with("bytes", bytes));
         match gist {
             Gist::Request { id, .. } => {
                 let line =

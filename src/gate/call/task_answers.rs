@@ -42,7 +42,7 @@ impl Gate {
                 if theirs.starts_with(PREFIX) {
                     self.tasks.note_foreign(&theirs);
                 }
-                self.tasks.keep_beside(&task, self.now.mono.saturating_add(DAY));
+                self.tasks.keep_beside(&task, self.out.now.mono.saturating_add(DAY));
                 self.advance_task(&task, Progress::Theirs(theirs));
             }
             Answer::InputRequired { .. } | Answer::Complete { .. } | Answer::Failed { .. } => {
@@ -129,6 +129,6 @@ impl Gate {
 
     fn names_ours(&mut self, line: &Line) {
         let what = "dropped a line of the server that names a task of mcp-approve as its own";
-        self.record(self.fault(what, line.digest()).with("bytes", line.content().len()));
+        self.out.record(self.out.fault(what, line.digest()).with("bytes", line.content().len()));
     }
 }

@@ -69,7 +69,7 @@ impl Gate {
     /// Makes a task of a call, and answers its request with it.
     fn open_task(&mut self, held: &Held, form: Form) -> Arc<str> {
         let id = Tasks::id(&self.config.secret, &held.ticket);
-        self.tasks.give(Arc::clone(&id), held.number, (Arc::clone(&held.ticket), form), self.now.wall);
+        self.tasks.give(Arc::clone(&id), held.number, (Arc::clone(&held.ticket), form), self.out.now.wall);
         self.keep_task(&id, held);
         let to_model = format!(
             "mcp-approve holds this call ({}) until the user decides it. The tool has NOT been executed yet. The result comes \
@@ -79,10 +79,10 @@ impl Gate {
         if let Some(created) = self.with_view(&id, |view| task::created(held.call.id(), view, &to_model)) {
             self.out.push(Effect::WriteToHost(created));
         }
-        let mut entry = self.entry(Kind::Task);
+        let mut entry = self.out.entry(Kind::Task);
         (entry.ticket, entry.tool) = (Some(Arc::clone(&held.ticket)), Some(held.call.shared_name()));
         entry.digest = Some(held.call.digest());
-        self.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id));
+        self.out.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id));
         id
     }
 
@@ -92,7 +92,7 @@ impl Gate {
         let wanted = held.arrived.mono.saturating_add(wanted.saturating_mul(1000).min(DAY));
         let until = held.deadline.saturating_add(RESULT).max(wanted);
         self.tasks.keep(id, until, until.saturating_sub(held.arrived.mono) / 1000);
-        self.wake_by(until);
+        self.out.wake_by(until);
     }
 
     /// Answers the host of a call that ends now by its task, if it waits by one. A host that must get a task gets one
@@ -125,7 +125,7 @@ impl Gate {
     }
 
     pub(in crate::gate) fn advance_task(&mut self, id: &str, progress: Progress) {
-        for waited in self.tasks.advance(id, progress, self.now.wall) {
+        for waited in self.tasks.advance(id, progress, self.out.now.wall) {
             self.on_task_request(waited);
         }
     }
@@ -235,7 +235,7 @@ impl Gate {
 
     /// Forgets the tasks whose time is over; a call that still waits as one is withdrawn.
     pub(in crate::gate) fn expire_tasks(&mut self) {
-        for task in self.tasks.due(self.now.mono) {
+        for task in self.tasks.due(self.out.now.mono) {
             if let Progress::Held(number) = task.progress {
                 self.withdraw(number, Withdrawal::TaskOver);
             }
@@ -243,7 +243,7 @@ impl Gate {
                 self.on_task_request(request);
             }
         }
-        self.wake_by(self.tasks.wake_at());
+        self.out.wake_by(self.tasks.wake_at());
     }
 
     fn with_view(&self, id: &str, make: impl FnOnce(&View<'_>) -> Line) -> Option<Line> {
@@ -253,7 +253,7 @@ impl Gate {
             Progress::Held(number) if self.calls.get::<Approved>(*number).is_some() => {
                 (Status::Working, format!("Approved in mcp-approve: {ticket} runs after an earlier call"))
             }
-            Progress::Held(_) if self.consoles.attached > 0 => {
+            Progress::Held(_) if self.out.attached > 0 => {
                 (Status::Working, format!("Waiting for approval in mcp-approve: {ticket}"))
             }
             Progress::Held(_) => {

@@ -17,7 +17,7 @@ impl Gate {
     pub(in crate::gate) fn await_turn(&mut self, mut held: Held, approval: Approval, receipt: Receipt) {
         if held.round_trips.away.is_some() || self.runs_after(&held).is_some() {
             self.give_task(&mut held);
-            self.wake_for(&held);
+            self.out.wake_for(&held);
             return self.calls.put(held, Approved { approval, receipt });
         }
         self.run(held, approval, receipt);

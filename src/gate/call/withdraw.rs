@@ -42,9 +42,9 @@ impl Gate {
             }
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
-        self.host.history.note(&held.call, &held.ticket, by, None, self.now.wall);
-        self.record(self.withdrawn_entry(held, judged, by, reason));
-        self.settle(held, None, by, reason.to_owned());
+        self.host.history.note(&held.call, &held.ticket, by, None, self.out.now.wall);
+        self.out.record(self.withdrawn_entry(held, judged, by, reason));
+        self.out.settle(held, None, by, reason.to_owned());
         if let (None, Some(task)) = (&reply, &held.round_trips.task) {
             self.cancel_task(task, replies::cancelled_task(held.call.id()));
         }

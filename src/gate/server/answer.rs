@@ -142,12 +142,12 @@ impl Gate {
         if said.is_none() || said == self.host.introduced {
             return;
         }
-        let mut entry = self.entry(Kind::Session);
+        let mut entry = self.out.entry(Kind::Session);
         const NAMES: [&str; 5] = ["revision", "server", "server_version", "features", "instructions"];
         for name in NAMES {
             said.as_ref().and_then(|said| said.get(name)).inspect(|value| entry.detail.add(name, value));
         }
-        self.record(entry);
+        self.out.record(entry);
         self.host.introduced = said;
     }
 
@@ -162,7 +162,7 @@ impl Gate {
 
     /// Reads a piece of the lists that the server gave.
     pub(in crate::gate) fn parse_lists(&mut self) {
-        let reply = self.catalog.read(self.now);
+        let reply = self.catalog.read(self.out.now);
         self.prune_grants();
         match reply {
             ListReply::Reading => {}
@@ -180,7 +180,7 @@ impl Gate {
     /// Records that a line was dropped which could pass for the answer to a call that the server never received.
     fn forged(&mut self, bytes: u64, digest: Option<Digest>) {
         let what = "dropped an answer of the server to a call that it never received";
-        self.record(self.fault(what, digest).with("bytes", bytes));
+        self.out.record(self.out.fault(what, digest).with("bytes", bytes));
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
@@ -191,7 +191,7 @@ impl Gate {
         if self.may_report_our_task(gist) {
             let what =
                 "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
-            self.record(self.fault(what, None).with("bytes", bytes));
+            self.out.record(self.out.fault(what, None).with("bytes", bytes));
             return;
         }
         if self.keeps_back(gist) {
@@ -206,8 +206,8 @@ impl Gate {
         let is_call = matches!(gist, Gist::Response { id, .. } if self.flights.contains(id));
         if !is_call {
             let payload = (form == Form::Notification).then(|| digest.to_string());
-            let at = self.log.passed.take(self.now.mono, (Origin::Server, form, method), bytes, payload);
-            self.wake_by(at);
+            let at = self.log.passed.take(self.out.now.mono, (Origin::Server, form, method), bytes, payload);
+            self.out.wake_by(at);
         }
         let Gist::Response { id, failed } = gist else {
             return;
@@ -235,8 +235,8 @@ impl Gate {
         let mut entry = self.outcome_entry(&flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
         let schema = flight.described.as_ref().and_then(|known| known.output());
         entry.add("output_schema", schema.map(|_| "not checked: the answer is too long"));
-        self.record(entry);
-        self.consoles.status.failed += u64::from(*failed);
+        self.out.record(entry);
+        self.out.status.failed += u64::from(*failed);
         self.show_outcome(&flight, bytes, *failed);
     }
 
@@ -248,7 +248,7 @@ impl Gate {
         } else {
             Answer::Complete { is_error: false, structured: None }
         };
-        self.flights.expect_more(self.now, flight, &answer);
+        self.flights.expect_more(self.out.now, flight, &answer);
         let outcome = outcome(&answer);
         let mut entry = self.outcome_entry(flight, outcome);
         entry.detail.add_number("bytes", content.len() as u64);
@@ -265,9 +265,9 @@ impl Gate {
             };
             entry.detail.add_text("output_schema", checked);
         }
-        self.record(entry);
+        self.out.record(entry);
         let failed = outcome.is_failure();
-        self.consoles.status.failed += u64::from(failed);
+        self.out.status.failed += u64::from(failed);
         self.show_outcome(flight, content.len() as u64, failed);
     }
 
@@ -278,7 +278,7 @@ impl Gate {
             let entry = self
                 .outcome_entry(&flight, Outcome::Cancelled)
                 .with("reason", "the host cancelled the call while it ran");
-            self.record(entry);
+            self.out.record(entry);
             if let Some(task) = &flight.task {
                 self.cancel_running_task(task, id);
             }
@@ -287,7 +287,7 @@ impl Gate {
 
     /// What a server answered to a forwarded call.
     pub(in crate::gate) fn outcome_entry(&self, flight: &Flight, outcome: Outcome) -> Entry {
-        let mut entry = self.entry(Kind::Outcome);
+        let mut entry = self.out.entry(Kind::Outcome);
         // Its decision names it; another may be in force by now.
         entry.policy = None;
         entry.ticket = Some(Arc::clone(&flight.ticket));
@@ -296,15 +296,15 @@ impl Gate {
         entry.digest = Some(flight.digest);
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity);
-        entry.latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
+        entry.latency_us = Some(self.out.now.mono.saturating_sub(flight.forwarded.mono));
         entry.detail.reserve(OUTCOME);
         entry.detail.add_text("result", outcome.word());
         entry
     }
 
     fn show_outcome(&mut self, flight: &Flight, bytes: u64, failed: bool) {
-        let latency_us = Some(self.now.mono.saturating_sub(flight.forwarded.mono));
-        self.show(Direction::ToHost, ActivityKind::Outcome, |one| {
+        let latency_us = Some(self.out.now.mono.saturating_sub(flight.forwarded.mono));
+        self.out.show(Direction::ToHost, ActivityKind::Outcome, |one| {
             one.what = flight.tool.as_ref().into();
             one.ticket = Some(flight.ticket.to_string());
             one.target = flight.target.as_deref().map(str::to_owned);

@@ -33,13 +33,13 @@ impl Gate {
             Some(line) if hidden == 0 => self.out.push(Effect::Relay(Passing::ToHost(line))),
             Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";
-                self.record(self.entry(Kind::Tools).with("what", what).with("hidden", hidden));
+                self.out.record(self.out.entry(Kind::Tools).with("what", what).with("hidden", hidden));
                 self.out.push(Effect::WriteToHost(line));
             }
             None => {
                 let what =
                     "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
-                self.record(self.fault(what, None));
+                self.out.record(self.out.fault(what, None));
                 self.out.push(Effect::WriteToHost(reply::error(Some(&id), INTERNAL, what)));
             }
         }

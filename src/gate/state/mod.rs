@@ -1,4 +1,4 @@
-//! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
+//! What the gate keeps of the log, the two ends and the session. Owns fields, no steps.
 
 pub mod elicited;
 pub mod history;
@@ -14,7 +14,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::Agreement;
-use crate::gate::data::report::Status;
 use crate::gate::data::said::Said;
 use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
@@ -28,8 +27,6 @@ use history::History;
 /// What went to the log.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// Entries given out so far; the last one's id.
-    pub entries: u64,
     /// Why the log takes no entries; cleared when it takes one again.
     pub trouble: Option<Arc<str>>,
     /// What operators said with held calls, by the id of the entry that is to record it.
@@ -144,34 +141,12 @@ pub struct Rules {
     pub recent: Recent,
 }
 
-/// The attached consoles, and the numbers that they show.
-#[derive(Debug, Default)]
-pub struct Consoles {
-    pub attached: usize,
-    pub status: Status,
-}
-
 /// Which requests the server makes tasks of, as its answer to `initialize` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerTasks {
     #[default]
     None,
     OfCalls,
-}
-
-/// The times that the gate has to remember.
-#[derive(Debug)]
-pub struct Clock {
-    /// When the gate is woken next (monotonic microseconds).
-    pub wake: u64,
-    /// The latest time of day that was seen, in milliseconds.
-    pub latest: i64,
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self { wake: u64::MAX, latest: i64::MIN }
-    }
 }
 
 impl Rules {

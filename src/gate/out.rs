@@ -1,0 +1,191 @@
+//! What follows from the events of one step: effects, entries of the log, what consoles are shown, when to be woken. A
+//! step adds to it and reads nothing back but the time.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::audit::record::{By, Entry, Kind, VerdictWord};
+use crate::gate::call::entries::target_of;
+use crate::gate::call::held::{Held, Verdict};
+use crate::gate::call::judged::Judged;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
+use crate::wire::call::Origin;
+use crate::wire::digest::Digest;
+
+/// The effects of the current step, in order, and what every entry of the log begins with.
+#[derive(Debug)]
+pub struct Out {
+    /// The time of the current step.
+    pub now: Now,
+    /// The latest time of day that was seen, in milliseconds.
+    pub latest: i64,
+    /// How many consoles are attached, and the numbers that they show.
+    pub attached: usize,
+    pub status: Status,
+    pub heading: Heading,
+    effects: Vec<Effect>,
+    /// Entries given out so far; the last one's id.
+    entries: u64,
+    /// When the gate is woken next (monotonic microseconds).
+    wake: u64,
+}
+
+/// What the entries of one wrapper have in common.
+#[derive(Debug)]
+pub struct Heading {
+    pub server: Arc<str>,
+    pub session: Arc<str>,
+    /// The digest of the policy in force.
+    pub policy: Digest,
+    /// The wrappers that this one was started underneath.
+    pub above: Vec<String>,
+}
+
+impl Out {
+    pub fn new(heading: Heading) -> Self {
+        Self {
+            now: Now::default(),
+            latest: i64::MIN,
+            attached: 0,
+            status: Status::default(),
+            heading,
+            effects: Vec::new(),
+            entries: 0,
+            wake: u64::MAX,
+        }
+    }
+
+    /// Begins a step at this time.
+    pub fn begin(&mut self, now: Now) {
+        self.now = now;
+        self.latest = self.latest.max(now.wall);
+    }
+
+    /// What the step has led to, in order.
+    pub fn take(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Takes back an emptied list of effects, so that the next step need not allocate.
+    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
+        effects.clear();
+        if self.effects.is_empty() && effects.capacity() <= 64 {
+            self.effects = effects;
+        }
+    }
+
+    pub fn push(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    pub fn extend(&mut self, effects: impl IntoIterator<Item = Effect>) {
+        self.effects.extend(effects);
+    }
+
+    /// An entry with only the time, the kind, the server, the session and the policy.
+    pub fn entry(&self, kind: Kind) -> Entry {
+        let Heading { server, session, policy, above } = &self.heading;
+        let mut entry = Entry::new(self.now.wall, kind, server, session);
+        entry.policy = Some(*policy);
+        if kind == Kind::Decision && !above.is_empty() {
+            entry = entry.with("above", above.clone());
+        }
+        entry
+    }
+
+    /// An entry on what went wrong, about a line of this digest.
+    pub fn fault(&self, what: impl Serialize, digest: impl Into<Option<Digest>>) -> Entry {
+        let mut entry = self.entry(Kind::Fault).with("what", what);
+        entry.digest = digest.into();
+        entry
+    }
+
+    /// Sends an entry to the log and gives its id.
+    pub fn record(&mut self, entry: Entry) -> u64 {
+        self.entries += 1;
+        self.effects.push(Effect::Record(self.entries, Box::new(entry)));
+        self.entries
+    }
+
+    /// Tells an operator's console that the operator's word had no effect.
+    pub fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
+        let (console, ticket) = (word.operator.console, word.ticket.clone());
+        self.effects.push(Effect::Refuse { console, ticket, why: why.into() });
+    }
+
+    /// Asks to be woken by `at` at the latest; `None` asks for nothing.
+    pub fn wake_by(&mut self, at: impl Into<Option<u64>>) {
+        if let Some(at) = at.into().filter(|at| *at < self.wake) {
+            self.wake = at;
+            self.effects.push(Effect::WakeAt(at));
+        }
+    }
+
+    /// The gate was woken: nothing is asked for any more.
+    pub fn woke(&mut self) {
+        self.wake = u64::MAX;
+    }
+
+    /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
+    pub fn wake_for(&mut self, held: &Held) {
+        let beat = held.heartbeat.filter(|_| held.round_trips.task.is_none());
+        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
+        self.wake_by(times.into_iter().flatten().min());
+    }
+
+    /// How long a call has been held, in seconds.
+    pub fn waited_s(&self, held: &Held) -> u64 {
+        self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
+    }
+
+    /// Shows one thing that passed, if a console is attached.
+    pub fn show(&mut self, direction: Direction, kind: ActivityKind, fill: impl FnOnce(&mut Activity)) {
+        if self.attached == 0 {
+            return;
+        }
+        let mut one = Activity { time: self.now.wall, direction, kind, ..Activity::default() };
+        fill(&mut one);
+        self.effects.push(Effect::Show(Box::new(one)));
+    }
+
+    pub fn show_plain(&mut self, direction: Direction, kind: ActivityKind, what: &str, bytes: u64) {
+        self.show(direction, kind, |one| {
+            one.what = what.to_owned();
+            one.bytes = bytes;
+        });
+    }
+
+    /// Shows the consoles what was decided on a call.
+    pub fn show_decision(&mut self, held: &Held, word: VerdictWord, verdict: &Verdict, judged: Option<&Judged>) {
+        let to = match held.call.origin() {
+            Origin::Host => Direction::ToServer,
+            Origin::Server | Origin::Answer => Direction::ToHost,
+        };
+        let latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
+        self.show(to, ActivityKind::Call, |one| {
+            one.what = held.call.name().to_owned();
+            one.ticket = Some(held.ticket.to_string());
+            one.target = target_of(held, judged).as_deref().map(str::to_owned);
+            one.badge = judged.map(|judged| judged.behavior.badge());
+            one.ruling = judged.map(|judged| judged.ruling.decision);
+            one.verdict = Some(word);
+            one.by = Some(verdict.by);
+            one.rule.clone_from(&verdict.rule);
+            one.bytes = held.call.line().content().len() as u64;
+            one.latency_us = latency_us;
+            one.failed = word == VerdictWord::Deny;
+            one.reason = verdict.reason.to_string();
+            one.explained = judged.map_or_else(String::new, |judged| judged.explained.clone());
+            one.who = verdict.operator.as_ref().map_or_else(String::new, |operator| operator.who.to_string());
+        });
+    }
+
+    /// Tells the consoles that a call no longer waits, and who ended the wait; without a verdict it was withdrawn.
+    pub fn settle(&mut self, held: &Held, verdict: Option<VerdictWord>, by: By, who: String) {
+        let ticket = held.ticket.to_string();
+        self.effects.push(Effect::Settle(CallEnd { ticket, time: self.now.wall, verdict, by, who }));
+    }
+}
