@@ -6,6 +6,7 @@
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
 
 pub mod call;
+pub(in crate::gate) mod context;
 pub mod data;
 pub mod deadline;
 pub mod ending;
@@ -41,7 +42,6 @@ use crate::behavior::shape::Places;
 use crate::capability::schema::Mismatch;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
-use crate::wire::call::Call;
 use crate::wire::message::{self, Refusal};
 
 /// What happens to a call that must be asked while no console is attached.
@@ -119,6 +119,13 @@ pub struct Config {
     /// What the task expects of every call.
     pub expected: Option<Expected>,
     pub mismatch: Mismatch,
+}
+
+impl Config {
+    /// Whether a call that must be asked is denied instead, for want of a console: `attached` are there.
+    fn denies_unattended(&self, attached: usize) -> bool {
+        self.unattended == Unattended::Deny && attached == 0
+    }
 }
 
 /// The state of one wrapper.
@@ -251,23 +258,5 @@ impl Gate {
             }
             self.out.push(Effect::Remember(Box::new(update)));
         }
-    }
-
-    /// The host's name and version, as this request or the handshake gave them.
-    fn host_of<'a>(&'a self, call: &'a Call) -> Option<(&'a str, &'a str)> {
-        match &call.meta().client {
-            Some((name, version)) => Some((name, version)),
-            None => self.host.lifecycle.host(),
-        }
-    }
-
-    /// The host in words for people.
-    fn host_words(&self, call: &Call) -> Option<String> {
-        self.host_of(call).map(|(name, version)| [name, " ", version].concat())
-    }
-
-    /// Whether a call that must be asked is denied instead, for want of a console.
-    fn denies_unattended(&self) -> bool {
-        self.config.unattended == Unattended::Deny && self.out.attached == 0
     }
 }

@@ -42,7 +42,7 @@ impl Gate {
         });
         let is_given = !self.config.scope.is_whole()
             && request.origin() == Origin::Host
-            && standing(method, self.revision_of(request)) == Standing::Contents;
+            && standing(method, self.context().revision_of(request)) == Standing::Contents;
         let is_shown = |identity: &Identity| is_given || identity.mutability != Mutability::Pure;
         let Some(identity) = identities.filter(is_shown).last() else { return };
         if !self.log.passed.takes_single() {

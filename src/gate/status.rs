@@ -1,6 +1,7 @@
 //! What the shell and the consoles may ask of the gate between two steps. Changes nothing.
 
 use crate::gate::Gate;
+use crate::gate::call::card;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
@@ -62,7 +63,10 @@ impl Gate {
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.
     pub fn snapshots(&self) -> Vec<Snapshot> {
-        self.calls.iter::<Asking>().map(|(held, asking)| self.snapshot(held, &asking.case.judged)).collect()
+        self.calls
+            .iter::<Asking>()
+            .map(|(held, asking)| card::snapshot(self.context(), held, &asking.case.judged))
+            .collect()
     }
 
     /// The same calls in few words.

@@ -2,6 +2,7 @@
 
 use crate::audit::record::By;
 use crate::gate::Gate;
+use crate::gate::call::drive::Next;
 use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, StageKind, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
@@ -29,7 +30,7 @@ impl Gate {
             if let Some((held, Opening)) = self.due(number) {
                 let reply = replies::never_opened(&held.call);
                 let verdict = Verdict::by(By::Expiry, None, "the server did not answer initialize");
-                self.deny(held, None, verdict, reply);
+                self.drive(Next::deny(held, None, verdict, reply));
             }
         }
         self.expire_looks();
@@ -71,7 +72,7 @@ impl Gate {
             } else {
                 "what it would touch could not be looked at in time"
             };
-            self.deny(held, stage.judged(), Verdict::by(By::Expiry, None, reason), reply);
+            self.drive(Next::deny(held, stage.judged(), Verdict::by(By::Expiry, None, reason), reply));
         }
     }
 
@@ -82,7 +83,7 @@ impl Gate {
             let rule = asking.case.judged.ruling.rule.clone();
             let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
             let reply = replies::expired(&held.call, &self.config.console, waited_s);
-            self.deny(held, Some(asking.case.judged), verdict, reply);
+            self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
         }
     }
 
@@ -91,15 +92,17 @@ impl Gate {
         for number in self.calls.waiting::<Approved>() {
             let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
             if let Some((held, Approved { approval, .. })) = self.due(number) {
-                let earlier =
-                    self.runs_after(&held).map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
+                let earlier = self
+                    .context()
+                    .runs_after(&held)
+                    .map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
                 let reply = replies::out_of_turn(&held.call, &earlier);
                 let why = if is_away {
                     "the host did not come back for it".to_owned()
                 } else {
                     format!("{earlier} was sent before it and still waits")
                 };
-                self.stop((&held, &approval.case.judged), (By::Expiry, &why), reply);
+                self.drive(Next::stop(held, approval.case.judged, (By::Expiry, why), reply));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::behavior::carried::carried;
 use crate::gate::Gate;
+use crate::gate::call::drive::Next;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
@@ -81,7 +82,7 @@ impl Gate {
         }
         let held = self.hold(call);
         match session {
-            Some(session) => self.describe(held, Describing { session, before: None }),
+            Some(session) => self.drive(Next::Describe(held, Describing { session, before: None })),
             None => {
                 self.out.wake_for(&held);
                 self.calls.put(held, Opening);
@@ -174,7 +175,7 @@ impl Gate {
                     if self.holds(&request) {
                         return self.take_up(Box::new(request));
                     }
-                    let asks = Asks::Request(&self.config.server, self.revision_of(&request));
+                    let asks = Asks::Request(&self.config.server, self.context().revision_of(&request));
                     if let Err(Outside(why)) = self.config.scope.admit(&request, asks) {
                         return self.deny_unheld(&request, By::Scope, &why, replies::out_of_scope(&request));
                     }

@@ -5,11 +5,11 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::Gate;
-use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
 use crate::gate::call::judged::{Inside, Judged};
 use crate::gate::call::pinning;
+use crate::gate::call::{caller, elicit};
+use crate::gate::context::Context;
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Safe, Snapshot};
 use crate::gate::deadline;
 use crate::gate::state::history::Past;
@@ -19,122 +19,122 @@ use crate::wire::call::Call;
 /// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
 const WORDS: usize = 64 * 1024;
 
-impl Gate {
-    /// The card of a call that waits for an operator.
-    pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
-        let tool = judged.described.as_ref().map(|known| &known.tool);
-        let past = self.past(held);
-        Snapshot {
-            ticket: held.ticket.to_string(),
-            server: self.config.server.to_string(),
-            method: held.call.method().map(str::to_owned),
-            tool: held.call.name().to_owned(),
-            title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
-            description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
-            signature: judged.described.as_ref().map(|known| known.signature.clone()),
-            identity: judged.behavior.identity,
-            confidence: judged.behavior.confidence,
-            new: new(&judged.behavior),
-            offer: pinning::offer(judged, &self.rules.policy),
-            content_type: judged.behavior.content_type,
-            evidence: judged.behavior.evidence.to_vec(),
-            disputed: judged.behavior.disputed,
-            hazards: judged.behavior.hazards.clone(),
-            effect: judged.effect.clone(),
-            target: judged.target.as_deref().map(str::to_owned),
-            ruling: judged.ruling.clone(),
-            near: judged.near.clone(),
-            safe: self.safe(held, judged),
-            arguments: held.call.arguments_text().to_owned(),
-            responses: held.call.input_responses_text().map(str::to_owned),
-            unknown_parts: held.call.unknown_parts(),
-            readings: readings(tool, judged, &held.call),
-            undeclared: judged.undeclared.clone(),
-            digest: held.call.digest(),
-            bytes: held.call.line().content().len() as u64,
-            arrived: held.arrived.wall,
-            deadline: held.deadline_at(),
-            host: self.host_words(&held.call),
-            caller: caller::of(held.call.meta_text()),
-            danger: judged.danger.clone(),
-            edited_from: held.original.as_ref().map(|original| original.digest),
-            original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
-            facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
-            asked_again: held.asked_again.map(str::to_owned),
-            runs_after: self.runs_after(held).map(|earlier| earlier.ticket.to_string()),
-            occurrence: past.times + 1,
-            earlier: past.lines,
-            silence: self.silence(held),
-        }
+/// The card of a call that waits for an operator.
+pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judged) -> Snapshot {
+    let tool = judged.described.as_ref().map(|known| &known.tool);
+    let past = past(context, held);
+    Snapshot {
+        ticket: held.ticket.to_string(),
+        server: context.config.server.to_string(),
+        method: held.call.method().map(str::to_owned),
+        tool: held.call.name().to_owned(),
+        title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
+        description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
+        signature: judged.described.as_ref().map(|known| known.signature.clone()),
+        identity: judged.behavior.identity,
+        confidence: judged.behavior.confidence,
+        new: new(&judged.behavior),
+        offer: pinning::offer(judged, &context.rules.policy),
+        content_type: judged.behavior.content_type,
+        evidence: judged.behavior.evidence.to_vec(),
+        disputed: judged.behavior.disputed,
+        hazards: judged.behavior.hazards.clone(),
+        effect: judged.effect.clone(),
+        target: judged.target.as_deref().map(str::to_owned),
+        ruling: judged.ruling.clone(),
+        near: judged.near.clone(),
+        safe: safe(context, held, judged),
+        arguments: held.call.arguments_text().to_owned(),
+        responses: held.call.input_responses_text().map(str::to_owned),
+        unknown_parts: held.call.unknown_parts(),
+        readings: readings(tool, judged, &held.call),
+        undeclared: judged.undeclared.clone(),
+        digest: held.call.digest(),
+        bytes: held.call.line().content().len() as u64,
+        arrived: held.arrived.wall,
+        deadline: held.deadline_at(),
+        host: context.host.words(&held.call),
+        caller: caller::of(held.call.meta_text()),
+        danger: judged.danger.clone(),
+        edited_from: held.original.as_ref().map(|original| original.digest),
+        original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
+        facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
+        asked_again: held.asked_again.map(str::to_owned),
+        runs_after: context.runs_after(held).map(|earlier| earlier.ticket.to_string()),
+        occurrence: past.times + 1,
+        earlier: past.lines,
+        silence: silence(context, held),
     }
+}
 
-    /// What the operator cannot see of the host while the call waits.
-    fn silence(&self, held: &Held) -> Option<String> {
-        if held.round_trips.task.is_some() {
-            return Some("it has a task for this call and polls until you decide".to_owned());
-        }
-        let silence = self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name));
-        let all: Vec<&str> = silence.into_iter().chain(self.without_form(&held.call)).collect();
-        (!all.is_empty()).then(|| all.join("; "))
+/// What the operator cannot see of the host while the call waits.
+fn silence(context: Context<'_>, held: &Held) -> Option<String> {
+    if held.round_trips.task.is_some() {
+        return Some("it has a task for this call and polls until you decide".to_owned());
     }
+    let silence = context.host.of(&held.call).and_then(|(name, _)| deadline::silence(name));
+    let all: Vec<&str> = silence.into_iter().chain(elicit::without_form(context, &held.call)).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
 
-    /// What became of the same call before, and whether it waits already under another ticket.
-    pub(in crate::gate) fn past(&self, held: &Held) -> Past {
-        let is_same = |other: &Held| {
-            other.number < held.number
-                && other.call.name() == held.call.name()
-                && other.call.arguments_text() == held.call.arguments_text()
-        };
-        let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
-        let mut lines: Vec<String> = waits.map(|(other, _)| format!("{}{STILL_WAITS}", other.ticket)).collect();
-        let past = self.host.history.of(&held.call, held.arrived.wall);
-        let times = lines.len() + past.times;
-        lines.extend(past.lines);
-        Past { lines, times, latest: past.latest }
-    }
+/// What became of the same call before, and whether it waits already under another ticket.
+pub(super) fn past(context: Context<'_>, held: &Held) -> Past {
+    let is_same = |other: &Held| {
+        other.number < held.number
+            && other.call.name() == held.call.name()
+            && other.call.arguments_text() == held.call.arguments_text()
+    };
+    let waits = context.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
+    let mut lines: Vec<String> = waits.map(|(other, _)| format!("{}{STILL_WAITS}", other.ticket)).collect();
+    let past = context.host.history.of(&held.call, held.arrived.wall);
+    let times = lines.len() + past.times;
+    lines.extend(past.lines);
+    Past { lines, times, latest: past.latest }
+}
 
-    /// The three checks of `Safe(agent, tool, state)`.
-    fn safe(&self, held: &Held, judged: &Judged) -> Safe {
-        let described = judged.described.is_some();
-        let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
-        let mut capability = match (self.config.scope.words(), described) {
-            (scope, _) if held.call.method().is_some() => match (&judged.inside, scope) {
-                (Some(Inside { tool, described: Some(_) }), _) => format!("it carries a call of {tool}, which the server offers"),
-                (Some(_), _) => "it carries a tool call that the server has not described".to_owned(),
-                (None, None) => "it is not a tool call, so no capability covers it, and no scope is set".to_owned(),
-                (None, Some(scope)) => format!("it is not a tool call, and the scope ({scope}) does not forbid it"),
-            },
-            (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
-            (None, true) => {
-                "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
-                    .to_owned()
+/// The three checks of `Safe(agent, tool, state)`.
+fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
+    let described = judged.described.is_some();
+    let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
+    let mut capability = match (context.config.scope.words(), described) {
+        (scope, _) if held.call.method().is_some() => match (&judged.inside, scope) {
+            (Some(Inside { tool, described: Some(_) }), _) => {
+                format!("it carries a call of {tool}, which the server offers")
             }
-            (Some(scope), true) => {
-                format!(
-                    "the server offers this tool and the scope allows it (it is in Caps(S) ∩ {scope}), and the arguments fit its schema"
-                )
-            }
-            (_, false) => "the server has not described this tool, so its arguments could not be checked".to_owned(),
-        };
-        if !self.config.above.is_empty() {
-            capability.push_str(&format!("; started underneath {}", self.config.above.join(", ")));
+            (Some(_), _) => "it carries a tool call that the server has not described".to_owned(),
+            (None, None) => "it is not a tool call, so no capability covers it, and no scope is set".to_owned(),
+            (None, Some(scope)) => format!("it is not a tool call, and the scope ({scope}) does not forbid it"),
+        },
+        (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
+        (None, true) => {
+            "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
+                .to_owned()
         }
-        let session = if held.call.is_modern() {
-            "stateless request (2026-07-28): legal at any time".to_owned()
-        } else {
+        (Some(scope), true) => {
             format!(
-                "host and server have finished their handshake, so calls are legal now (phase {})",
-                self.host.lifecycle.phase().word()
+                "the server offers this tool and the scope allows it (it is in Caps(S) ∩ {scope}), and the arguments fit its schema"
             )
-        };
-        let is_capable = described && fits || held.call.method().is_some();
-        let state = if is_capable { CheckState::Holds } else { CheckState::Fails };
-        let unapproved = "not approved yet: it runs only once your approval is in the log".to_owned();
-        Safe {
-            capability: Check { state, what: capability },
-            guardrail: Check { state: CheckState::Pending, what: unapproved },
-            session: Check { state: CheckState::Holds, what: session },
         }
+        (_, false) => "the server has not described this tool, so its arguments could not be checked".to_owned(),
+    };
+    if !context.config.above.is_empty() {
+        capability.push_str(&format!("; started underneath {}", context.config.above.join(", ")));
+    }
+    let session = if held.call.is_modern() {
+        "stateless request (2026-07-28): legal at any time".to_owned()
+    } else {
+        format!(
+            "host and server have finished their handshake, so calls are legal now (phase {})",
+            context.host.lifecycle.phase().word()
+        )
+    };
+    let is_capable = described && fits || held.call.method().is_some();
+    let state = if is_capable { CheckState::Holds } else { CheckState::Fails };
+    let unapproved = "not approved yet: it runs only once your approval is in the log".to_owned();
+    Safe {
+        capability: Check { state, what: capability },
+        guardrail: Check { state: CheckState::Pending, what: unapproved },
+        session: Check { state: CheckState::Holds, what: session },
     }
 }
 

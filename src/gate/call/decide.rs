@@ -1,64 +1,32 @@
 //! A verdict and its record: no token before the log's receipt, one verdict per call, the first recorded one counts.
 
+use crate::gate::out::Out;
+use crate::policy::rate::Recent;
 use std::sync::Arc;
 
-use crate::audit::record::{By, Receipt, VerdictWord};
+use crate::audit::record::{By, VerdictWord};
 use crate::gate::Gate;
-use crate::gate::call::held::{
-    Approval, AskRecord, Asking, Decided, Deciding, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn,
-};
+use crate::gate::call::held::{Decided, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
-use crate::wire::line::Line;
+
+/// Counts an approved call for the rates of rules.
+pub(super) fn count(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
+    let (server, now) = (&out.heading.server, out.now.wall);
+    if held.call.method().is_none() {
+        recent.note(Arc::clone(server), None, held.call.shared_name(), now);
+    }
+    if let Some(inside) = &judged.inside {
+        recent.note(Arc::clone(server), None, Arc::clone(&inside.tool), now);
+    }
+    for (method, _) in held.call.questions() {
+        recent.note(Arc::clone(server), Some(method), method, now);
+    }
+}
 
 impl Gate {
-    /// Sends an approval to the log; it counts once it is there.
-    pub(in crate::gate) fn approve(&mut self, held: Held, approval: Approval) {
-        if held.call.method().is_none() {
-            self.rules.recent.note(Arc::clone(&self.config.server), None, held.call.shared_name(), self.out.now.wall);
-        }
-        if let Some(inside) = &approval.case.judged.inside {
-            self.rules.recent.note(Arc::clone(&self.config.server), None, Arc::clone(&inside.tool), self.out.now.wall);
-        }
-        for (method, _) in held.call.questions() {
-            self.rules.recent.note(Arc::clone(&self.config.server), Some(method), method, self.out.now.wall);
-        }
-        self.decide(held, Decided::Approve(approval));
-    }
-
-    /// Sends a denial to the log; the host is answered once it is there.
-    pub(in crate::gate) fn deny(&mut self, held: Held, judged: Option<Box<Judged>>, verdict: Verdict, reply: Line) {
-        self.decide(held, Decided::Deny(Denial { judged, verdict, reply }));
-    }
-
-    fn decide(&mut self, held: Held, decision: Decided) {
-        let entry = self.out.record(self.decision_entry(&held, &decision));
-        self.calls.put(held, Deciding { decision, entry });
-    }
-
-    /// The log has an entry: what waited for it happens now.
-    pub(in crate::gate) fn on_recorded(&mut self, receipt: Receipt) {
-        self.log.trouble = None;
-        self.word_recorded(receipt.entry());
-        let Some(number) = self.calls.by_entry(receipt.entry()) else {
-            return;
-        };
-        if let Some(held) = self.calls.held_mut::<Asking>(number) {
-            held.asked = AskRecord::Recorded;
-        } else if let Some((held, Deciding { decision, .. })) = self.calls.take(number) {
-            match decision {
-                Decided::Approve(approval) => self.await_turn(held, approval, receipt),
-                Decided::Deny(denial) => self.denied(&held, denial),
-            }
-            self.close_server_when_done();
-        } else if let Some((held, Withdrawn { decision, why, .. })) = self.calls.take(number) {
-            self.decided_too_late(&held, decision, why);
-            self.close_server_when_done();
-        }
-    }
-
     /// The denial is in the log: the host gets its answer.
-    fn denied(&mut self, held: &Held, denial: Denial) {
+    pub(in crate::gate) fn denied(&mut self, held: &Held, denial: Denial) {
         self.note_denial(held, &denial);
         self.answer(held, denial.reply);
     }
@@ -74,7 +42,7 @@ impl Gate {
 
     /// The decision is in the log, but the call was withdrawn before: an approval does nothing, and a denial agrees with the
     /// end. Only the answer depends on whether the host still waits.
-    fn decided_too_late(&mut self, held: &Held, decision: Decided, why: Withdrawal) {
+    pub(in crate::gate) fn decided_too_late(&mut self, held: &Held, decision: Decided, why: Withdrawal) {
         match decision {
             Decided::Approve(approval) => self.end_withdrawn(held, Some(&approval.case.judged), why),
             Decided::Deny(denial) if why == Withdrawal::Cancelled => self.note_denial(held, &denial),

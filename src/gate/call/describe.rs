@@ -1,5 +1,10 @@
 //! Finds out what a call's tool is: from what the host has read, from what is remembered, or by asking the server.
 
+use crate::gate::call::drive::Next;
+use crate::gate::call::held::StageKind as _;
+use crate::gate::context::Context;
+use crate::gate::out::Out;
+use crate::gate::server::catalog::Catalog;
 use serde_json::{Map, Value};
 
 use crate::audit::agreed;
@@ -16,33 +21,63 @@ use crate::wire::call::Call;
 /// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
 const AT_ONCE: usize = 64;
 
+/// Finds a call's tool as its server describes it; asks the server first where that is not known. While calls that came before
+/// are described (`is_busy`), or what is known is being read, the call waits.
+pub(super) fn describe(held: Held, waits: Describing, catalog: &Catalog, is_busy: bool, out: &mut Out) -> Next {
+    if held.call.method().is_some() {
+        return Next::Judge(held, waits.session, None);
+    }
+    if !catalog.is_ready() || catalog.is_reading() || is_busy {
+        out.wake_for(&held);
+        return Next::Wait(held, waits.into_stage());
+    }
+    match catalog.find(held.call.name()) {
+        ToolLookup::Found(described) => Next::Judge(held, waits.session, Some(described)),
+        ToolLookup::NotListed | ToolLookup::AskServer => Next::AskServer(held, waits),
+    }
+}
+
+/// Asks the server for its tools under our own id, unless that question is on its way.
+pub(super) fn ask_server(held: Held, waits: Describing, catalog: &mut Catalog, out: &mut Out) -> Next {
+    let meta = held.call.is_modern().then(|| own_meta(&held.call));
+    if let Some(question) = catalog.ask(out.now, meta) {
+        out.push(Effect::WriteToServer(question));
+    }
+    out.wake_by(catalog.wake_at());
+    out.wake_for(&held);
+    Next::Wait(held, waits.into_stage())
+}
+
+/// What follows once the server was asked: it has given its list, or gave none.
+fn by_answer(context: Context<'_>, outcome: ListOutcome, held: Held, waits: Describing) -> Next {
+    if outcome == ListOutcome::NotAsked {
+        return Next::Describe(held, waits);
+    }
+    let Describing { session, before } = waits;
+    match (context.catalog.find(held.call.name()), outcome) {
+        (ToolLookup::Found(described), _) => Next::Judge(held, session, Some(described)),
+        // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
+        (ToolLookup::NotListed, ListOutcome::Given) if context.config.mode != Mode::Observe => {
+            let reply = replies::no_such_tool(&held.call);
+            Next::deny(held, before, Verdict::by(By::Fault, None, "the server does not have this tool"), reply)
+        }
+        (ToolLookup::NotListed | ToolLookup::AskServer, _) => Next::Judge(held, session, None),
+    }
+}
+
+/// What follows for a call that came before the server had answered `initialize`.
+fn opened(context: Context<'_>, held: Held) -> Next {
+    let lifecycle = &context.host.lifecycle;
+    match lifecycle.call(&held.call) {
+        Ok(session) => Next::Describe(held, Describing { session, before: None }),
+        Err(phase) => {
+            let reply = replies::wrong_phase(&held.call, lifecycle.phase(), &phase);
+            Next::deny(held, None, Verdict::by(By::Fault, None, phase.to_string()), reply)
+        }
+    }
+}
+
 impl Gate {
-    /// Judges a call by its tool's description; asks the server first where that is not known.
-    pub(in crate::gate) fn describe(&mut self, held: Held, waits: Describing) {
-        if held.call.method().is_some() {
-            return self.judge(held, waits.session, None);
-        }
-        if !self.catalog.is_ready() || self.catalog.is_reading() || self.describe_queue.is_some() {
-            self.out.wake_for(&held);
-            return self.calls.put(held, waits);
-        }
-        match self.catalog.find(held.call.name()) {
-            ToolLookup::Found(described) => self.judge(held, waits.session, Some(described)),
-            ToolLookup::NotListed | ToolLookup::AskServer => self.ask_server(held, waits),
-        }
-    }
-
-    /// Asks the server for its tools under our own id, unless that question is on its way.
-    pub(in crate::gate) fn ask_server(&mut self, held: Held, waits: Describing) {
-        let meta = held.call.is_modern().then(|| own_meta(&held.call));
-        if let Some(question) = self.catalog.ask(self.out.now, meta) {
-            self.out.push(Effect::WriteToServer(question));
-        }
-        self.out.wake_by(self.catalog.wake_at());
-        self.out.wake_for(&held);
-        self.calls.put(held, waits);
-    }
-
     /// The pins of the server were read: the calls that waited for them are described and judged.
     pub(in crate::gate) fn on_reviewed(&mut self, pins: Pins) {
         let was_ready = self.catalog.is_ready();
@@ -52,7 +87,8 @@ impl Gate {
         }
         for one in &pins.lapsed {
             let entry = self.out.entry(Kind::Agreed);
-            self.out.record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
+            self.out
+                .record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
         }
         self.catalog.repin(self.out.now, pins);
         if was_ready {
@@ -103,7 +139,7 @@ impl Gate {
         let rest = calls.split_off(calls.len().min(AT_ONCE));
         for number in calls {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
-                self.describe_by(outcome, held, waits);
+                self.drive(by_answer(self.context(), outcome, held, waits));
             }
         }
         self.describe_queue = match rest.first() {
@@ -118,23 +154,6 @@ impl Gate {
         };
     }
 
-    fn describe_by(&mut self, outcome: ListOutcome, held: Held, waits: Describing) {
-        if outcome == ListOutcome::NotAsked {
-            return self.describe(held, waits);
-        }
-        let Describing { session, before } = waits;
-        match (self.catalog.find(held.call.name()), outcome) {
-            (ToolLookup::Found(described), _) => self.judge(held, session, Some(described)),
-            // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
-            (ToolLookup::NotListed, ListOutcome::Given) if self.config.mode != Mode::Observe => {
-                let reply = replies::no_such_tool(&held.call);
-                let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");
-                self.deny(held, before, verdict, reply);
-            }
-            (ToolLookup::NotListed | ToolLookup::AskServer, _) => self.judge(held, session, None),
-        }
-    }
-
     /// Takes up the calls that came before the server had answered `initialize`: scripts write everything at once.
     pub(in crate::gate) fn early_calls(&mut self) {
         if self.host.lifecycle.is_pending() {
@@ -142,13 +161,7 @@ impl Gate {
         }
         for number in self.calls.waiting::<Opening>() {
             let Some((held, Opening)) = self.calls.take(number) else { continue };
-            match self.host.lifecycle.call(&held.call) {
-                Ok(session) => self.describe(held, Describing { session, before: None }),
-                Err(phase) => {
-                    let reply = replies::wrong_phase(&held.call, self.host.lifecycle.phase(), &phase);
-                    self.deny(held, None, Verdict::by(By::Fault, None, phase.to_string()), reply);
-                }
-            }
+            self.drive(opened(self.context(), held));
         }
     }
 }

@@ -2,12 +2,14 @@
 //! way of every verdict; it approves only what the question showed.
 
 use crate::audit::record::By;
+use crate::gate::call::drive::Next;
 use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
+use crate::gate::context::Context;
 use crate::gate::data::effect::Effect;
-use crate::gate::state::Forms;
 use crate::gate::state::elicited::{Open, ShownForm};
+use crate::gate::state::{Forms, Host};
 use crate::gate::{Gate, Unattended};
 use crate::mcp::features;
 use crate::wire::call::{Call, Origin};
@@ -34,7 +36,7 @@ impl Gate {
         }
         let ask = |(held, asking): (&Held, &Asking)| {
             let is_open = !held.call.is_modern() || held.round_trips.may_end(&held.call);
-            let text = (is_open && self.declares_forms(&held.call)).then(|| self.form(held, asking))??;
+            let text = (is_open && declares_forms(&self.host, &held.call)).then(|| self.form(held, asking))??;
             Some((held.call.is_modern(), ShownForm { number: held.number, entry: asking.entry, text }))
         };
         let next = self.calls.iter::<Asking>().find_map(ask);
@@ -53,21 +55,6 @@ impl Gate {
     /// Whether the call of a form still waits with the same card that the form shows.
     fn is_asked(&self, form: &ShownForm) -> bool {
         self.calls.get::<Asking>(form.number).is_some_and(|(_, asking)| asking.entry == form.entry)
-    }
-
-    /// Whether the host shows forms: it said so in its handshake, or in this very request.
-    fn declares_forms(&self, call: &Call) -> bool {
-        match call.is_modern() {
-            true => call.meta_text().is_some_and(features::declares_forms),
-            false => self.host.forms == Forms::Shows,
-        }
-    }
-
-    /// Why a call waits for a console, where the host was to ask its user and cannot.
-    pub(in crate::gate) fn without_form(&self, call: &Call) -> Option<&'static str> {
-        let is_wanted = self.config.unattended == Unattended::Elicit && call.origin() == Origin::Host;
-        (is_wanted && !self.declares_forms(call))
-            .then_some("it shows no forms, so `unattended = \"elicit\"` changes nothing: the call waits for a console")
     }
 
     fn form(&self, held: &Held, asking: &Asking) -> Option<String> {
@@ -100,12 +87,12 @@ impl Gate {
             return self.record_ineffective_answer(Some(form), "the call was decided, or judged again, before");
         };
         let rule = asking.case.judged.ruling.rule.clone();
-        let host = self.host_words(&held.call).unwrap_or_else(|| "the host".to_owned());
+        let host = self.host.words(&held.call).unwrap_or_else(|| "the host".to_owned());
         match answer {
             FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
                 let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
-                self.deny(held, Some(asking.case.judged), verdict, reply);
+                self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
             }
             FormAnswer::Approve if self.form(&held, &asking).as_ref() != Some(&form.text) => {
                 self.calls.put(held, asking);
@@ -126,4 +113,19 @@ impl Gate {
         entry.ticket = form.map(|form| self.ticket(form.number).into());
         self.out.record(entry.with("reason", why));
     }
+}
+
+/// Whether the host shows forms: it said so in its handshake, or in this very request.
+fn declares_forms(host: &Host, call: &Call) -> bool {
+    match call.is_modern() {
+        true => call.meta_text().is_some_and(features::declares_forms),
+        false => host.forms == Forms::Shows,
+    }
+}
+
+/// Why a call waits for a console, where the host was to ask its user and cannot.
+pub(super) fn without_form(context: Context<'_>, call: &Call) -> Option<&'static str> {
+    let is_wanted = context.config.unattended == Unattended::Elicit && call.origin() == Origin::Host;
+    (is_wanted && !declares_forms(context.host, call))
+        .then_some("it shows no forms, so `unattended = \"elicit\"` changes nothing: the call waits for a console")
 }

@@ -12,13 +12,15 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::gate::Gate;
-use crate::gate::call::caller;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::call::target;
+use crate::gate::call::{caller, card};
+use crate::gate::context::Context;
 use crate::gate::data::opinion::Opinion;
+use crate::gate::out::Out;
+use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
@@ -29,118 +31,116 @@ const TARGET: usize = 200;
 /// Bytes to reserve for the details of a decision: most have no more.
 const JUDGED: usize = 768;
 
-impl Gate {
-    /// What a call's entries have in common.
-    fn call_entry(&self, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
-        let mut entry = self.out.entry(kind);
-        entry.ticket = Some(Arc::clone(&held.ticket));
-        entry.tool = Some(held.call.shared_name());
-        entry.target = target_of(held, judged);
-        entry.digest = Some(held.call.digest());
-        if let Some(judged) = judged {
-            entry.badge = Some(judged.behavior.badge());
-            entry.identity = Some(judged.behavior.identity);
-            entry.ruling = Some(judged.ruling.decision);
-        }
-        add_request(&mut entry, &held.call);
-        entry
+/// What a call's entries have in common.
+fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
+    let mut entry = out.entry(kind);
+    entry.ticket = Some(Arc::clone(&held.ticket));
+    entry.tool = Some(held.call.shared_name());
+    entry.target = target_of(held, judged);
+    entry.digest = Some(held.call.digest());
+    if let Some(judged) = judged {
+        entry.badge = Some(judged.behavior.badge());
+        entry.identity = Some(judged.behavior.identity);
+        entry.ruling = Some(judged.ruling.decision);
     }
+    add_request(&mut entry, &held.call);
+    entry
+}
 
-    /// The arrival of a call that is put before the operator, or its edit.
-    pub(in crate::gate) fn asked_entry(&self, held: &Held, judged: &Judged) -> Entry {
-        let mut entry = self.call_entry(Kind::DecisionAsked, held, Some(judged));
-        // Which rule asks: its hits are counted by this.
-        entry.rule.clone_from(&judged.ruling.rule);
-        entry.arguments = Some(held.call.arguments());
-        // Whether anyone could see the call at once.
-        entry.detail.add("consoles", self.out.attached);
-        self.add_judgement(&mut entry, held, judged, "");
-        if let Past { times, latest: Some(latest), .. } = self.past(held) {
-            entry.detail.add("occurrence", times + 1);
-            entry.detail.add("former", latest);
-        }
-        entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
-        entry
+/// The arrival of a call that is put before the operator, or its edit.
+pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry {
+    let mut entry = of_call(context.out, Kind::DecisionAsked, held, Some(judged));
+    // Which rule asks: its hits are counted by this.
+    entry.rule.clone_from(&judged.ruling.rule);
+    entry.arguments = Some(held.call.arguments());
+    // Whether anyone could see the call at once.
+    entry.detail.add("consoles", context.out.attached);
+    add_judgement(context.host, &mut entry, held, judged, "");
+    if let Past { times, latest: Some(latest), .. } = card::past(context, held) {
+        entry.detail.add("occurrence", times + 1);
+        entry.detail.add("former", latest);
     }
+    entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
+    entry
+}
 
-    /// The one decision of a call.
-    pub(in crate::gate) fn decision_entry(&self, held: &Held, decided: &Decided) -> Entry {
-        let (judged, verdict) = (decided.judged(), decided.verdict());
-        let mut entry = self.call_entry(Kind::Decision, held, judged);
-        entry.verdict = Some(decided.word());
-        entry.by = Some(verdict.by);
-        entry.rule.clone_from(&verdict.rule);
-        entry.latency_us = Some(self.out.now.mono.saturating_sub(held.arrived.mono));
-        entry.detail.reserve(JUDGED);
-        entry.detail.add_text("reason", &verdict.reason);
-        // The arguments, too, so that filtered or exported decisions show what each was about.
-        entry.arguments = Some(held.call.arguments());
-        if held.asked != AskRecord::Recorded
-            && let Some(judged) = judged
-        {
-            self.add_judgement(&mut entry, held, judged, &verdict.reason);
-        }
-        let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
-        entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
-        entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
-        entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
-        entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
-        entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
-        entry
+/// The one decision of a call.
+pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
+    let (judged, verdict) = (decided.judged(), decided.verdict());
+    let mut entry = of_call(context.out, Kind::Decision, held, judged);
+    entry.verdict = Some(decided.word());
+    entry.by = Some(verdict.by);
+    entry.rule.clone_from(&verdict.rule);
+    entry.latency_us = Some(context.out.now.mono.saturating_sub(held.arrived.mono));
+    entry.detail.reserve(JUDGED);
+    entry.detail.add_text("reason", &verdict.reason);
+    // The arguments, too, so that filtered or exported decisions show what each was about.
+    entry.arguments = Some(held.call.arguments());
+    if held.asked != AskRecord::Recorded
+        && let Some(judged) = judged
+    {
+        add_judgement(context.host, &mut entry, held, judged, &verdict.reason);
     }
+    let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
+    entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
+    entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
+    entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
+    entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
+    entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
+    entry
+}
 
-    /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
-    pub(in crate::gate) fn forward_entry(&self, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
-        self.call_entry(Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
-    }
+/// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
+pub(super) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
+    of_call(out, Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
+}
 
-    /// That a call was withdrawn, before or after its decision.
-    pub(in crate::gate) fn withdrawn_entry(&self, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
-        let mut entry = self.call_entry(Kind::Withdrawn, held, judged);
-        entry.by = Some(by);
-        entry.latency_us = Some(self.out.now.mono.saturating_sub(held.arrived.mono));
-        entry.with("reason", why)
-    }
+/// That a call was withdrawn, before or after its decision.
+pub(super) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
+    let mut entry = of_call(out, Kind::Withdrawn, held, judged);
+    entry.by = Some(by);
+    entry.latency_us = Some(out.now.mono.saturating_sub(held.arrived.mono));
+    entry.with("reason", why)
+}
 
-    /// Adds what the decision rests on. Its `reason` is there already.
-    fn add_judgement(&self, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
-        let behavior = &judged.behavior;
-        let opinion = |one: &Opinion| {
-            json!({
-                "name": one.name, "decision": one.decision.word(), "reason": one.reason,
-                "failed": one.failed, "latency_ms": one.latency_us / 1000,
-            })
-        };
-        let hazard = |one: &Hazard| json!({"hazard": one.kind.word(), "what": one.what});
-        entry.add("carries", judged.inside.as_ref().map(|inside| inside.tool.as_ref()));
-        entry.add("touches", touched(&held.seen));
-        entry.add("asked_again", held.asked_again);
-        entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
-        entry.detail.add_text("words", behavior.identity.words());
-        let why = &*judged.ruling.reason;
-        // If policy alone decided, the verdict's reason says the same already.
-        entry.add("why", Some(why).filter(|why| *why != reason));
-        if !judged.explained.is_empty() {
-            entry.detail.add_text("explained", &judged.explained);
-        }
-        entry.detail.add_text("confidence", behavior.confidence.word());
-        entry.add("responses", retry::recorded(held.call.input_responses_text()));
-        entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
-        // Most calls add no evidence to that of their tool, whose JSON is written once.
-        match judged.described.as_deref().filter(|known| Arc::ptr_eq(&known.behavior.evidence, &behavior.evidence)) {
-            Some(known) => entry.detail.add_json("evidence", known.evidence_json()),
-            None => entry.detail.add_json("evidence", &Evidence::json(&behavior.evidence)),
-        }
-        let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
-        entry.add("effect", is_shown.then_some(judged.effect.as_str()));
-        entry.add("effects", of_all(&behavior.analyses, analysis));
-        entry.add("disputed", behavior.disputed.then_some(true));
-        entry.add("hazards", of_all(&behavior.hazards, hazard));
-        if let Some((name, version)) = self.host_of(&held.call) {
-            entry.detail.add_words("host", [name, " ", version]);
-        }
-        add_provenance(entry, &held.call);
+/// Adds what the decision rests on. Its `reason` is there already.
+fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
+    let behavior = &judged.behavior;
+    let opinion = |one: &Opinion| {
+        json!({
+            "name": one.name, "decision": one.decision.word(), "reason": one.reason,
+            "failed": one.failed, "latency_ms": one.latency_us / 1000,
+        })
+    };
+    let hazard = |one: &Hazard| json!({"hazard": one.kind.word(), "what": one.what});
+    entry.add("carries", judged.inside.as_ref().map(|inside| inside.tool.as_ref()));
+    entry.add("touches", touched(&held.seen));
+    entry.add("asked_again", held.asked_again);
+    entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
+    entry.detail.add_text("words", behavior.identity.words());
+    let why = &*judged.ruling.reason;
+    // If policy alone decided, the verdict's reason says the same already.
+    entry.add("why", Some(why).filter(|why| *why != reason));
+    if !judged.explained.is_empty() {
+        entry.detail.add_text("explained", &judged.explained);
     }
+    entry.detail.add_text("confidence", behavior.confidence.word());
+    entry.add("responses", retry::recorded(held.call.input_responses_text()));
+    entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
+    // Most calls add no evidence to that of their tool, whose JSON is written once.
+    match judged.described.as_deref().filter(|known| Arc::ptr_eq(&known.behavior.evidence, &behavior.evidence)) {
+        Some(known) => entry.detail.add_json("evidence", known.evidence_json()),
+        None => entry.detail.add_json("evidence", &Evidence::json(&behavior.evidence)),
+    }
+    let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
+    entry.add("effect", is_shown.then_some(judged.effect.as_str()));
+    entry.add("effects", of_all(&behavior.analyses, analysis));
+    entry.add("disputed", behavior.disputed.then_some(true));
+    entry.add("hazards", of_all(&behavior.hazards, hazard));
+    if let Some((name, version)) = host.of(&held.call) {
+        entry.detail.add_words("host", [name, " ", version]);
+    }
+    add_provenance(entry, &held.call);
 }
 
 /// The new things about a read that runs, those that can be agreed to: for `tools review --from-log`. Without secrets.

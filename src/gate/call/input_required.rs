@@ -21,7 +21,7 @@ use crate::wire::{rename, reply};
 impl Gate {
     /// How long one request of a call is held at most; `None`: as long as the operator takes.
     fn held_per_request(&self, call: &Call, has_token: bool) -> Option<u64> {
-        let host = self.host_of(call).map(|(name, _)| name);
+        let host = self.host.of(call).map(|(name, _)| name);
         deadline::hold(self.config.host_timeout, host, has_token)
     }
 

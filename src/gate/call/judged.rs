@@ -5,36 +5,32 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::agreed::{Agreement, Agreements, What};
+use crate::behavior::agreed::{Agreement, What};
 use crate::behavior::arguments::key::Said;
 use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::evidence::Source;
-use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::shape::{self, Keys, Known, New, PathStates, Places};
+use crate::behavior::shape::{self, Keys, Known, New, PathStates};
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::capability::schema::{Fits, Mismatch, Violation};
+use crate::capability::schema::{Fits, Violation};
 use crate::gate::call::caller;
 use crate::gate::call::danger::{care, danger};
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
 use crate::gate::call::target;
+use crate::gate::context::Context;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::data::pin::PinState;
-use crate::gate::grants::{GrantQuestion, Grants, Loosened};
-use crate::gate::server::catalog::Catalog;
+use crate::gate::grants::{GrantQuestion, Loosened};
 use crate::gate::server::described::Described;
-use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::meta::{Carries, unknown_meta};
-use crate::mcp::revision::Revision;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::{counted, paths_wanted};
 use crate::policy::rate::{Counted, Recent};
 use crate::policy::rule::{Decision, FirstUse, Policy};
-use crate::policy::scope::Scope;
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
@@ -93,36 +89,6 @@ pub struct Inside {
     pub described: Option<Arc<Described>>,
 }
 
-/// What every call is judged by.
-#[derive(Clone, Copy)]
-pub struct JudgeInput<'a> {
-    pub server: &'a str,
-    pub policy: &'a Policy,
-    pub grants: &'a Grants,
-    pub approvers: &'a [Approver],
-    /// What the task expects.
-    pub expected: Option<&'a Expected>,
-    pub mismatch: &'a Mismatch,
-    /// The folders that the host declared.
-    pub roots: &'a DeclaredRoots,
-    /// What the operator has agreed to, and where the server may read unasked.
-    pub agreed: &'a Agreements,
-    pub places: &'a Places,
-    /// The host program's name, and the revision that it and the server agreed on.
-    pub host: Option<&'a str>,
-    /// What may be used of the server, its tools, and the revision of the session: for requests other than calls.
-    pub scope: &'a Scope,
-    pub catalog: &'a Catalog,
-    pub revision: Option<Revision>,
-    /// What changed in the server itself since it was trusted.
-    pub server_change: Option<&'a str>,
-    /// What ran lately, for rates.
-    pub recent: &'a Recent,
-    /// The time of day, in milliseconds, and the latest that was seen: the clock may have been set back since.
-    pub now: i64,
-    pub latest: i64,
-}
-
 /// What was found out about one call since it came.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -135,7 +101,7 @@ pub struct Seen {
 }
 
 /// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day.
-pub(super) fn judge(call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
+pub(super) fn judge(call: &Call, described: Option<Arc<Described>>, context: Context<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
     let unknown;
@@ -153,46 +119,46 @@ pub(super) fn judge(call: &Call, described: Option<Arc<Described>>, input: Judge
         let arguments = tree::value(text).unwrap_or(Value::Null);
         let mut read = conclude::of_described_call(tool, said, of_tool, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
-        if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
+        if !violations.is_empty() && !context.mismatch().refuses(call.name()) {
             let what = mismatch(&std::mem::take(&mut violations));
             read.behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
         }
         let known = Known {
-            agreed: input.agreed,
-            places: input.places,
-            roots: input.roots.folders(),
+            agreed: context.catalog.agreed(),
+            places: &context.config.places,
+            roots: context.host.roots.folders(),
             path_states: found.map_or(&NOTHING_SEEN, |found| &found.path_states),
         };
         read.behavior.shape = shape::of_call(tool, keys, &arguments, known);
-        first_use(described.as_deref(), input, &mut read.behavior);
-        meta(call, input, &mut read.behavior);
+        first_use(described.as_deref(), context, &mut read.behavior);
+        meta(call, context, &mut read.behavior);
         let retry = retry::judge(call, &mut read.behavior);
         if read.behavior.identity.mutability == Mutability::Mutates {
-            read.behavior.hazards.extend(input.roots.hazard(&arguments));
+            read.behavior.hazards.extend(context.host.roots.hazard(&arguments));
         }
         (arguments, (read, violations, retry))
     };
     let (CallBehavior { mut behavior, undeclared }, violations, retry) = read;
-    if let Some(changed) = input.server_change {
-        behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
+    if let Some(changed) = context.catalog.server_change() {
+        behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_string() });
     }
-    if let Some(mismatch) = input.expected.and_then(|expected| expected.mismatch(&behavior)) {
+    if let Some(mismatch) = context.config.expected.as_ref().and_then(|expected| expected.mismatch(&behavior)) {
         behavior.hazards.push(mismatch);
     }
     let question = Question {
         method: None,
-        server: input.server,
+        server: &context.config.server,
         tool: call.name(),
         behavior: &behavior,
         arguments: &arguments,
-        now: input.now,
-        recent: Some(input.recent),
+        now: context.now,
+        recent: Some(&context.rules.recent),
     };
-    let counted = counted(input.policy, &question);
-    let recent = recent(counted.as_ref(), input, found);
+    let counted = counted(&context.rules.policy, &question);
+    let recent = recent(counted.as_ref(), context, found);
     let question = Question { recent: recent.as_deref(), ..question };
     let Ruled { ruling, awaits_look, by_approver, near, mut wanted } =
-        rule(described.as_deref(), &question, input, seen);
+        rule(described.as_deref(), &question, context, seen);
     // What a read would ask for is known once its paths were looked at.
     let reads = behavior.identity.mutability == Mutability::Pure;
     let path_states = found.map_or(&NOTHING_SEEN, |found| &found.path_states);
@@ -241,14 +207,6 @@ pub(super) fn judge(call: &Call, described: Option<Arc<Described>>, input: Judge
     }
 }
 
-impl JudgeInput<'_> {
-    /// The revision that a request is written in: the stateless one says so itself, and any other is the session's.
-    pub fn revision_of(&self, request: &Call) -> Revision {
-        let of_session = self.revision.unwrap_or(Revision::V2025_11_25);
-        if request.is_modern() { Revision::V2026_07_28 } else { of_session }
-    }
-}
-
 impl Judged {
     /// The definition it was judged by.
     pub fn definition(&self) -> Option<Digest> {
@@ -272,11 +230,13 @@ fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
 }
 
 /// Adds that the tool was never agreed to, where the policy wants its first use asked. What the operator pinned was answered.
-fn first_use(described: Option<&Described>, input: JudgeInput<'_>, behavior: &mut Behavior) {
-    let Some(described) = described.filter(|_| input.policy.defaults.first_use == FirstUse::AskOnce) else { return };
+fn first_use(described: Option<&Described>, context: Context<'_>, behavior: &mut Behavior) {
+    let Some(described) = described.filter(|_| context.rules.policy.defaults.first_use == FirstUse::AskOnce) else {
+        return;
+    };
     let one = shape::first_use(&described.tool.name, described.digest);
     let is_pinned = behavior.evidence.iter().any(|one| one.source == Source::Pinned);
-    if !is_pinned && !input.agreed.contains(&one) {
+    if !is_pinned && !context.catalog.agreed().contains(&one) {
         let new =
             New { pointer: String::new(), says: "the first use of this tool".to_owned(), agree: Some(one), any: None };
         behavior.shape.new.insert(0, new);
@@ -284,12 +244,18 @@ fn first_use(described: Option<&Described>, input: JudgeInput<'_>, behavior: &mu
 }
 
 /// Adds the keys of `_meta` that are new: one token is agreed to once for a host program, anything else as its value.
-fn meta(call: &Call, input: JudgeInput<'_>, behavior: &mut Behavior) {
+fn meta(call: &Call, context: Context<'_>, behavior: &mut Behavior) {
     let Some(text) = call.meta_text() else { return };
     // The strict reader has read it already; if this failed, nothing of it would be known.
     let members: Value = serde_json::from_str(text).unwrap_or_default();
-    let host = call.meta().client.as_ref().map(|(name, _)| name.as_str()).or(input.host).unwrap_or_default();
-    let unknown = unknown_meta(&members, input.revision.filter(|_| !call.is_modern()));
+    let host = call
+        .meta()
+        .client
+        .as_ref()
+        .map(|(name, _)| name.as_str())
+        .or(context.host.lifecycle.host().map(|(name, _)| name))
+        .unwrap_or_default();
+    let unknown = unknown_meta(&members, context.host.lifecycle.revision().filter(|_| !call.is_modern()));
     let unknown = unknown.into_iter().filter(|(key, carries)| *carries != Carries::Plain || !caller::says_who(key));
     for (key, carries) in unknown {
         let one = match carries {
@@ -300,7 +266,7 @@ fn meta(call: &Call, input: JudgeInput<'_>, behavior: &mut Behavior) {
                 Agreement { tool, key: format!("/_meta/{key}"), ..Agreement::of_server(What::Value, value) }
             }
         };
-        if !input.agreed.contains(&one) {
+        if !context.catalog.agreed().contains(&one) {
             let says = one.says().chars().take(EXPLAINED).collect();
             behavior.shape.new.push(New { pointer: format!("/_meta/{key}"), says, agree: Some(one), any: None });
         }
@@ -356,8 +322,8 @@ struct Ruled {
 }
 
 /// Rules on a call: the operator's word on its definition, then the policy, what a grant allows, what approvers said.
-fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInput<'_>, seen: &Seen) -> Ruled {
-    let (policy, found) = (input.policy, seen.found.as_ref());
+fn rule(described: Option<&Described>, question: &Question<'_>, context: Context<'_>, seen: &Seen) -> Ruled {
+    let (policy, found) = (&context.rules.policy, seen.found.as_ref());
     if described.is_some_and(|known| known.pin_state == PinState::Refused) {
         let reason = "the operator refused this definition of the tool; Tools (4) in the console shows it";
         let ruling = Ruling { decision: Decision::Deny, rule: None, reason: reason.into() };
@@ -367,14 +333,14 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
     let definition = described.map(|known| known.digest);
     let care = || care(question.behavior, question.arguments, &seen.look, found);
     let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
-    wanted.real.extend(input.grants.paths_wanted(&asked));
+    wanted.real.extend(context.grants.paths_wanted(&asked));
     let roots = followed(policy, &wanted, found);
     let ruling = decide::decide_at(policy, question, &roots);
-    let Loosened { ruling, awaits_look } = input.grants.loosen(ruling, &asked, policy, found);
+    let Loosened { ruling, awaits_look } = context.grants.loosen(ruling, &asked, policy, found);
     let near = near(policy, question, &roots, &ruling);
     let opinions = seen.opinions.as_deref().unwrap_or_default();
     let may_loosen = policy.allows_count && question.behavior.hazards.is_empty();
-    let (ruling, by_approver) = join(ruling, opinions, input.approvers, may_loosen);
+    let (ruling, by_approver) = join(ruling, opinions, &context.config.approvers, may_loosen);
     Ruled { ruling, awaits_look, by_approver, near, wanted }
 }
 
@@ -389,12 +355,12 @@ pub(super) fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruli
 /// What ran lately: for a call that is counted, in all wrappers; `None` while that is not known of the others.
 pub(super) fn recent<'a>(
     counted: Option<&Counted>,
-    input: JudgeInput<'a>,
+    context: Context<'a>,
     found: Option<&Findings>,
 ) -> Option<Cow<'a, Recent>> {
     match counted {
-        None => Some(Cow::Borrowed(input.recent)),
-        Some(_) => found?.others.as_ref().map(|others| Cow::Owned(input.recent.joined(others))),
+        None => Some(Cow::Borrowed(&context.rules.recent)),
+        Some(_) => found?.others.as_ref().map(|others| Cow::Owned(context.rules.recent.joined(others))),
     }
 }
 

@@ -2,90 +2,93 @@
 
 use crate::audit::record::By;
 use crate::behavior::arguments::base::{self, Bases};
-use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
+use crate::gate::Mode;
+use crate::gate::call::drive::Next;
+use crate::gate::call::held::{Approving, Asking, Case, Forwarding, Held, Looking, StageKind as _};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
+use crate::gate::call::table::Calls;
+use crate::gate::context::Context;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::OperatorWord;
 use crate::gate::data::facts::{Facts, Findings, Look};
-use crate::gate::{Gate, Mode};
+use crate::gate::out::Out;
 
-impl Gate {
-    /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
-    pub(in crate::gate) fn look_needed(&self, held: &Held, judged: &Judged) -> Option<Look> {
-        let seen = &held.seen.look;
-        if seen.covers(&judged.wanted) {
-            return None;
+/// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
+pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Option<Look> {
+    let seen = &held.seen.look;
+    if seen.covers(&judged.wanted) {
+        return None;
+    }
+    let mut wanted = judged.wanted.clone();
+    let config = context.config;
+    if !judged.awaits_look && (config.mode == Mode::Observe || config.denies_unattended(context.out.attached)) {
+        // No card will show the files, and no grant depends on them.
+        wanted.files.clear();
+    }
+    (!seen.covers(&wanted)).then_some(wanted)
+}
+
+/// Has the shell look at what a call would touch, so that it can be judged.
+pub(super) fn to_judge(mut held: Held, case: Case, wanted: Look, calls: &mut Calls, out: &mut Out) -> Next {
+    held.seen.look = wanted;
+    let look = ask(&held, calls, out);
+    Next::Wait(held, Looking { case, look }.into_stage())
+}
+
+/// Asks the shell for a look, and gives its number.
+pub(super) fn ask(held: &Held, calls: &mut Calls, out: &mut Out) -> u64 {
+    let look = calls.next_question();
+    out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
+    out.wake_for(held);
+    look
+}
+
+/// What the shell has found. An answer that nothing waits for any more is dropped.
+pub(super) fn found(calls: &mut Calls, ticket: &str, look: u64, found: Findings) -> Next {
+    let Some(number) = calls.by_ticket(ticket) else {
+        return Next::Done;
+    };
+    if let Some((mut held, waits)) = calls.take_if(number, |_, waits: &Looking| waits.look == look) {
+        held.seen.found = Some(all_of(&held, found));
+        Next::JudgeAgain(held, waits.case)
+    } else if let Some((held, waits)) = calls.take_if(number, |_, waits: &Asking| waits.look == Some(look)) {
+        refresh(held, waits, found)
+    } else if let Some((mut held, waits)) = calls.take_if(number, |_, waits: &Approving| waits.look == look) {
+        let found = all_of(&held, found);
+        let changed = difference(&held, &found);
+        if changed.is_some() {
+            held.seen.found = Some(found);
+            held.asked_again = changed;
         }
-        let mut wanted = judged.wanted.clone();
-        if !judged.awaits_look && (self.config.mode == Mode::Observe || self.denies_unattended()) {
-            // No card will show the files, and no grant depends on them.
-            wanted.files.clear();
-        }
-        (!seen.covers(&wanted)).then_some(wanted)
-    }
-
-    /// Has the shell look at what a call would touch, so that it can be judged.
-    pub(in crate::gate) fn look_to_judge(&mut self, mut held: Held, case: Case, wanted: Look) {
-        held.seen.look = wanted;
-        let look = self.look(&held);
-        self.calls.put(held, Looking { case, look });
-    }
-
-    /// Asks the shell for a look, and gives its number.
-    pub(in crate::gate) fn look(&mut self, held: &Held) -> u64 {
-        let look = self.calls.next_question();
-        self.out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
-        self.out.wake_for(held);
-        look
-    }
-
-    /// What the shell has found. An answer that nothing waits for any more is dropped.
-    pub(in crate::gate) fn on_facts(&mut self, ticket: &str, look: u64, found: Findings) {
-        let Some(number) = self.calls.by_ticket(ticket) else {
-            return;
-        };
-        if let Some((mut held, waits)) = self.calls.take_if(number, |_, waits: &Looking| waits.look == look) {
-            held.seen.found = Some(all_of(&held, found));
-            self.judge_again(held, waits.case);
-        } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Asking| waits.look == Some(look)) {
-            let found = all_of(&held, found);
-            self.refresh(held, waits, found);
-        } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Approving| waits.look == look) {
-            let found = all_of(&held, found);
-            self.approve_if_unchanged(held, waits.approval, found);
-        } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Forwarding| waits.look == look) {
-            let found = all_of(&held, found);
-            match difference(&held, &found) {
-                None => self.forward(held, waits.approval, &waits.receipt),
-                Some(what) => {
-                    let reply = replies::changed(&held.call, what);
-                    let why = format!("{what} after it was approved");
-                    self.stop((&held, &waits.approval.case.judged), (By::Fault, &why), reply);
-                }
-            }
-            self.close_server_when_done();
-        }
-    }
-
-    /// The operator has approved what was shown: that counts if nothing has changed; otherwise the card is shown again.
-    fn approve_if_unchanged(&mut self, mut held: Held, approval: Approval, found: Findings) {
-        let Approval { case, verdict, unread, grant } = approval;
-        let (ticket, digest) = (held.ticket.to_string(), held.call.digest());
-        let why = match difference(&held, &found) {
-            None => match self.if_still_described(held, case) {
-                Ok((held, case)) => return self.approve(held, Approval { case, verdict, unread, grant }),
-                Err(why) => why,
-            },
+        Next::Confirm(held, waits.approval, changed)
+    } else if let Some((held, waits)) = calls.take_if(number, |_, waits: &Forwarding| waits.look == look) {
+        let found = all_of(&held, found);
+        match difference(&held, &found) {
+            None => Next::Forward(held, waits.approval, waits.receipt),
             Some(what) => {
-                held.seen.found = Some(found);
-                held.asked_again = Some(what);
-                self.judge_again(held, case);
-                format!("{what} since the card was shown; look again")
+                let reply = replies::changed(&held.call, what);
+                Next::stop(
+                    held,
+                    waits.approval.case.judged,
+                    (By::Fault, format!("{what} after it was approved")),
+                    reply,
+                )
             }
-        };
-        if let Some(operator) = verdict.operator {
-            self.report_ineffective_verdict(&OperatorWord { ticket, digest, operator }, "approve", &why);
+        }
+    } else {
+        Next::Done
+    }
+}
+
+/// What was found for a waiting card: if it differs from what the card shows, the call is judged and shown again.
+fn refresh(mut held: Held, asking: Asking, found: Findings) -> Next {
+    let found = all_of(&held, found);
+    match difference(&held, &found) {
+        None => Next::Wait(held, Asking { look: None, ..asking }.into_stage()),
+        Some(what) => {
+            held.seen.found = Some(found);
+            held.asked_again = Some(what);
+            Next::JudgeAgain(held, asking.case)
         }
     }
 }

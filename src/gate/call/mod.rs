@@ -9,6 +9,7 @@ pub mod consult;
 pub mod danger;
 pub mod decide;
 pub mod describe;
+pub mod drive;
 pub mod effect_line;
 pub mod elicit;
 pub mod embedded;

@@ -8,6 +8,7 @@ use crate::behavior::agreed::Agreement;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
+use crate::gate::call::ask;
 use crate::gate::call::held::{Asking, Held};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
@@ -19,8 +20,8 @@ use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 impl Gate {
     /// An operator says what the tool of exactly this call is, or agrees to what is new about it.
     pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
-        let Some((held, asking)) = self.take_asked(word) else {
-            return self.report_late_verdict(word, tool_word.word());
+        let Some((held, asking)) = ask::take(&mut self.calls, word) else {
+            return ask::report_late(&self.calls, &mut self.out, word, tool_word.word());
         };
         let Some(offer) = offer(&asking.case.judged, &self.rules.policy).filter(|offer| offers(offer, tool_word))
         else {
@@ -68,7 +69,8 @@ impl Gate {
     fn record_pinning(&mut self, held: &Held, word: &OperatorWord, pinning: Pinning) {
         let mut entry = self.word_entry(Kind::Tools, held, word);
         entry.digest = Some(pinning.definition);
-        let entry = self.out
+        let entry = self
+            .out
             .record(entry.with("review", format!("pinned as {}", pinning.says)).with("was", pinning.is.to_string()));
         self.log.said.insert(entry, Said::Pinned(pinning, word.operator.console));
     }

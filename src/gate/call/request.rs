@@ -108,7 +108,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = strictest::judge(call, None, self.judge_input(), &Seen::default());
+        let judged = strictest::judge(call, None, self.context(), &Seen::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty() || judged.inside.is_some()
     }
 

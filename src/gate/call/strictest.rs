@@ -10,8 +10,9 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::request::of_request;
 use crate::behavior::taxonomy::{Mutability, OutputDomain};
-use crate::gate::call::judged::{self, Inside, JudgeInput, Judged, Seen, followed, is_too_much, near, recent};
+use crate::gate::call::judged::{self, Inside, Judged, Seen, followed, is_too_much, near, recent};
 use crate::gate::call::retry::Retry;
+use crate::gate::context::Context;
 use crate::gate::data::facts::Look;
 use crate::gate::grants::Grants;
 use crate::gate::server::catalog::ToolLookup;
@@ -37,18 +38,18 @@ const ADDRESS: usize = 200;
 pub(in crate::gate) fn judge(
     call: &Call,
     described: Option<Arc<Described>>,
-    input: JudgeInput<'_>,
+    context: Context<'_>,
     seen: &Seen,
 ) -> Judged {
     let judge_at = |described: Option<Arc<Described>>, now| {
-        let input = JudgeInput { now, ..input };
-        let requests = call.questions().map(|question| judge_request(call, question, input, seen));
-        requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, input, seen))
+        let context = Context { now, ..context };
+        let requests = call.questions().map(|question| judge_request(call, question, context, seen));
+        requests.reduce(stricter).unwrap_or_else(|| judged::judge(call, described, context, seen))
     };
-    if input.latest <= input.now {
-        return judge_at(described, input.now);
+    if context.out.latest <= context.now {
+        return judge_at(described, context.now);
     }
-    stricter(judge_at(described.clone(), input.now), judge_at(described, input.latest))
+    stricter(judge_at(described.clone(), context.now), judge_at(described, context.out.latest))
 }
 
 /// Of two times, or of several requests inside one answer, the strictest ruling holds, once all paths are followed.
@@ -61,7 +62,7 @@ fn stricter(one: Judged, other: Judged) -> Judged {
     strictest
 }
 
-fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<'_>, seen: &Seen) -> Judged {
+fn judge_request(call: &Call, (method, params): (&str, &str), context: Context<'_>, seen: &Seen) -> Judged {
     let params: Value = match is_too_much(call) {
         true => Value::Null,
         // The strict reader has read it already, so this cannot fail.
@@ -69,56 +70,57 @@ fn judge_request(call: &Call, (method, params): (&str, &str), input: JudgeInput<
     };
     let mut behavior = of_request(method, &params);
     let is_host = call.origin() == Origin::Host;
-    let carried = || carried(method, &params, |name| input.catalog.could_have(name));
+    let carried = || carried(method, &params, |name| context.catalog.could_have(name));
     match is_host.then(carried).flatten() {
-        Some(carried) => return judge_inside(call, (method, params, behavior), carried, input, seen),
+        Some(carried) => return judge_inside(call, (method, params, behavior), carried, context, seen),
         // Text in a server's request is for the user: a path in it is not one that the host would open.
         None if !is_host => behavior.hazards.clear(),
         None => {
-            behavior.hazards.extend(unread(call, method, input));
+            behavior.hazards.extend(unread(call, method, context));
             let is_place = |path: &str| {
-                plain(path)
-                    .is_some_and(|path| input.places.holds(&path, input.roots.folders().iter().map(String::as_str)))
+                plain(path).is_some_and(|path| {
+                    context.config.places.holds(&path, context.host.roots.folders().iter().map(String::as_str))
+                })
             };
             behavior.hazards.extend(outside(&request::files(method, &params), is_place));
         }
     }
-    by_method(call, (method, params, behavior), input, seen)
+    by_method(call, (method, params, behavior), context, seen)
 }
 
 /// Judges a request by its method, where it carries no call.
 fn by_method(
     call: &Call,
     (method, params, behavior): (&str, Value, Behavior),
-    input: JudgeInput<'_>,
+    context: Context<'_>,
     seen: &Seen,
 ) -> Judged {
     let about = request::target(&params).map(|target| target.chars().take(SHOWN).collect::<String>());
     let is_host = call.origin() == Origin::Host;
-    let admits = || input.scope.admits(input.server, method, &params, input.revision_of(call));
+    let admits = || context.scope.admits(&context.config.server, method, &params, context.revision_of(call));
     let asks = is_host && admits() == Ok(Admission::Asks);
     let params = request::arguments(params);
     let question = Question {
-        server: input.server,
+        server: &context.config.server,
         method: Some(method),
         tool: method,
         behavior: &behavior,
         arguments: &params,
-        now: input.now,
-        recent: Some(input.recent),
+        now: context.now,
+        recent: Some(&context.rules.recent),
     };
-    let counted = counted(input.policy, &question);
-    let recent = recent(counted.as_ref(), input, seen.found.as_ref());
+    let counted = counted(&context.rules.policy, &question);
+    let recent = recent(counted.as_ref(), context, seen.found.as_ref());
     let question = Question { recent: recent.as_deref(), ..question };
-    let mut wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
+    let mut wanted = Look { real: paths_wanted(&context.rules.policy, &question), ..Look::default() };
     wanted.counted.extend(counted);
-    let roots = followed(input.policy, &wanted, seen.found.as_ref());
-    let mut ruling = decide::decide_at(input.policy, &question, &roots);
+    let roots = followed(&context.rules.policy, &wanted, seen.found.as_ref());
+    let mut ruling = decide::decide_at(&context.rules.policy, &question, &roots);
     if asks && ruling.decision == Decision::Allow && ruling.rule.is_none() {
         let reason = "a scope is set, and this request does more than read, or MCP does not have it";
         ruling = Ruling { decision: Decision::Ask, rule: None, reason: reason.into() };
     }
-    let near = near(input.policy, &question, &roots, &ruling);
+    let near = near(&context.rules.policy, &question, &roots, &ruling);
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
         target: about.map(Arc::from),
@@ -144,10 +146,10 @@ fn judge_inside(
     call: &Call,
     (method, params, behavior): (&str, Value, Behavior),
     carried: Carried,
-    input: JudgeInput<'_>,
+    context: Context<'_>,
     seen: &Seen,
 ) -> Judged {
-    let known = |tool: &str| match input.catalog.find(tool) {
+    let known = |tool: &str| match context.catalog.find(tool) {
         ToolLookup::Found(described) => Some(described),
         ToolLookup::NotListed | ToolLookup::AskServer => None,
     };
@@ -168,7 +170,7 @@ fn judge_inside(
     };
     let inner = json!({ "name": tool, "arguments": arguments });
     let line = json!({ "jsonrpc": "2.0", "id": 0, "method": request::CALL, "params": inner });
-    let by_method = by_method(call, (method, params, behavior), JudgeInput { scope: &Scope::default(), ..input }, seen);
+    let by_method = by_method(call, (method, params, behavior), Context { scope: &Scope::default(), ..context }, seen);
     let inside = Some(Inside { tool: tool.into(), described: described.clone() });
     let Sorted::Call(inner) = message::sort(Line::new(line.to_string().into_bytes())) else {
         // Nested too deep to be read as a call.
@@ -178,8 +180,8 @@ fn judge_inside(
     };
     // What was allowed for calls of the tool was not allowed for them in this form.
     let grants = Grants::default();
-    let inner_input = JudgeInput { grants: &grants, ..input };
-    let inner = judged::judge(&inner, described, inner_input, seen);
+    let inner_context = Context { grants: &grants, ..context };
+    let inner = judged::judge(&inner, described, inner_context, seen);
     let is_stricter = by_method.ruling.decision > inner.ruling.decision;
     let (ruling, near) = if is_stricter { (by_method.ruling, by_method.near) } else { (inner.ruling, inner.near) };
     // Files are shown by the arguments of the request itself, and these are further inside.
@@ -191,10 +193,10 @@ fn judge_inside(
 
 /// The hazard of a request that is too large to be read, where something in it could decide: a rule, a scope, a file's address, or
 /// a call in a request that MCP does not have.
-fn unread(call: &Call, method: &str, input: JudgeInput<'_>) -> Option<Hazard> {
+fn unread(call: &Call, method: &str, context: Context<'_>) -> Option<Hazard> {
     let decides = || {
         let is_own = Revision::ALL.iter().any(|revision| request::standing(method, *revision) != Standing::Other);
-        !is_own || method == "resources/read" || !input.scope.is_whole() || input.policy.restricts_methods()
+        !is_own || method == "resources/read" || !context.scope.is_whole() || context.rules.policy.restricts_methods()
     };
     let what = || "the request holds more values than are read".to_owned();
     (is_too_much(call) && decides()).then(|| Hazard { kind: HazardKind::UnreadArguments, what: what() })

@@ -1,10 +1,11 @@
 //! A held call is withdrawn: at once, and before any approval that comes later.
 
-use crate::audit::record::By;
+use crate::audit::record::{By, VerdictWord};
 use crate::gate::Gate;
+use crate::gate::call::drive::Stopped;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies;
+use crate::gate::call::{entries, replies};
 use crate::wire::call::{Call, Origin};
 
 impl Gate {
@@ -43,7 +44,7 @@ impl Gate {
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
         self.host.history.note(&held.call, &held.ticket, by, None, self.out.now.wall);
-        self.out.record(self.withdrawn_entry(held, judged, by, reason));
+        self.out.record(entries::withdrawn(&self.out, held, judged, by, reason));
         self.out.settle(held, None, by, reason.to_owned());
         if let (None, Some(task)) = (&reply, &held.round_trips.task) {
             self.cancel_task(task, replies::cancelled_task(held.call.id()));
@@ -53,6 +54,16 @@ impl Gate {
             (None, Some(state)) => drop(self.returns.take(state)),
             (None, None) => {}
         }
+    }
+
+    /// The approval is in the log, and still the call does not run.
+    pub(in crate::gate) fn stop(&mut self, held: &Held, stopped: Stopped) {
+        let Stopped { judged, by, why, reply } = stopped;
+        self.host.history.note(&held.call, &held.ticket, by, None, self.out.now.wall);
+        self.out.record(entries::withdrawn(&self.out, held, Some(&judged), by, &why));
+        self.out.status.denied += 1;
+        self.out.settle(held, Some(VerdictWord::Deny), by, format!("{why}, so it did not run"));
+        self.answer(held, reply);
     }
 }
 

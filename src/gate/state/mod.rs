@@ -21,6 +21,7 @@ use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
+use crate::wire::call::Call;
 use crate::wire::id::Id;
 use history::History;
 
@@ -147,6 +148,21 @@ pub enum ServerTasks {
     #[default]
     None,
     OfCalls,
+}
+
+impl Host {
+    /// Its name and version, as this request or the handshake gave them.
+    pub fn of<'a>(&'a self, call: &'a Call) -> Option<(&'a str, &'a str)> {
+        match &call.meta().client {
+            Some((name, version)) => Some((name, version)),
+            None => self.lifecycle.host(),
+        }
+    }
+
+    /// The same in words for people.
+    pub fn words(&self, call: &Call) -> Option<String> {
+        self.of(call).map(|(name, version)| [name, " ", version].concat())
+    }
 }
 
 impl Rules {

@@ -1,0 +1,81 @@
+//! What a step may read: the configuration, the policy, what is known of both ends, and the calls that wait. Changes
+//! nothing.
+
+use crate::capability::schema::Mismatch;
+use crate::gate::call::held::Held;
+use crate::gate::call::judged::{Inside, Judged};
+use crate::gate::call::table::Calls;
+use crate::gate::grants::Grants;
+use crate::gate::out::Out;
+use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::state::{Host, Rules};
+use crate::gate::{Config, ForwardOrder, Mode};
+use crate::mcp::revision::Revision;
+use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
+use crate::wire::call::{Call, Origin};
+
+/// What steps read of the gate, as it is between two of them.
+#[derive(Clone, Copy)]
+pub(in crate::gate) struct Context<'a> {
+    pub config: &'a Config,
+    /// What may be used of the server.
+    pub scope: &'a Scope,
+    pub rules: &'a Rules,
+    pub grants: &'a Grants,
+    pub host: &'a Host,
+    pub catalog: &'a Catalog,
+    pub calls: &'a Calls,
+    /// What entries begin with, and who watches.
+    pub out: &'a Out,
+    /// The time of day, in milliseconds, that calls are judged by.
+    pub now: i64,
+}
+
+impl<'a> Context<'a> {
+    /// What becomes of arguments that do not fit their schema.
+    pub fn mismatch(&self) -> &'a Mismatch {
+        match self.config.mode {
+            Mode::Enforce => &self.config.mismatch,
+            Mode::Observe => &Mismatch::Warn,
+        }
+    }
+
+    /// The revision that a request is written in: the stateless one says so itself, and any other is the session's.
+    pub fn revision_of(&self, request: &Call) -> Revision {
+        let of_session = self.host.lifecycle.revision().unwrap_or(Revision::V2025_11_25);
+        if request.is_modern() { Revision::V2026_07_28 } else { of_session }
+    }
+
+    /// What the scope is asked of a call: its tool, and what the call itself was found to do.
+    pub fn asked_of_scope<'b>(&'b self, call: &'b Call, judged: &'b Judged) -> Asked<'b> {
+        let tool = judged.described.as_ref().map(|described| &described.tool);
+        Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
+    }
+
+    /// The proof that a call, or another request, lies in the scope.
+    pub fn admit(&self, call: &Call, judged: &Judged) -> Result<InScope, Outside> {
+        let (scope, server) = (self.scope, &self.config.server);
+        match (call.method(), &judged.inside) {
+            (None, _) => scope.admit(call, Asks::Tool(self.asked_of_scope(call, judged))),
+            (Some(_), None) => scope.admit(call, Asks::Request(server, self.revision_of(call))),
+            (Some(_), Some(Inside { tool, described })) => {
+                let definition = described.as_ref().map(|described| &described.tool);
+                let asked = Asked { server, name: tool, tool: definition, behavior: &judged.behavior };
+                scope.admit(call, Asks::Tool(asked))
+            }
+        }
+    }
+
+    /// What is known of the tool of a call; nothing is of a request that is no call.
+    pub fn find(&self, call: &Call) -> ToolLookup {
+        call.method().map_or_else(|| self.catalog.find(call.name()), |_| ToolLookup::NotListed)
+    }
+
+    /// The held call that must end before this one reaches the server.
+    pub fn runs_after(&self, held: &Held) -> Option<&'a Held> {
+        match (self.config.order, held.call.origin()) {
+            (ForwardOrder::Sent, Origin::Host) => self.calls.before(held.number),
+            (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer) => None,
+        }
+    }
+}
