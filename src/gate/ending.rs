@@ -7,6 +7,7 @@ use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Side;
 use crate::gate::deadline::GRACE;
+use crate::gate::log::Log;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {
@@ -88,8 +89,8 @@ impl Gate {
             self.answer_flight(&flight, replies::outcome_unknown(&id, &flight, how));
         }
         let runs = self.log.refusals.all();
-        self.record_refused_runs(runs);
-        self.record_passed();
+        Log::record_refused_runs(&mut self.out, runs);
+        self.log.record_passed(&mut self.out);
         let mut entry = self.out.entry(Kind::ServerEnd).with("how", how);
         // Why we ended the server, if it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {

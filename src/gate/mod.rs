@@ -11,10 +11,9 @@ pub mod data;
 pub mod deadline;
 pub mod ending;
 pub mod grants;
+pub mod log;
 pub mod out;
-pub mod policy;
 pub mod server;
-pub mod show;
 pub mod state;
 pub mod status;
 pub mod wake;
@@ -27,13 +26,14 @@ use data::event::{Event, Now, Side};
 use data::opinion::Approver;
 use data::pin::{PinState, Pins};
 use grants::Grants;
+use log::Log;
 use out::{Heading, Out};
 use server::catalog::Catalog;
 use server::flight::Flights;
 use state::elicited::Elicited;
 use state::returns::Returns;
 use state::tasks::Tasks;
-use state::{DescribeQueue, Ends, Host, Log, Rules};
+use state::{DescribeQueue, Ends, Host, Rules};
 
 use crate::audit::record::Kind;
 use crate::behavior::conclude::Trust;
@@ -188,10 +188,15 @@ impl Gate {
             Event::Started { server, command, pid } => self.on_started(server, &command, pid),
             Event::HostLine(line) => self.on_host_line(line),
             Event::HostOverlong { head, bytes, cap } => {
-                self.refuse(&message::overlong(&head, bytes, cap), None, bytes);
+                self.log.refuse(&mut self.out, &message::overlong(&head, bytes, cap), None, bytes);
             }
             Event::HostPartial { bytes } => {
-                self.refuse(&Refusal::of("the host ended in the middle of a line", None, false), None, bytes);
+                self.log.refuse(
+                    &mut self.out,
+                    &Refusal::of("the host ended in the middle of a line", None, false),
+                    None,
+                    bytes,
+                );
             }
             Event::ServerLine(line) => self.on_server_line(line),
             Event::ServerStreamed { gist, bytes, digest } => {

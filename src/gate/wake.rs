@@ -3,10 +3,12 @@
 use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::drive::Next;
+use crate::gate::call::grant;
 use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, StageKind, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
+use crate::gate::log::Log;
 use crate::gate::state::history;
 use crate::wire::reply;
 
@@ -14,10 +16,10 @@ impl Gate {
     pub(in crate::gate) fn on_woke(&mut self) {
         self.out.woke();
         let runs = self.log.refusals.due(self.out.now.mono);
-        self.record_refused_runs(runs);
+        Log::record_refused_runs(&mut self.out, runs);
         self.out.wake_by(self.log.refusals.wake_at());
         match self.log.passed.wake_at() {
-            Some(at) if at <= self.out.now.mono => self.record_passed(),
+            Some(at) if at <= self.out.now.mono => self.log.record_passed(&mut self.out),
             Some(at) => self.out.wake_by(at),
             None => {}
         }
@@ -34,7 +36,7 @@ impl Gate {
             }
         }
         self.expire_looks();
-        self.prune_grants();
+        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
         if self.catalog.expire(self.out.now) {
             self.on_undescribed();
         }

@@ -9,13 +9,13 @@ use crate::gate::call::drive::Next;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
 use crate::gate::call::round_trips::{self, RoundTrips};
 use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
+use crate::gate::log::duplicate;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::revision::Revision;
@@ -36,7 +36,7 @@ impl Gate {
         match message::sort(line) {
             Sorted::Call(call) => self.on_call(call),
             Sorted::Plain(plain) => self.plain(plain),
-            Sorted::Refused { refusal, line } => self.refuse_line(&refusal, &line),
+            Sorted::Refused { refusal, line } => self.log.refuse_line(&mut self.out, &refusal, &line),
             Sorted::Blank => {}
         }
     }
@@ -44,7 +44,7 @@ impl Gate {
     /// A call: held from here on, until a decision exists.
     fn on_call(&mut self, call: Box<Call>) {
         if self.is_live(call.id()) || self.host.plain_ids.contains(call.id()) {
-            return self.refuse_line(&duplicate(call.id().clone()), call.line());
+            return self.log.refuse_line(&mut self.out, &duplicate(call.id().clone()), call.line());
         }
         if let Some(state) = round_trips::brought_back(&call)
             && !self.flights.gave_state(&call)
@@ -157,13 +157,13 @@ impl Gate {
         match plain.gist().clone() {
             Gist::Request { id, method, .. } => {
                 if self.is_live(&id) {
-                    return self.refuse_line(&duplicate(id), plain.line());
+                    return self.log.refuse_line(&mut self.out, &duplicate(id), plain.line());
                 }
                 if method == "tools/list" {
                     if !self.config.scope.is_whole() && !self.catalog.has_room() {
                         // We could not follow this one, so its answer could not be cut to the scope.
                         let what = "too many tools/list requests wait for their answers; ask again when one has come";
-                        return self.refuse_line(&Refusal::of(what, Some(id), true), plain.line());
+                        return self.log.refuse_line(&mut self.out, &Refusal::of(what, Some(id), true), plain.line());
                     }
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
@@ -188,7 +188,7 @@ impl Gate {
                 if self.host.plain_ids.len() < PLAIN_IDS {
                     self.host.plain_ids.insert(id);
                 }
-                self.passes((Origin::Host, Form::Request, &method), plain.line());
+                self.log.passes(&mut self.out, (Origin::Host, Form::Request, &method), plain.line());
             }
             Gist::Notification { cancels: Some(id), .. } if self.elicited.is_ours(&id) => {
                 // The server must not learn the id: it could guess the next one, and ask under that itself.
@@ -203,12 +203,16 @@ impl Gate {
                     return;
                 }
                 if self.restricts(&method) || self.is_request(&method, &plain) {
-                    return self.refuse_line(&Refusal::of(message::NO_ANSWER, None, false), plain.line());
+                    return self.log.refuse_line(
+                        &mut self.out,
+                        &Refusal::of(message::NO_ANSWER, None, false),
+                        plain.line(),
+                    );
                 }
                 if let Some(first) = cancels.as_ref().and_then(|id| self.flights.first_of(id)).cloned() {
                     // The server knows the call by its first request.
                     self.cancelled_in_flight(&first);
-                    self.passes((Origin::Host, Form::Notification, &method), plain.line());
+                    self.log.passes(&mut self.out, (Origin::Host, Form::Notification, &method), plain.line());
                     let line = rename::with_param(plain.line(), "requestId", first.raw());
                     return self.out.extend(line.map(|line| Effect::WriteToServer(OwnLine(line))));
                 }
@@ -221,7 +225,7 @@ impl Gate {
                     self.cancelled_in_flight(&id);
                 }
                 self.learn_host(&plain, &method);
-                self.passes((Origin::Host, Form::Notification, &method), plain.line());
+                self.log.passes(&mut self.out, (Origin::Host, Form::Notification, &method), plain.line());
             }
             Gist::Response { id, failed } => {
                 if self.elicited.is_ours(&id) {
@@ -230,15 +234,15 @@ impl Gate {
                 if self.calls.by_origin(Origin::Server, &id).is_some() {
                     let refusal =
                         Refusal::of("the server's request of this id has not reached the host yet", None, false);
-                    return self.refuse_line(&refusal, plain.line());
+                    return self.log.refuse_line(&mut self.out, &refusal, plain.line());
                 }
                 if !failed {
                     self.host.roots.host_answers(&id, plain.line().content());
                 }
-                self.passes((Origin::Host, Form::Response, ""), plain.line());
+                self.log.passes(&mut self.out, (Origin::Host, Form::Response, ""), plain.line());
             }
             Gist::Unreadable => {
-                self.passes((Origin::Host, Form::Response, ""), plain.line());
+                self.log.passes(&mut self.out, (Origin::Host, Form::Response, ""), plain.line());
             }
         }
         self.out.push(Effect::Relay(Passing::ToServer(plain)));
@@ -252,6 +256,12 @@ impl Gate {
         let message: serde_json::Value = serde_json::from_slice(notification.line().content()).unwrap_or_default();
         let params = message.get("params").unwrap_or(&serde_json::Value::Null);
         !self.config.scope.is_whole() || carried(method, params, |name| self.catalog.could_have(name)).is_some()
+    }
+
+    /// Records a request that passes, unless a counter says enough.
+    pub(in crate::gate) fn record_single(&mut self, request: &Call) {
+        let revision = self.context().revision_of(request);
+        self.log.record_single(&mut self.out, request, (&self.config.scope, revision));
     }
 
     /// Whether a call under this id has no answer yet.

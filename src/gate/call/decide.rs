@@ -1,5 +1,6 @@
 //! A verdict and its record: no token before the log's receipt, one verdict per call, the first recorded one counts.
 
+use crate::gate::call::pinning;
 use crate::gate::out::Out;
 use crate::policy::rate::Recent;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ impl Gate {
 
     /// The log could not take an entry: nothing follows from it, and the host learns why.
     pub(in crate::gate) fn on_record_failed(&mut self, entry: u64, why: Arc<str>) {
-        self.word_failed(entry, &why);
+        pinning::word_failed(&mut self.log, &mut self.out, entry, &why);
         let number = self.calls.by_entry(entry);
         if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
             self.out.status.denied += 1;

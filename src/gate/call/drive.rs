@@ -1,7 +1,18 @@
 //! A call's way: each step is a function of what it needs and says what comes next. Only this file knows the order, and
 //! what each step is handed. It decides nothing.
 
+use crate::audit::record::Kind;
+use crate::behavior::taxonomy::Mutability;
+use crate::gate::call::pinning;
+use crate::gate::data::event::Operator;
+use crate::gate::data::pinning::Pinning;
+use crate::gate::data::pinning::ToolOffer;
+use crate::gate::data::pinning::ToolWord;
+use crate::gate::data::said::Said;
+use crate::policy::rule::Policy;
 use std::sync::Arc;
+
+use serde_json::json;
 
 use crate::audit::record::{By, Receipt};
 use crate::gate::Gate;
@@ -109,7 +120,7 @@ impl Gate {
                 }
                 Next::AskServer(held, waits) => describe::ask_server(held, waits, &mut self.catalog, &mut self.out),
                 Next::Judge(held, session, described) => {
-                    self.prune_grants();
+                    grant::prune(&mut self.grants, &self.catalog, &mut self.out);
                     judge::judge(self.context(), held, session, described)
                 }
                 Next::JudgeAgain(held, case) => judge::judge_again(self.context(), held, case),
@@ -338,7 +349,7 @@ impl Gate {
         };
         forward::count(&approval, &mut self.out);
         if let (Some(terms), Some(operator)) = (&approval.grant, &approval.verdict.operator) {
-            self.record_grant(&held, &approval.case.judged, operator, terms);
+            grant::record(&mut self.grants, &mut self.out, &held, &approval.case.judged, operator, terms);
         }
         forward::record(&held, &approval, receipt, &mut self.out);
         let is_granted = approval.grant.is_some();
@@ -347,5 +358,101 @@ impl Gate {
             self.rejudge();
         }
         Next::Done
+    }
+
+    /// An operator says what the tool of exactly this call is, or agrees to what is new about it.
+    pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
+        let Some((held, asking)) = ask::take(&mut self.calls, word) else {
+            return ask::report_late(&self.calls, &mut self.out, word, tool_word.word());
+        };
+        let Some(offer) =
+            pinning::offer(&asking.case.judged, &self.rules.policy).filter(|offer| pinning::offers(offer, tool_word))
+        else {
+            self.calls.put(held, asking);
+            return self.out.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
+        };
+        let Asking { case, entry, look } = asking;
+        let (held, asking) = match self.if_still_described(held, case) {
+            Ok((held, case)) => (held, Asking { case, entry, look }),
+            Err(why) => return self.out.refuse_word(word, why),
+        };
+        let judged = &asking.case.judged;
+        // Without a definition nothing is offered, so there is one here.
+        if let Some(described) = judged.described.clone() {
+            let is = described.behavior.identity;
+            let says = match (tool_word, offer.tool) {
+                (ToolWord::Reads, ToolOffer::Likely) => Some(is),
+                (ToolWord::Changes, _) => Some(is.with_mutability(Mutability::Mutates)),
+                (ToolWord::Reads, ToolOffer::Proven) | (ToolWord::PlainText, _) => None,
+            };
+            let agreed = match tool_word {
+                ToolWord::Reads => judged.behavior.shape.agreements().unwrap_or_default(),
+                ToolWord::PlainText => judged.behavior.shape.any_text().unwrap_or_default(),
+                ToolWord::Changes => Vec::new(),
+            };
+            if let Some(says) = says {
+                let tool = held.call.name().to_owned();
+                let says = Pinning { tool, definition: described.digest, is, says };
+                pinning::record(&mut self.log, &mut self.out, (&held, word), says);
+            }
+            for one in agreed {
+                let log = (&mut self.log, &mut self.out);
+                pinning::record_agreement(log, (&held, word), self.catalog.fingerprint(), one);
+            }
+        }
+        match tool_word {
+            ToolWord::Reads => self.operator_approves((held, asking), word, false, None),
+            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, asking),
+        }
+    }
+
+    /// The log has what an operator said: it counts from now on, and is kept.
+    pub(in crate::gate) fn word_recorded(&mut self, entry: u64) {
+        match self.log.said.remove(&entry) {
+            None => {}
+            Some(Said::Pinned(pinning, console)) => self.out.push(Effect::Pin { pinning: Box::new(pinning), console }),
+            Some(Said::Agreed(agreed, console)) => {
+                self.catalog.agree(agreed.clone());
+                self.out.push(Effect::Agree { agreed: vec![agreed], console });
+                self.rejudge();
+            }
+        }
+    }
+
+    /// An operator ends a grant.
+    pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
+        let Some(card) = self.grants.end(grant) else {
+            let why = format!("grant {grant} has ended already");
+            return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
+        };
+        let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
+        self.out.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
+        self.revoke_approvals(Some(grant));
+    }
+
+    /// A new policy is in force: this is recorded, and the policy rules on every call that is not decided yet.
+    pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
+        self.out.heading.policy = policy.digest;
+        self.rules.replace(policy);
+        let mut entry = self.out.entry(Kind::Policy).with("what", "the policy was read again");
+        entry.add("banner", self.rules.policy.banner.as_deref());
+        self.out.record(entry);
+        self.rejudge();
+        self.revoke_approvals(None);
+    }
+
+    /// An operator has accepted a changed file: this is recorded; the shell keeps the file and reads the policy again.
+    pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, operator: &Operator) {
+        let console = operator.console;
+        let pending = &self.rules.policy.pending;
+        if !pending.iter().any(|one| one.file == file && one.digest == digest) {
+            let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
+            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
+        }
+        let entry = self.out.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
+        self.out.record(
+            entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
+        );
+        self.out.push(Effect::AcceptPolicy { file, digest, console });
     }
 }

@@ -67,7 +67,7 @@ impl Gate {
             }
             None => {
                 self.host.plain_ids.remove(id);
-                self.passes((Origin::Server, Form::Response, ""), call.line());
+                self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), call.line());
             }
         }
         self.take_up(Box::new(call));

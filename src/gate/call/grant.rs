@@ -1,12 +1,13 @@
 //! An operator grants more than one call, or ends that: what may be granted, and what is recorded of it.
 
+use crate::gate::grants::Grants;
+use crate::gate::out::Out;
+use crate::gate::server::catalog::Catalog;
 use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
-use crate::gate::Gate;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
-use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, Given, GrantArea, LONGEST};
@@ -14,56 +15,43 @@ use crate::gate::server::catalog::ToolLookup;
 use crate::policy::under::Folder;
 use crate::wire::call::Call;
 
-impl Gate {
-    /// Remembers what was granted with an approval that is in the log.
-    pub(in crate::gate) fn record_grant(
-        &mut self,
-        held: &Held,
-        judged: &Judged,
-        operator: &Operator,
-        terms: &GrantTerms,
-    ) {
-        // A grant is for a definition: without one there is nothing to grant, and `refusal` has said so.
-        let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
-            return;
-        };
-        let Some(area) = grants::area(&judged.behavior.hazards) else { return };
-        // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
-        let dangerous = area == GrantArea::Declared && judged.danger.is_some();
-        let given = Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who };
-        let card = self.grants.give(self.out.now, &given, terms);
-        let entry = self.out.entry(Kind::Policy).with("what", "an operator granted more than one call");
-        self.out.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
-        self.out.wake_by(self.grants.next_end());
-    }
+/// Remembers what was granted with an approval that is in the log.
+pub(super) fn record(
+    grants: &mut Grants,
+    out: &mut Out,
+    held: &Held,
+    judged: &Judged,
+    operator: &Operator,
+    terms: &GrantTerms,
+) {
+    // A grant is for a definition: without one there is nothing to grant, and `refusal` has said so.
+    let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
+        return;
+    };
+    let Some(area) = grants::area(&judged.behavior.hazards) else { return };
+    // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
+    let dangerous = area == GrantArea::Declared && judged.danger.is_some();
+    let given = Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who };
+    let card = grants.give(out.now, &given, terms);
+    let entry = out.entry(Kind::Policy).with("what", "an operator granted more than one call");
+    out.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));
+    out.wake_by(grants.next_end());
+}
 
-    /// An operator ends a grant.
-    pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
-        let Some(card) = self.grants.end(grant) else {
-            let why = format!("grant {grant} has ended already");
-            return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
-        };
-        let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
-        self.out.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
-        self.revoke_approvals(Some(grant));
+/// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
+pub(in crate::gate) fn prune(grants: &mut Grants, catalog: &Catalog, out: &mut Out) {
+    if grants.is_empty() {
+        return;
     }
-
-    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
-    pub(in crate::gate) fn prune_grants(&mut self) {
-        if self.grants.is_empty() {
-            return;
-        }
-        let catalog = &self.catalog;
-        let ended = self.grants.prune(self.out.now, |tool| match catalog.find(tool) {
-            ToolLookup::Found(described) => Some(described.digest),
-            ToolLookup::NotListed | ToolLookup::AskServer => None,
-        });
-        for (card, why) in ended {
-            let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
-            self.out.record(entry.with("grant", json!(card)));
-        }
-        self.out.wake_by(self.grants.next_end());
+    let ended = grants.prune(out.now, |tool| match catalog.find(tool) {
+        ToolLookup::Found(described) => Some(described.digest),
+        ToolLookup::NotListed | ToolLookup::AskServer => None,
+    });
+    for (card, why) in ended {
+        let entry = out.entry(Kind::Policy).with("what", "a grant ended").with("reason", why);
+        out.record(entry.with("grant", json!(card)));
     }
+    out.wake_by(grants.next_end());
 }
 
 /// Why nothing more than this call can be granted; `None` where it can.

@@ -24,7 +24,6 @@ pub mod look;
 pub mod pinning;
 pub mod question;
 pub mod refresh;
-pub mod refuse;
 pub mod replies;
 pub mod request;
 pub mod retry;

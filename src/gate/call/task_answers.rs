@@ -22,7 +22,7 @@ impl Gate {
     pub(in crate::gate) fn on_task_answer(&mut self, id: &Id, line: Line, failed: bool) {
         let Some(flight) = self.flights.land(id) else { return };
         let Some(task) = flight.task.clone().filter(|_| flight.wanted == Wanted::Yes) else {
-            return self.passes((Origin::Server, passed::Form::Response, ""), &line);
+            return self.log.passes(&mut self.out, (Origin::Server, passed::Form::Response, ""), &line);
         };
         self.landed(&flight, &line, failed);
         let content = line.content();

@@ -156,7 +156,7 @@ impl Gate {
         let Some(task) = self.tasks.get(&name) else {
             let what = "mcp-approve has no task of this id: it never gave it, or the task's time is over".to_owned();
             let refusal = Refusal { code: INVALID_PARAMS, what, id: Some(id), answer: true };
-            return self.refuse_line(&refusal, request.line());
+            return self.log.refuse_line(&mut self.out, &refusal, request.line());
         };
         if task.form == Form::Extension && !declares {
             return self.out.push(Effect::WriteToHost(task::undeclared(&id)));

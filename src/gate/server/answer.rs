@@ -1,5 +1,6 @@
 //! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
 
+use crate::gate::call::grant;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
@@ -68,7 +69,7 @@ impl Gate {
                     return self.catalog.receive(id, failed, line);
                 }
                 if self.catalog.awaits(&id) {
-                    self.passes((Origin::Server, Form::Response, ""), &line);
+                    self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), &line);
                     if self.cuts(&Gist::Response { id: id.clone(), failed }) {
                         return self.catalog.receive(id, failed, line);
                     }
@@ -84,14 +85,16 @@ impl Gate {
                     Some(flight) => {
                         match flight.wanted {
                             Wanted::Yes => self.landed(&flight, &line, failed),
-                            Wanted::Cancelled => self.passes((Origin::Server, Form::Response, ""), &line),
+                            Wanted::Cancelled => {
+                                self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), &line)
+                            }
                         }
                         if let Some(Later { id, .. }) = flight.later.last() {
                             let lost = || answer_lost(id, "its id is unknown");
                             return self.out.push(Effect::WriteToHost(rename::with_id(&line, id).unwrap_or_else(lost)));
                         }
                     }
-                    None => self.passes((Origin::Server, Form::Response, ""), &line),
+                    None => self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), &line),
                 }
             }
             Gist::Notification { method, cancels } => {
@@ -105,7 +108,7 @@ impl Gate {
                         queue.outcome = ListOutcome::NotAsked;
                     }
                 }
-                self.passes((Origin::Server, Form::Notification, &method), &line);
+                self.log.passes(&mut self.out, (Origin::Server, Form::Notification, &method), &line);
                 if method == "notifications/progress" {
                     match self.flights.progress(&line) {
                         Progress::Passes => {}
@@ -123,9 +126,9 @@ impl Gate {
                 {
                     self.record_single(&request);
                 }
-                self.passes((Origin::Server, Form::Request, &method), &line);
+                self.log.passes(&mut self.out, (Origin::Server, Form::Request, &method), &line);
             }
-            Gist::Unreadable => self.passes((Origin::Server, Form::Unreadable, ""), &line),
+            Gist::Unreadable => self.log.passes(&mut self.out, (Origin::Server, Form::Unreadable, ""), &line),
         }
         self.out.push(match changed {
             Changed::No => Effect::Relay(Passing::ToHost(line)),
@@ -163,7 +166,7 @@ impl Gate {
     /// Reads a piece of the lists that the server gave.
     pub(in crate::gate) fn parse_lists(&mut self) {
         let reply = self.catalog.read(self.out.now);
-        self.prune_grants();
+        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
         match reply {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(),

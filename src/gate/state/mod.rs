@@ -8,15 +8,11 @@ pub mod returns;
 pub mod roots;
 pub mod tasks;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::agreed::Agreement;
-use crate::gate::data::said::Said;
-use crate::gate::state::passed::Passed;
-use crate::gate::state::refusals::Refusals;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::rate::Recent;
@@ -24,21 +20,6 @@ use crate::policy::rule::Policy;
 use crate::wire::call::Call;
 use crate::wire::id::Id;
 use history::History;
-
-/// What went to the log.
-#[derive(Debug, Default)]
-pub struct Log {
-    /// Why the log takes no entries; cleared when it takes one again.
-    pub trouble: Option<Arc<str>>,
-    /// What operators said with held calls, by the id of the entry that is to record it.
-    pub said: BTreeMap<u64, Said>,
-    /// What was agreed to and used on this day (days since 1970): its use is noted once a day.
-    pub used: (i64, HashSet<Agreement>),
-    /// Refused lines that are not recorded one by one.
-    pub refusals: Refusals,
-    /// Lines that pass and are only counted in the log.
-    pub passed: Passed,
-}
 
 /// The calls that waited for a description and are described now, one slice in each step.
 #[derive(Debug)]
