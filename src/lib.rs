@@ -42,25 +42,27 @@
 //!
 //! # Twenty minutes
 //!
-//! Follow one `tools/call` that is asked, file by file; the files of [`gate::call`] come in the order a call lives.
+//! Follow one `tools/call` that is asked. Each step is a function of what it needs and returns what comes next
+//! ([`gate::call::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
 //!
 //! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines.
 //! 2. [`gate`] takes each as an event; [`gate::call::arrive`] asks [`wire::message`] what it is, and [`mcp::lifecycle`]
 //!    whether a call is legal now. From here on it is held: [`gate::call::held`] says what is known at each stage.
 //! 3. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
-//! 4. [`gate::call::judge`] has it judged: [`gate::call::judged`] checks the arguments, joins the evidence
-//!    ([`behavior::conclude`]) and asks the policy ([`policy::decide`]).
+//! 4. [`gate::call::judge`] has it judged: [`gate::call::judgement`] joins the evidence of tool and arguments
+//!    ([`behavior::conclude`]), checks the schema, and asks the policy ([`policy::decide`]).
 //! 5. [`gate::call::look`] has [`interpose::facts`] read what the call would touch; [`gate::call::consult`] asks the
-//!    registered approvers. Then it is judged again.
-//! 6. [`gate::call::ask`] shows it: [`interpose::consoles`] sends the card, [`console::view::card`] draws it, and the
-//!    operator's verdict comes back.
-//! 7. [`gate::call::decide`] sends the verdict to the log, and [`interpose::scribe`] commits it.
+//!    registered approvers. Then it is judged again, and the ruling is acted on.
+//! 6. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`] draws it.
+//!    [`gate::call::ask`] takes the operator's verdict; what was looked at is looked at again.
+//! 7. [`gate::call::decide`] counts it for rates; its entry ([`gate::call::entries`]) goes to the log, and
+//!    [`interpose::scribe`] commits it. It waits for its turn, and for a last look.
 //! 8. [`gate::call::forward`] mints a token from the receipt ([`gate::data::token`]), and [`interpose::server`] writes the
 //!    original bytes.
 //! 9. [`gate::server::answer`] relays the answer and records the outcome.
 //!
-//! Beside these: `turn` makes an approved call wait for others; `input_required` and `tasks` let a host wait for long;
-//! `withdraw` ends one call early, `ending` and `wake` all calls.
+//! Beside these: `input_required` and `tasks` let a host wait for long; `withdraw` ends one call early, `ending` and
+//! `wake` all calls.
 
 pub mod audit;
 pub mod behavior;

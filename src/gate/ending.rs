@@ -3,11 +3,11 @@
 use crate::audit::record::{Kind, Outcome};
 use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Asking, Held, Stage, Withdrawal};
+use crate::gate::call::log::Log;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Side;
 use crate::gate::deadline::GRACE;
-use crate::gate::log::Log;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {

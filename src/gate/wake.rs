@@ -2,13 +2,12 @@
 
 use crate::audit::record::By;
 use crate::gate::Gate;
-use crate::gate::call::drive::Next;
-use crate::gate::call::grant;
 use crate::gate::call::held::{Approved, Asking, Held, Opening, Stage, StageKind, Verdict};
+use crate::gate::call::log::Log;
+use crate::gate::call::next::Next;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
-use crate::gate::log::Log;
 use crate::gate::state::history;
 use crate::wire::reply;
 
@@ -36,7 +35,7 @@ impl Gate {
             }
         }
         self.expire_looks();
-        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
+        self.prune_grants();
         if self.catalog.expire(self.out.now) {
             self.on_undescribed();
         }

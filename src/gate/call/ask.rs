@@ -2,17 +2,17 @@
 //! effect.
 
 use crate::audit::record::By;
-use crate::gate::call::drive::Next;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{
     Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage, Verdict,
     Withdrawn,
 };
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::next::Next;
+use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;
-use crate::gate::call::{replies, round_trips, strictest};
-use crate::gate::context::Context;
+use crate::gate::call::{judgement, replies, round_trips};
 use crate::gate::data::event::OperatorWord;
-use crate::gate::out::Out;
 use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
@@ -33,20 +33,20 @@ pub(super) fn if_still_described(
     context: Context<'_>,
     held: Held,
     case: Case,
-) -> Result<(Held, Case), (Next, &'static str)> {
+) -> Result<(Held, Case), Box<(Next, &'static str)>> {
     let Some(shown) = case.judged.described.as_ref().map(|described| described.digest) else {
         return Ok((held, case));
     };
     match context.catalog.find(held.call.name()) {
         ToolLookup::Found(known) if known.digest == shown => Ok((held, case)),
-        ToolLookup::Found(known) => Err((
+        ToolLookup::Found(known) => Err(Box::new((
             Next::Judge(held, case.session, Some(known)),
             "the server has changed this tool's definition since the card was shown; look again",
-        )),
-        ToolLookup::NotListed | ToolLookup::AskServer => Err((
+        ))),
+        ToolLookup::NotListed | ToolLookup::AskServer => Err(Box::new((
             Next::AskServer(held, Describing { session: case.session, before: Some(case.judged) }),
             "the server has announced changed tools since the card was shown; mcp-approve asks it for the new list",
-        )),
+        ))),
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn confirm(
     let (next, why) = match changed {
         None => match if_still_described(context, held, case) {
             Ok((held, case)) => return (Next::Approve(held, Approval { case, verdict, unread, grant }), None),
-            Err((next, why)) => (next, why.to_owned()),
+            Err(instead) => (instead.0, instead.1.to_owned()),
         },
         Some(what) => (Next::JudgeAgain(held, case), format!("{what} since the card was shown; look again")),
     };
@@ -118,7 +118,7 @@ pub(super) fn read_edit(
     let call = held.call.with_arguments(arguments);
     let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
     let (described, seen) = (shown.described.clone(), Seen::default());
-    let judged = strictest::judge(&call, described, context, &seen);
+    let judged = judgement::judge(&call, described, context, &seen);
     if let Some(violation) = judged.violations.first() {
         return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
     }

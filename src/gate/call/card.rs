@@ -5,14 +5,13 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::held::{Held, Stage};
+use crate::gate::call::context::Context;
+use crate::gate::call::held::Held;
 use crate::gate::call::judged::{Inside, Judged};
 use crate::gate::call::pinning;
 use crate::gate::call::{caller, elicit};
-use crate::gate::context::Context;
-use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Safe, Snapshot};
+use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
-use crate::gate::state::history::Past;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
@@ -22,7 +21,7 @@ const WORDS: usize = 64 * 1024;
 /// The card of a call that waits for an operator.
 pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judged) -> Snapshot {
     let tool = judged.described.as_ref().map(|known| &known.tool);
-    let past = past(context, held);
+    let past = context.past(held);
     Snapshot {
         ticket: held.ticket.to_string(),
         server: context.config.server.to_string(),
@@ -75,21 +74,6 @@ fn silence(context: Context<'_>, held: &Held) -> Option<String> {
     let silence = context.host.of(&held.call).and_then(|(name, _)| deadline::silence(name));
     let all: Vec<&str> = silence.into_iter().chain(elicit::without_form(context, &held.call)).collect();
     (!all.is_empty()).then(|| all.join("; "))
-}
-
-/// What became of the same call before, and whether it waits already under another ticket.
-pub(super) fn past(context: Context<'_>, held: &Held) -> Past {
-    let is_same = |other: &Held| {
-        other.number < held.number
-            && other.call.name() == held.call.name()
-            && other.call.arguments_text() == held.call.arguments_text()
-    };
-    let waits = context.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
-    let mut lines: Vec<String> = waits.map(|(other, _)| format!("{}{STILL_WAITS}", other.ticket)).collect();
-    let past = context.host.history.of(&held.call, held.arrived.wall);
-    let times = lines.len() + past.times;
-    lines.extend(past.lines);
-    Past { lines, times, latest: past.latest }
 }
 
 /// The three checks of `Safe(agent, tool, state)`.

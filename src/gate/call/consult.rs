@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::gate::Config;
-use crate::gate::call::drive::Next;
 use crate::gate::call::entries;
 use crate::gate::call::held::{Case, Consulting, Held, StageKind as _};
 use crate::gate::call::judged::Judged;
+use crate::gate::call::next::Next;
+use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;
+use crate::gate::config::Config;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::opinion::{Approver, Opinion};
-use crate::gate::out::Out;
 use crate::gate::state::Host;
 use crate::policy::question::rules_name;
 use crate::policy::rule::Decision;

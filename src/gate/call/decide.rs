@@ -1,7 +1,7 @@
 //! A verdict and its record: no token before the log's receipt, one verdict per call, the first recorded one counts.
 
+use crate::gate::call::out::Out;
 use crate::gate::call::pinning;
-use crate::gate::out::Out;
 use crate::policy::rate::Recent;
 use std::sync::Arc;
 

@@ -1,21 +1,22 @@
 //! Finds out what a call's tool is: from what the host has read, from what is remembered, or by asking the server.
 
-use crate::gate::call::drive::Next;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::StageKind as _;
-use crate::gate::context::Context;
-use crate::gate::out::Out;
+use crate::gate::call::next::Next;
+use crate::gate::call::out::Out;
 use crate::gate::server::catalog::Catalog;
 use serde_json::{Map, Value};
 
 use crate::audit::agreed;
 use crate::audit::record::{By, Kind};
+use crate::gate::Gate;
 use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
+use crate::gate::config::Mode;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::pin::Pins;
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::state::{DescribeQueue, ListOutcome};
-use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
 
 /// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.

@@ -16,86 +16,27 @@ use serde_json::json;
 
 use crate::audit::record::{By, Receipt};
 use crate::gate::Gate;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Denial, Describing, Forwarding, Held,
-    Stage, StageKind, Verdict, Withdrawal, Withdrawn,
+    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
+    Withdrawal, Withdrawn,
 };
-use crate::gate::call::judged::Judged;
+use crate::gate::call::next::Next;
 use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, turn};
-use crate::gate::context::Context;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
-use crate::gate::data::facts::{Findings, Look};
+use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
-use crate::gate::server::described::Described;
-use crate::mcp::lifecycle::InSession;
 use crate::wire::digest::Digest;
-use crate::wire::line::Line;
-
-/// What comes next for a held call, with all that is known of it by then.
-#[derive(Debug)]
-pub(in crate::gate) enum Next {
-    /// Its tool's description is looked for.
-    Describe(Held, Describing),
-    /// The server is asked for its tools.
-    AskServer(Held, Describing),
-    /// It is judged by its tool's description; the server may have given none.
-    Judge(Held, InSession, Option<Arc<Described>>),
-    /// It is judged by what is known now.
-    JudgeAgain(Held, Case),
-    /// The shell looks at what it would touch, so that it can be judged.
-    Look(Held, Case, Look),
-    /// These approvers are asked.
-    Consult(Held, Case, Vec<String>),
-    /// The ruling is final.
-    Act(Held, Case),
-    /// The operator is asked.
-    Ask(Held, Case),
-    /// A person has approved the card. The shell has looked again, and this is what has changed since.
-    Confirm(Held, Approval, Option<&'static str>),
-    /// A person has approved the card, and the shell looks whether all is as it was shown.
-    LookAgain(Held, Approval),
-    /// It is approved.
-    Approve(Held, Approval),
-    /// The decision goes to the log.
-    Decide(Held, Decided),
-    /// The approval is in the log: it runs when its turn comes.
-    AwaitTurn(Held, Approval, Receipt),
-    /// Its turn has come: what was looked at is looked at once more.
-    Run(Held, Approval, Receipt),
-    /// It goes to the server.
-    Forward(Held, Approval, Receipt),
-    /// The approval is in the log, and still it does not run.
-    Stop(Held, Stopped),
-    /// It waits.
-    Wait(Held, Stage),
-    /// It has ended, or there was none.
-    Done,
-}
-
-/// Why an approved call does not run.
-#[derive(Debug)]
-pub(in crate::gate) struct Stopped {
-    pub judged: Box<Judged>,
-    pub by: By,
-    pub why: String,
-    /// What its host is answered.
-    pub reply: Line,
-}
-
-impl Next {
-    pub fn deny(held: Held, judged: Option<Box<Judged>>, verdict: Verdict, reply: Line) -> Self {
-        Self::Decide(held, Decided::Deny(Denial { judged, verdict, reply }))
-    }
-
-    pub fn stop(held: Held, judged: Box<Judged>, (by, why): (By, String), reply: Line) -> Self {
-        Self::Stop(held, Stopped { judged, by, why, reply })
-    }
-}
 
 impl Gate {
+    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
+    pub(in crate::gate) fn prune_grants(&mut self) {
+        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
+    }
+
     /// What a step may read.
     pub(in crate::gate) fn context(&self) -> Context<'_> {
         Context {
@@ -120,7 +61,7 @@ impl Gate {
                 }
                 Next::AskServer(held, waits) => describe::ask_server(held, waits, &mut self.catalog, &mut self.out),
                 Next::Judge(held, session, described) => {
-                    grant::prune(&mut self.grants, &self.catalog, &mut self.out);
+                    self.prune_grants();
                     judge::judge(self.context(), held, session, described)
                 }
                 Next::JudgeAgain(held, case) => judge::judge_again(self.context(), held, case),
@@ -291,7 +232,8 @@ impl Gate {
     pub(in crate::gate) fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
         match ask::if_still_described(self.context(), held, case) {
             Ok(same) => Ok(same),
-            Err((next, why)) => {
+            Err(instead) => {
+                let (next, why) = *instead;
                 self.drive(next);
                 Err(why.to_owned())
             }

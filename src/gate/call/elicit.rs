@@ -2,15 +2,16 @@
 //! way of every verdict; it approves only what the question showed.
 
 use crate::audit::record::By;
-use crate::gate::call::drive::Next;
+use crate::gate::Gate;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
+use crate::gate::call::next::Next;
 use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
-use crate::gate::context::Context;
+use crate::gate::config::Unattended;
 use crate::gate::data::effect::Effect;
 use crate::gate::state::elicited::{Open, ShownForm};
 use crate::gate::state::{Forms, Host};
-use crate::gate::{Gate, Unattended};
 use crate::mcp::features;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;

@@ -12,14 +12,13 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::gate::call::caller;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::out::Out;
 use crate::gate::call::retry;
-use crate::gate::call::target;
-use crate::gate::call::{caller, card};
-use crate::gate::context::Context;
 use crate::gate::data::opinion::Opinion;
-use crate::gate::out::Out;
 use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
@@ -36,7 +35,7 @@ fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry
     let mut entry = out.entry(kind);
     entry.ticket = Some(Arc::clone(&held.ticket));
     entry.tool = Some(held.call.shared_name());
-    entry.target = target_of(held, judged);
+    entry.target = held.target(judged);
     entry.digest = Some(held.call.digest());
     if let Some(judged) = judged {
         entry.badge = Some(judged.behavior.badge());
@@ -56,7 +55,7 @@ pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry
     // Whether anyone could see the call at once.
     entry.detail.add("consoles", context.out.attached);
     add_judgement(context.host, &mut entry, held, judged, "");
-    if let Past { times, latest: Some(latest), .. } = card::past(context, held) {
+    if let Past { times, latest: Some(latest), .. } = context.past(held) {
         entry.detail.add("occurrence", times + 1);
         entry.detail.add("former", latest);
     }
@@ -173,11 +172,6 @@ pub(in crate::gate) fn add_request(entry: &mut Entry, call: &Call) {
     entry.detail.add("method", method);
     entry.detail.add("from", side(call.origin()));
     entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into());
-}
-
-/// What a call acts on, judged or not.
-pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<Arc<str>> {
-    judged.map_or_else(|| target::of_unjudged(&held.call).map(Arc::from), |judged| judged.target.clone())
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.

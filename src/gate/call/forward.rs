@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::held::{Approval, AskRecord, Case, Held};
+use crate::gate::call::out::Out;
 use crate::gate::call::{entries, replies};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::token::GuardrailToken;
-use crate::gate::out::Out;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
 use crate::gate::state::tasks::{Progress, Tasks};
 use crate::wire::call::Origin;

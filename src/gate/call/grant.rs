@@ -1,7 +1,7 @@
 //! An operator grants more than one call, or ends that: what may be granted, and what is recorded of it.
 
+use crate::gate::call::out::Out;
 use crate::gate::grants::Grants;
-use crate::gate::out::Out;
 use crate::gate::server::catalog::Catalog;
 use serde_json::{Value, json};
 

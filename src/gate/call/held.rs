@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::round_trips::RoundTrips;
+use crate::gate::call::target;
 use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
@@ -225,6 +226,11 @@ impl Held {
     /// The ids of all requests under which its host waited for it.
     pub fn ids(&self) -> impl Iterator<Item = &Id> {
         std::iter::once(self.call.id()).chain(self.round_trips.later.iter().map(|later| &later.id))
+    }
+
+    /// What it acts on, judged or not.
+    pub fn target(&self, judged: Option<&Judged>) -> Option<Arc<str>> {
+        judged.map_or_else(|| target::of_unjudged(&self.call).map(Arc::from), |judged| judged.target.clone())
     }
 
     /// Whether its judgement rests on what was found on the disk, so that it is looked at again before it runs.

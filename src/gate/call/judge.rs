@@ -6,27 +6,27 @@ use std::sync::Arc;
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
 use crate::behavior::agreed::Agreement;
-use crate::gate::call::drive::Next;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{Approval, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::Judged;
+use crate::gate::call::log::Log;
+use crate::gate::call::next::Next;
+use crate::gate::call::out::Out;
 use crate::gate::call::retry::Retry;
-use crate::gate::call::{consult, look, replies, strictest};
-use crate::gate::context::Context;
+use crate::gate::call::{consult, judgement, look, replies};
+use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::grants::Grants;
-use crate::gate::log::Log;
-use crate::gate::out::Out;
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::gate::server::flight::Continued;
-use crate::gate::{Config, Mode};
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
 
 /// Judges one held call by its tool's description (`None`: the server gave none).
 pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, described: Option<Arc<Described>>) -> Next {
-    let judged = Box::new(strictest::judge(&held.call, described, context, &held.seen));
+    let judged = Box::new(judgement::judge(&held.call, described, context, &held.seen));
     let scope = match context.admit(&held.call, &judged) {
         Ok(scope) => scope,
         Err(Outside(why)) => {
@@ -130,7 +130,7 @@ pub(super) fn stays(context: Context<'_>, held: &Held, judged: &Judged) -> bool 
         // The definition changed, and the new one is not known yet: no ruling on the old one may let the call pass.
         (ToolLookup::NotListed | ToolLookup::AskServer, Some(_)) => return false,
     };
-    let anew = strictest::judge(&held.call, described, context, &held.seen);
+    let anew = judgement::judge(&held.call, described, context, &held.seen);
     let is_asked =
         anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
     is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)

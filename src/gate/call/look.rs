@@ -2,16 +2,16 @@
 
 use crate::audit::record::By;
 use crate::behavior::arguments::base::{self, Bases};
-use crate::gate::Mode;
-use crate::gate::call::drive::Next;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{Approving, Asking, Case, Forwarding, Held, Looking, StageKind as _};
 use crate::gate::call::judged::Judged;
+use crate::gate::call::next::Next;
+use crate::gate::call::out::Out;
 use crate::gate::call::replies;
 use crate::gate::call::table::Calls;
-use crate::gate::context::Context;
+use crate::gate::config::Mode;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::facts::{Facts, Findings, Look};
-use crate::gate::out::Out;
 
 /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
 pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Option<Look> {

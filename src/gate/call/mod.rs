@@ -1,11 +1,12 @@
-//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
-//! `decide`, `forward`. Owns nothing itself. (An approved call may have to wait for its turn before the last step.)
+//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `card`,
+//! `ask`, `decide`, `forward`; `drive` takes it from one to the next. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;
 pub mod caller;
 pub mod card;
 pub mod consult;
+pub(in crate::gate) mod context;
 pub mod danger;
 pub mod decide;
 pub mod describe;
@@ -20,7 +21,11 @@ pub mod held;
 pub mod input_required;
 pub mod judge;
 pub mod judged;
+pub(in crate::gate) mod judgement;
+pub mod log;
 pub mod look;
+pub(in crate::gate) mod next;
+pub mod out;
 pub mod pinning;
 pub mod question;
 pub mod refresh;
@@ -28,7 +33,6 @@ pub mod replies;
 pub mod request;
 pub mod retry;
 pub mod round_trips;
-pub mod strictest;
 pub mod table;
 pub mod target;
 pub mod task_answers;

@@ -1,8 +1,8 @@
 //! An operator says with a held call what its tool is, or agrees to what is new about the call: what may be said, and what is
 //! recorded of it. It counts once the log has it.
 
-use crate::gate::log::Log;
-use crate::gate::out::Out;
+use crate::gate::call::log::Log;
+use crate::gate::call::out::Out;
 use std::sync::Arc;
 
 use crate::audit::record::{Entry, Kind};

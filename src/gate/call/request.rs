@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use crate::gate::Gate;
 use crate::gate::call::held::Withdrawal;
 use crate::gate::call::judged::Seen;
-use crate::gate::call::strictest;
+use crate::gate::call::judgement;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
@@ -108,7 +108,7 @@ impl Gate {
         {
             return true;
         }
-        let judged = strictest::judge(call, None, self.context(), &Seen::default());
+        let judged = judgement::judge(call, None, self.context(), &Seen::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty() || judged.inside.is_some()
     }
 

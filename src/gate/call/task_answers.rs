@@ -1,14 +1,15 @@
 //! What the server says of tasks: its answers to calls whose hosts were given one, and its own tasks, which keep the ids that hosts
 //! know. Decides nothing.
 
+use crate::gate::Gate;
 use crate::gate::call::tasks::DAY;
 use crate::gate::call::{replies, request};
+use crate::gate::config::Polling;
 use crate::gate::data::effect::Effect;
 use crate::gate::server::answer::answer_lost;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::state::passed;
 use crate::gate::state::tasks::{Changed, PREFIX, Progress};
-use crate::gate::{Gate, Polling};
 use crate::mcp::result::Answer;
 use crate::wire::call::Origin;
 use crate::wire::id::Id;

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use crate::audit::moment::rfc3339;
 use crate::audit::record::Kind;
+use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Held, Withdrawal};
 use crate::gate::call::replies;
+use crate::gate::config::Polling;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::state::ServerTasks;
 use crate::gate::state::tasks::{PREFIX, Progress, Tasks};
-use crate::gate::{Gate, Polling};
 use crate::mcp::revision::Revision;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;

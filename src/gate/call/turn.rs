@@ -2,15 +2,16 @@
 //! its host, if that has to come back for it first. Decides nothing.
 
 use crate::audit::record::By;
+use crate::gate::Gate;
 use crate::gate::call::card;
-use crate::gate::call::drive::Next;
+use crate::gate::call::context::Context;
 use crate::gate::call::held::{Approval, Approved, Asking, Decided, Deciding, Held, Stage, Verdict, Withdrawal};
+use crate::gate::call::judgement;
+use crate::gate::call::next::Next;
 use crate::gate::call::replies;
-use crate::gate::call::strictest;
-use crate::gate::context::Context;
+use crate::gate::config::ForwardOrder;
 use crate::gate::data::effect::Effect;
 use crate::gate::server::catalog::ToolLookup;
-use crate::gate::{ForwardOrder, Gate};
 use crate::policy::rule::Decision;
 
 impl Gate {
@@ -92,7 +93,7 @@ fn why_revoked(context: Context<'_>, held: &Held, approval: &Approval, ended: Op
         None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
         None if is_by_grant(verdict) => None,
         None => {
-            let anew = strictest::judge(&held.call, judged.described.clone(), context, &held.seen).ruling;
+            let anew = judgement::judge(&held.call, judged.described.clone(), context, &held.seen).ruling;
             // A call that the policy denies now is stopped when its turn comes.
             (anew.decision == Decision::Ask)
                 .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
@@ -111,7 +112,7 @@ fn why_overruled(context: Context<'_>, held: &Held, approval: &Approval) -> Opti
             return Some("the server has changed this tool's definition".to_owned());
         }
     }
-    let anew = strictest::judge(&held.call, judged.described.clone(), context, &held.seen);
+    let anew = judgement::judge(&held.call, judged.described.clone(), context, &held.seen);
     (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
 }
 

@@ -2,9 +2,9 @@
 
 use crate::audit::record::{By, VerdictWord};
 use crate::gate::Gate;
-use crate::gate::call::drive::Stopped;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
+use crate::gate::call::next::Stopped;
 use crate::gate::call::{entries, replies};
 use crate::wire::call::{Call, Origin};
 

@@ -1,6 +1,5 @@
 //! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
 
-use crate::gate::call::grant;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
@@ -86,7 +85,7 @@ impl Gate {
                         match flight.wanted {
                             Wanted::Yes => self.landed(&flight, &line, failed),
                             Wanted::Cancelled => {
-                                self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), &line)
+                                self.log.passes(&mut self.out, (Origin::Server, Form::Response, ""), &line);
                             }
                         }
                         if let Some(Later { id, .. }) = flight.later.last() {
@@ -166,7 +165,7 @@ impl Gate {
     /// Reads a piece of the lists that the server gave.
     pub(in crate::gate) fn parse_lists(&mut self) {
         let reply = self.catalog.read(self.out.now);
-        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
+        self.prune_grants();
         match reply {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::audit::record::{By, Entry, Kind, VerdictWord};
-use crate::gate::call::entries::target_of;
 use crate::gate::call::held::{Held, Verdict};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
@@ -168,7 +167,7 @@ impl Out {
         self.show(to, ActivityKind::Call, |one| {
             one.what = held.call.name().to_owned();
             one.ticket = Some(held.ticket.to_string());
-            one.target = target_of(held, judged).as_deref().map(str::to_owned);
+            one.target = held.target(judged).as_deref().map(str::to_owned);
             one.badge = judged.map(|judged| judged.behavior.badge());
             one.ruling = judged.map(|judged| judged.ruling.decision);
             one.verdict = Some(word);

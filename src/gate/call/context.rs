@@ -3,13 +3,16 @@
 
 use crate::capability::schema::Mismatch;
 use crate::gate::call::held::Held;
+use crate::gate::call::held::Stage;
 use crate::gate::call::judged::{Inside, Judged};
+use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;
+use crate::gate::config::{Config, ForwardOrder, Mode};
+use crate::gate::data::snapshot::STILL_WAITS;
 use crate::gate::grants::Grants;
-use crate::gate::out::Out;
 use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::state::history::Past;
 use crate::gate::state::{Host, Rules};
-use crate::gate::{Config, ForwardOrder, Mode};
 use crate::mcp::revision::Revision;
 use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
 use crate::wire::call::{Call, Origin};
@@ -77,5 +80,20 @@ impl<'a> Context<'a> {
             (ForwardOrder::Sent, Origin::Host) => self.calls.before(held.number),
             (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer) => None,
         }
+    }
+
+    /// What became of the same call before, and whether it waits already under another ticket.
+    pub fn past(&self, held: &Held) -> Past {
+        let is_same = |other: &Held| {
+            other.number < held.number
+                && other.call.name() == held.call.name()
+                && other.call.arguments_text() == held.call.arguments_text()
+        };
+        let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
+        let mut lines: Vec<String> = waits.map(|(other, _)| format!("{}{STILL_WAITS}", other.ticket)).collect();
+        let past = self.host.history.of(&held.call, held.arrived.wall);
+        let times = lines.len() + past.times;
+        lines.extend(past.lines);
+        Past { lines, times, latest: past.latest }
     }
 }
