@@ -9,12 +9,11 @@ pub mod call;
 pub mod config;
 pub mod data;
 pub mod deadline;
-pub mod ending;
 pub mod grants;
 pub mod server;
 pub mod state;
 pub mod status;
-pub mod wake;
+pub mod sweep;
 
 use std::sync::Arc;
 

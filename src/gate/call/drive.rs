@@ -1,20 +1,12 @@
 //! A call's way: each step is a function of what it needs and says what comes next. Only this file knows the order, and
 //! what each step is handed. It decides nothing.
 
-use crate::audit::record::Kind;
-use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::pinning;
-use crate::gate::data::event::Operator;
-use crate::gate::data::pinning::Pinning;
-use crate::gate::data::pinning::ToolOffer;
-use crate::gate::data::pinning::ToolWord;
-use crate::gate::data::said::Said;
-use crate::policy::rule::Policy;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::audit::record::{By, Receipt};
+use crate::audit::record::{By, Kind, Receipt};
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::context::Context;
 use crate::gate::call::held::{
@@ -22,13 +14,16 @@ use crate::gate::call::held::{
     Withdrawal, Withdrawn,
 };
 use crate::gate::call::next::Next;
-use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, turn};
+use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning, turn};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::OperatorWord;
+use crate::gate::data::event::{Operator, OperatorWord};
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
+use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
+use crate::gate::data::said::Said;
 use crate::gate::data::terms::GrantTerms;
+use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
 impl Gate {
@@ -396,5 +391,34 @@ impl Gate {
             entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
         );
         self.out.push(Effect::AcceptPolicy { file, digest, console });
+    }
+
+    /// Starts the operator's time for a call again, but never beyond the time for which its host waits.
+    pub(in crate::gate) fn on_extended(&mut self, word: &OperatorWord) {
+        let Some((mut held, asking)) = ask::take(&mut self.calls, word) else {
+            return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
+        };
+        let longest = match &held.round_trips.task {
+            Some(_) => u64::MAX,
+            None => self.longest_wait(&held.call, held.arrived.mono),
+        };
+        let wanted = self.out.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
+        let deadline = wanted.min(longest);
+        if deadline > held.deadline {
+            held.deadline = deadline;
+            held.round_trips.ends = self.round_trip_ends(&held);
+            if let Some(task) = held.round_trips.task.clone() {
+                self.keep_task(&task, &held);
+            }
+            if let Some(state) = &held.round_trips.away {
+                self.returns.extend(state, deadline);
+            }
+            self.out.push(Effect::Ask(Box::new(card::snapshot(self.context(), &held, &asking.case.judged))));
+            self.out.wake_for(&held);
+        } else {
+            let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
+            self.out.refuse_word(word, why);
+        }
+        self.calls.put(held, asking);
     }
 }

@@ -1,16 +1,16 @@
 //! An operator grants more than one call, or ends that: what may be granted, and what is recorded of it.
 
-use crate::gate::call::out::Out;
-use crate::gate::grants::Grants;
-use crate::gate::server::catalog::Catalog;
 use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
+use crate::gate::call::out::Out;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
+use crate::gate::grants::Grants;
 use crate::gate::grants::{self, Given, GrantArea, LONGEST};
+use crate::gate::server::catalog::Catalog;
 use crate::gate::server::catalog::ToolLookup;
 use crate::policy::under::Folder;
 use crate::wire::call::Call;

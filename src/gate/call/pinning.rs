@@ -1,8 +1,6 @@
 //! An operator says with a held call what its tool is, or agrees to what is new about the call: what may be said, and what is
 //! recorded of it. It counts once the log has it.
 
-use crate::gate::call::log::Log;
-use crate::gate::call::out::Out;
 use std::sync::Arc;
 
 use crate::audit::record::{Entry, Kind};
@@ -11,6 +9,8 @@ use crate::behavior::confidence::Confidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
+use crate::gate::call::log::Log;
+use crate::gate::call::out::Out;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};

@@ -1,0 +1,421 @@
+//! What concerns many calls at once: time that passes, descriptions that come, turns, and the end of the host, the server or
+//! the wrapper. What waits is judged, denied or withdrawn; what runs is accounted for.
+
+use crate::audit::agreed;
+use crate::audit::record::{By, Kind, Outcome};
+use crate::gate::Gate;
+use crate::gate::call::held::{
+    Approved, Asking, Decided, Deciding, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal,
+};
+use crate::gate::call::log::Log;
+use crate::gate::call::next::Next;
+use crate::gate::call::{card, describe, replies, turn};
+use crate::gate::config::ForwardOrder;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Side;
+use crate::gate::data::pin::Pins;
+use crate::gate::deadline::{GRACE, HEARTBEAT};
+use crate::gate::state::{DescribeQueue, ListOutcome, ServerEnd, WrapperEnd, history};
+use crate::wire::reply;
+
+/// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
+const AT_ONCE: usize = 64;
+
+impl Gate {
+    pub(in crate::gate) fn on_woke(&mut self) {
+        self.out.woke();
+        let runs = self.log.refusals.due(self.out.now.mono);
+        Log::record_refused_runs(&mut self.out, runs);
+        self.out.wake_by(self.log.refusals.wake_at());
+        match self.log.passed.wake_at() {
+            Some(at) if at <= self.out.now.mono => self.log.record_passed(&mut self.out),
+            Some(at) => self.out.wake_by(at),
+            None => {}
+        }
+        if self.ends.host_gone.is_some_and(|since| since + GRACE <= self.out.now.mono) {
+            self.host_long_gone();
+        } else if let Some(since) = self.ends.host_gone {
+            self.out.wake_by(since + GRACE);
+        }
+        for number in self.calls.waiting::<Opening>() {
+            if let Some((held, Opening)) = self.due(number) {
+                let reply = replies::never_opened(&held.call);
+                let verdict = Verdict::by(By::Expiry, None, "the server did not answer initialize");
+                self.drive(Next::deny(held, None, verdict, reply));
+            }
+        }
+        self.expire_looks();
+        self.prune_grants();
+        if self.catalog.expire(self.out.now) {
+            self.on_undescribed();
+        }
+        for number in self.calls.waiting::<Asking>() {
+            self.expire(number);
+        }
+        self.expire_turns();
+        self.end_round_trips();
+        self.expire_tasks();
+        self.send_heartbeats();
+        self.out.wake_by(self.catalog.wake_at());
+    }
+
+    /// Denies calls that have waited too long for a look, for the approvers or for the pins.
+    fn expire_looks(&mut self) {
+        let is_ready = self.catalog.is_ready();
+        let waits = |stage: &Stage| match stage {
+            Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_) => true,
+            // Once the pins are read, our own question to the server has its own time limit.
+            Stage::Describing(_) => !is_ready,
+            Stage::Opening(_)
+            | Stage::Asking(_)
+            | Stage::Deciding(_)
+            | Stage::Withdrawn(_)
+            | Stage::Approved(_)
+            | Stage::Forwarding(_) => false,
+        };
+        for number in self.calls.numbers(waits) {
+            let Some((held, stage)) = self.due::<Stage>(number) else { continue };
+            let reply = replies::expired(&held.call, &self.config.console, self.out.waited_s(&held));
+            let reason = if let Stage::Consulting(_) = &stage {
+                "its approvers did not answer in time"
+            } else if let Stage::Describing(_) = &stage {
+                "what is remembered of this server could not be read in time"
+            } else {
+                "what it would touch could not be looked at in time"
+            };
+            self.drive(Next::deny(held, stage.judged(), Verdict::by(By::Expiry, None, reason), reply));
+        }
+    }
+
+    /// Denies a call that the operator did not answer in time.
+    fn expire(&mut self, number: u64) {
+        if let Some((held, asking)) = self.due::<Asking>(number) {
+            let waited_s = self.out.waited_s(&held);
+            let rule = asking.case.judged.ruling.rule.clone();
+            let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
+            let reply = replies::expired(&held.call, &self.config.console, waited_s);
+            self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
+        }
+    }
+
+    /// Answers an approved call whose turn has not come in time.
+    fn expire_turns(&mut self) {
+        for number in self.calls.waiting::<Approved>() {
+            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
+            if let Some((held, Approved { approval, .. })) = self.due(number) {
+                let earlier = self
+                    .context()
+                    .runs_after(&held)
+                    .map_or_else(|| "an earlier call".into(), |held| held.ticket.clone());
+                let reply = replies::out_of_turn(&held.call, &earlier);
+                let why = if is_away {
+                    "the host did not come back for it".to_owned()
+                } else {
+                    format!("{earlier} was sent before it and still waits")
+                };
+                self.drive(Next::stop(held, approval.case.judged, (By::Expiry, why), reply));
+            }
+        }
+    }
+
+    /// Sends heartbeats for held calls to hosts that want them.
+    fn send_heartbeats(&mut self) {
+        let is_watched = self.out.attached > 0;
+        let form = self.elicited.open().map(|open| open.form.number);
+        for number in self.calls.numbers(Stage::may_take_long) {
+            let is = if self.calls.get::<Asking>(number).is_some() {
+                Beats::Asked
+            } else if self.calls.get::<Approved>(number).is_some() {
+                Beats::Approved
+            } else {
+                Beats::Checks
+            };
+            let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
+            if held.round_trips.away.is_some() || held.round_trips.task.is_some() {
+                continue;
+            }
+            let token = held.open_token().map(str::to_owned);
+            let (Some(beat), Some(token)) = (&mut held.heartbeat, token) else { continue };
+            if beat.next <= self.out.now.mono {
+                beat.sent += 1;
+                beat.next = self.out.now.mono + HEARTBEAT;
+                let left = held.deadline.saturating_sub(self.out.now.mono) / 1000;
+                let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
+                let says = match (is, is_watched) {
+                    (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
+                    (Beats::Approved, _) => {
+                        format!(
+                            "Approved in mcp-approve: {} runs after an earlier call, within {left} or not at all",
+                            held.ticket
+                        )
+                    }
+                    (Beats::Asked, true) => {
+                        format!("Waiting for approval in mcp-approve: {}, for {left} more at most", held.ticket)
+                    }
+                    (Beats::Asked, false) if form == Some(number) => format!(
+                        "Waiting for approval: {}, for {left} more at most. Answer the form, or run `{}` in a terminal",
+                        held.ticket, self.config.console
+                    ),
+                    (Beats::Asked, false) => format!(
+                        "Waiting for approval in mcp-approve: {}, for {left} more at most. Run `{}` in a terminal",
+                        held.ticket, self.config.console
+                    ),
+                };
+                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.progress(), &says)));
+            }
+            let next = beat.next;
+            self.out.wake_by(next);
+        }
+    }
+
+    /// Takes a call whose deadline has come; for any other, asks to be woken at its deadline.
+    fn due<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
+        let deadline = self.calls.get::<S>(number)?.0.deadline;
+        if deadline > self.out.now.mono {
+            self.out.wake_by(deadline);
+            return None;
+        }
+        self.calls.take(number)
+    }
+
+    /// The pins of the server were read: the calls that waited for them are described and judged.
+    pub(in crate::gate) fn on_reviewed(&mut self, pins: Pins) {
+        let was_ready = self.catalog.is_ready();
+        let news: Vec<_> = pins.unproven.iter().filter(|one| !self.catalog.unproven().contains(one)).collect();
+        for one in news {
+            self.out.record(self.out.fault(format!("an agreement without its record: {one}"), None));
+        }
+        for one in &pins.lapsed {
+            let entry = self.out.entry(Kind::Agreed);
+            self.out
+                .record(agreed::taken_back(entry, one, &pins.fingerprint, "it lapsed: it was not used for 90 days"));
+        }
+        self.catalog.repin(self.out.now, pins);
+        if was_ready {
+            // The operator may have accepted or refused a definition: the calls that wait are judged again.
+            return self.rejudge();
+        }
+        self.describe_again();
+    }
+
+    /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
+    /// came in the meantime is still to be read.
+    pub(in crate::gate) fn describe_again(&mut self) {
+        // The calls that are being judged by the server's answer go first; the others follow when those are done.
+        let is_by_answer = self.describe_queue.as_ref().is_some_and(|queue| queue.outcome != ListOutcome::NotAsked);
+        if self.catalog.is_asking() || self.catalog.is_reading() || is_by_answer {
+            return;
+        }
+        self.describe_waiting(ListOutcome::NotAsked);
+    }
+
+    /// The server has sent its whole list: every call that waited for it is judged, or denied if its tool is missing.
+    pub(in crate::gate) fn on_described(&mut self) {
+        self.describe_waiting(ListOutcome::Given);
+    }
+
+    /// The server gave no list: every call that waited for it is judged by what is known.
+    pub(in crate::gate) fn on_undescribed(&mut self) {
+        self.describe_waiting(ListOutcome::NoList);
+    }
+
+    fn describe_waiting(&mut self, outcome: ListOutcome) {
+        let calls = self.calls.waiting::<Describing>();
+        if let (Some(first), Some(last)) = (calls.first(), calls.last()) {
+            self.describe_queue = Some(DescribeQueue { outcome, from: *first, to: *last });
+            self.describe_slice();
+        }
+    }
+
+    /// Describes and judges the next calls of those that waited. Calls that came later follow: calls keep their order.
+    pub(in crate::gate) fn describe_slice(&mut self) {
+        let Some(DescribeQueue { outcome, from, to }) = self.describe_queue.take() else { return };
+        if outcome != ListOutcome::NotAsked && (self.catalog.is_asking() || self.catalog.is_reading()) {
+            // A newer list is on its way: the waiting calls are judged by that one.
+            return;
+        }
+        let mut calls = self.calls.waiting::<Describing>();
+        calls.retain(|number| (from..=to).contains(number));
+        let rest = calls.split_off(calls.len().min(AT_ONCE));
+        for number in calls {
+            if let Some((held, waits)) = self.calls.take::<Describing>(number) {
+                self.drive(describe::by_answer(self.context(), outcome, held, waits));
+            }
+        }
+        self.describe_queue = match rest.first() {
+            Some(next) => Some(DescribeQueue { outcome, from: *next, to }),
+            None if self.catalog.is_asking() || self.catalog.is_reading() => None,
+            // Calls that began to wait meanwhile, older ones too, waited only for these to be done.
+            None => {
+                let left = self.calls.waiting::<Describing>();
+                let ends = left.first().zip(left.last());
+                ends.map(|(first, last)| DescribeQueue { outcome: ListOutcome::NotAsked, from: *first, to: *last })
+            }
+        };
+    }
+
+    /// Takes up the calls that came before the server had answered `initialize`: scripts write everything at once.
+    pub(in crate::gate) fn early_calls(&mut self) {
+        if self.host.lifecycle.is_pending() {
+            return;
+        }
+        for number in self.calls.waiting::<Opening>() {
+            let Some((held, Opening)) = self.calls.take(number) else { continue };
+            self.drive(describe::opened(self.context(), held));
+        }
+    }
+
+    /// Calls have ended: those behind them run, or their cards say what they wait for now.
+    pub(in crate::gate) fn take_turns(&mut self) {
+        if self.config.order == ForwardOrder::Decided {
+            return self.calls.forget_left();
+        }
+        let left = self.calls.left();
+        if left.is_empty() {
+            return;
+        }
+        for number in left {
+            let next = self.calls.first_from(number).and_then(|next| self.calls.get::<Asking>(next));
+            if let Some((held, asking)) = next {
+                self.out.push(Effect::Ask(Box::new(card::snapshot(self.context(), held, &asking.case.judged))));
+            }
+        }
+        while let Some(first) = self.calls.first_from(0)
+            && let Some((held, approved)) =
+                self.calls.take_if::<Approved>(first, |held, _| held.round_trips.away.is_none())
+        {
+            self.resume(held, approved);
+        }
+        self.close_server_when_done();
+        self.take_turns();
+    }
+
+    /// The policy has changed, or an operator has ended the grant of this name: a call that waits for its turn, was not
+    /// approved by an operator, and would be asked now, does not run.
+    pub(in crate::gate) fn revoke_approvals(&mut self, ended: Option<&str>) {
+        for number in self.calls.waiting::<Approved>() {
+            let why = self
+                .calls
+                .get::<Approved>(number)
+                .and_then(|(held, approved)| turn::why_revoked(self.context(), held, &approved.approval, ended));
+            if let Some(why) = why
+                && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
+            {
+                let reply = replies::changed(&held.call, &why);
+                self.drive(Next::stop(held, approval.case.judged, (By::Fault, why), reply));
+            }
+        }
+        // The same where the record of the approval is on its way, and the call will have to wait.
+        for number in self.calls.numbers(|stage| matches!(stage, Stage::Deciding(_))) {
+            let is_revoked = |held: &Held, deciding: &Deciding| match &deciding.decision {
+                Decided::Approve(approval) => {
+                    (held.round_trips.away.is_some() || self.context().runs_after(held).is_some())
+                        && turn::why_revoked(self.context(), held, approval, ended).is_some()
+                }
+                Decided::Deny(_) => false,
+            };
+            if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_revoked(held, deciding)) {
+                self.withdraw(number, Withdrawal::Revoked);
+            }
+        }
+    }
+
+    /// The host is gone: what waits for the operator is withdrawn. Earlier decisions still count, and the policy still
+    /// decides on calls that need no operator: a script may close the pipe right after its last line.
+    pub(in crate::gate) fn on_host_closed(&mut self) {
+        self.ends.host_gone = Some(self.out.now.mono);
+        for number in self.calls.waiting::<Asking>() {
+            self.withdraw(number, Withdrawal::HostGone);
+        }
+        for number in self.calls.waiting::<Approved>() {
+            // Its host cannot come back for it.
+            let is_gone =
+                |(held, _): (&Held, &Approved)| held.round_trips.away.is_some() || held.round_trips.task.is_some();
+            if self.calls.get::<Approved>(number).is_some_and(is_gone) {
+                self.withdraw(number, Withdrawal::HostGone);
+            }
+        }
+        self.out.wake_by(self.out.now.mono + GRACE);
+        self.close_server_when_done();
+    }
+
+    /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
+    pub(in crate::gate) fn host_long_gone(&mut self) {
+        for number in self.calls.numbers(|stage| !matches!(stage, Stage::Withdrawn(_))) {
+            self.withdraw(number, Withdrawal::HostGone);
+        }
+        self.out.push(Effect::Close(Side::Server));
+    }
+
+    /// Closes the server's pipe once nothing is on its way to it any more.
+    pub(in crate::gate) fn close_server_when_done(&mut self) {
+        if self.ends.host_gone.is_some() && self.is_quiet() {
+            self.out.push(Effect::Close(Side::Server));
+        }
+    }
+
+    /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
+    pub(in crate::gate) fn on_shutdown(&mut self, why: &str) {
+        self.ends.wrapper = WrapperEnd::Stops { why: why.to_owned() };
+        for number in self.calls.waiting::<Stage>() {
+            self.withdraw(number, Withdrawal::Stopping);
+        }
+        self.out.push(Effect::Close(Side::Server));
+    }
+
+    /// The server reads nothing more: what waits did not run, and nothing more will. What it still writes is relayed.
+    pub(in crate::gate) fn on_server_input_closed(&mut self, how: String) {
+        if let ServerEnd::Open = self.ends.server {
+            self.ends.server = ServerEnd::InputClosed { how };
+            self.host.lifecycle.close();
+            for number in self.calls.waiting::<Stage>() {
+                self.withdraw(number, Withdrawal::ServerGone);
+            }
+        }
+    }
+
+    /// The server is gone: what waits did not run, what ran has an unknown outcome.
+    pub(in crate::gate) fn on_server_closed(&mut self, how: &str) {
+        self.on_server_input_closed(how.to_owned());
+        // The reason that counts is why nothing more was written to the server, which comes before its end.
+        let reason = match std::mem::take(&mut self.ends.server) {
+            ServerEnd::Open => how.to_owned(),
+            ServerEnd::InputClosed { how: reason } => reason,
+            ended @ ServerEnd::Ended { .. } => {
+                self.ends.server = ended;
+                return;
+            }
+        };
+        self.ends.server = ServerEnd::Ended { how: reason.clone() };
+        // A page of tools that the host does not have yet is still due to it.
+        while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
+            self.parse_lists();
+        }
+        for (id, flight) in self.flights.drain() {
+            let entry =
+                self.outcome_entry(&flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
+            self.out.record(entry);
+            self.answer_flight(&flight, replies::outcome_unknown(&id, &flight, how));
+        }
+        let runs = self.log.refusals.all();
+        Log::record_refused_runs(&mut self.out, runs);
+        self.log.record_passed(&mut self.out);
+        let mut entry = self.out.entry(Kind::ServerEnd).with("how", how);
+        // Why we ended the server, if it did not end by itself.
+        if let WrapperEnd::Stops { why } = &self.ends.wrapper {
+            entry = entry.with("reason", format!("mcp-approve was stopped by {why}"));
+        } else if reason != how {
+            entry = entry.with("reason", reason);
+        }
+        self.out.record(entry);
+        self.out.push(Effect::Close(Side::Host));
+    }
+}
+
+/// What a call waits for, in words for its host.
+#[derive(Clone, Copy)]
+enum Beats {
+    Checks,
+    Asked,
+    Approved,
+}
