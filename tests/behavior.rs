@@ -22,7 +22,7 @@ use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
+use mcp_approve::behavior::hazards::lookalike::{Deceit, deceiving};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use mcp_approve::mcp::tool::Tool;

@@ -11,7 +11,7 @@ use super::arguments::key::Said;
 use super::confidence::Confidence;
 use super::curated::{Entitlement, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
-use super::hazards::{self, Hazard, HazardKind, returned};
+use super::hazards::{self, Hazard, HazardKind};
 use super::identity::Identity;
 use super::shape::{self, Keys, Known, PathStates, Places, Shape};
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
@@ -127,7 +127,7 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     let first_sentence =
         tool.description.as_deref().and_then(|text| voters::description::sentences(text).next()).unwrap_or_default();
     if (behavior.identity.action.reads() || behavior.identity.action == Action::Unknown)
-        && let Some(what) = returned::found(&tool.name, first_sentence)
+        && let Some(what) = hazards::definition::returned(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
             kind: HazardKind::SensitiveRead,
@@ -199,7 +199,8 @@ pub struct CallBehavior {
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> Behavior {
     let said = tool.map(Said::of).unwrap_or_default();
     let mut behavior = of_described_call(tool, &said, described, arguments).behavior;
-    let keys = tool.map(|tool| Keys::of(tool, described, None)).unwrap_or_default();
+    let keys =
+        tool.map(|tool| Keys::of(tool, described.identity.action, &described.evidence, None)).unwrap_or_default();
     let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
     let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
     behavior.shape = shape::of_call(tool, &keys, arguments, known);

@@ -1,10 +1,8 @@
 //! What makes a call worth a look whatever its badge: sensitive reads, hidden characters, poisoned descriptions.
 
 pub mod arguments;
-pub mod characters;
 pub mod definition;
 pub mod lookalike;
-pub mod returned;
 pub mod sensitive;
 
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,16 @@
-//! What a definition's words say it does and gives back: action, output domain, content type. Decides no badge: that is
-//! the voters' and `conclude`'s.
+//! What a definition's words say it does and gives back: action, output domain, content type, read off the things that it names.
+//! Decides no badge: that is the voters' and `conclude`'s.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::evidence::Claim;
-use super::objects::{self, MEASURES, Runs, WORDS_OUT};
-use super::taxonomy::{Action, Mutability, OutputDomain};
+use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use super::voters::{Says, Vote, description, name};
-use super::words::{self, among};
+use super::words::{self, among, section};
 use crate::mcp::tool::Tool;
+
+const WORDS: &str = include_str!("../../assets/words/objects.txt");
 
 /// Reads action, output domain and content type of a tool that was found to be of this mutability.
 ///
@@ -41,14 +45,180 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
         Mutability::Pure if is(WORDS_OUT) => OutputDomain::Content,
         Mutability::Mutates if is("commit push") && action != Action::Execute => OutputDomain::Ref,
         Mutability::Mutates if is("write") => OutputDomain::Ack,
-        Mutability::Pure | Mutability::Mutates => objects::output(mutability, action, &phrases, runs),
+        Mutability::Pure | Mutability::Mutates => output(mutability, action, &phrases, runs),
     };
     let near = phrases.iter().flat_map(|phrase| phrase.iter().take(8)).map(String::as_str);
-    let content_type = objects::content_type(near, output_domain);
+    let content_type = content_type(near, output_domain);
     Claim {
         mutability: Some(mutability),
         action: Some(action),
         output_domain: Some(output_domain),
         content_type: Some(content_type),
+    }
+}
+
+/// The domain of what comes back.
+///
+/// `named` are the phrases that name the object, the name's first. A change mostly returns an acknowledgement; a read
+/// returns what it names, and records where it names nothing known.
+fn output(mutability: Mutability, action: Action, named: &[&[String]], runs: Runs) -> OutputDomain {
+    use OutputDomain as D;
+    let found = named.iter().find_map(|phrase| of_part(phrase, 0, named));
+    match (mutability, action) {
+        (Mutability::Pure, Action::Search) => match found {
+            // What is found of files is where they are.
+            Some(D::Content)
+                if named.iter().any(|phrase| phrase.first().is_some_and(|word| among(word, "file files"))) =>
+            {
+                D::Structure
+            }
+            Some(found) => found,
+            None => searched(named),
+        },
+        (Mutability::Pure, _) => found.unwrap_or(D::Data),
+        (Mutability::Mutates, Action::Unknown) => D::Unknown,
+        (Mutability::Mutates, Action::Execute) => match (runs, found) {
+            (Runs::Code, _) => D::Content,
+            (Runs::Statement, _) => D::Data,
+            (Runs::Nothing, Some(D::Model)) => D::Model,
+            (Runs::Nothing, _) => D::Ack,
+        },
+        (Mutability::Mutates, Action::Create | Action::Update | Action::Move) => match found {
+            Some(made @ (D::Issue | D::Pr | D::Repo)) => made,
+            Some(D::Content)
+                if action == Action::Create && named.iter().any(|phrase| phrase.iter().any(|word| is_media(word))) =>
+            {
+                D::Content
+            }
+            _ => D::Ack,
+        },
+        (Mutability::Mutates, _) => D::Ack,
+    }
+}
+
+/// What a parameter of the tool lets one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runs {
+    Code,
+    Statement,
+    Nothing,
+}
+
+/// The domain that a noun phrase names, read from its head backwards: "pull request files", "file info".
+///
+/// `all` are the phrases it is among: they tell a chemical reaction from that to a message.
+fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDomain> {
+    use OutputDomain as D;
+    let start = words.iter().position(|word| !among(word, MODIFIERS))?;
+    let end = words[start..].iter().position(|word| among(word, STOPS)).map_or(words.len(), |found| start + found);
+    let phrase = &words[start..end];
+    let requests = phrase.windows(2).any(|pair| among(&pair[0], "pull merge") && among(&pair[1], "request requests"));
+    let mut about = false;
+    for word in phrase.iter().rev() {
+        if among(word, TRANSPARENT) {
+            about = true;
+            continue;
+        }
+        // A log of commits is about commits.
+        if among(word, "log logs history") && phrase.iter().any(|word| among(word, "commit commits")) {
+            return Some(D::Ref);
+        }
+        let named = domain(word).filter(|_| is_meant(word, all));
+        if requests && !matches!(named, Some(D::Message)) {
+            let changed = among(word, "file files diff diffs change changes");
+            return Some(if changed { D::Diff } else { D::Pr });
+        }
+        return match named {
+            Some(D::Content | D::Structure) if about => Some(D::Data),
+            other => other,
+        };
+    }
+    // "The status of a host": the domain is that of the host.
+    let joins = words.get(end).is_some_and(|word| among(word, "of about for on"));
+    match of_part(words.get(end + 1..)?, part + 1, all) {
+        Some(D::Content | D::Structure) if joins && part < 2 => Some(D::Data),
+        other if joins && part < 2 => other,
+        _ => None,
+    }
+}
+
+/// Whether a word of several senses is among others of the sense that the table gives it.
+fn is_meant(word: &str, all: &[&[String]]) -> bool {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let needed = SENSES.iter().find(|(words, _)| among(singular, words)).map(|(_, others)| *others);
+    needed.is_none_or(|others| {
+        let fits =
+            |other: &String| among(other, others) || other.strip_suffix('s').is_some_and(|one| among(one, others));
+        all.iter().any(|phrase| phrase.iter().any(fits))
+    })
+}
+
+/// Words of several senses, and others of which one must be in the phrases too for the sense that [`domain`] gives
+/// them.
+const SENSES: &[(&str, &str)] = &[
+    ("reaction thread draft", section(WORDS, "reaction-senses")),
+    ("node instance", section(WORDS, "node-senses")),
+    ("address interface", "ip network mac dns firewall router switch vlan subnet wan lan port"),
+    ("client", "network wifi wireless vpn dhcp connected unifi router device"),
+];
+
+/// Words that are before the things named.
+const MODIFIERS: &str = section(WORDS, "modifiers");
+/// Words that end the phrase.
+const STOPS: &str = section(WORDS, "stops");
+/// Verbs whose result is a finding, whatever they look at.
+const MEASURES: &str = section(WORDS, "measures");
+/// Verbs whose result is a text.
+const WORDS_OUT: &str = section(WORDS, "words-out");
+/// Words that say nothing by themselves: the word before them counts.
+const TRANSPARENT: &str = section(WORDS, "transparent");
+
+fn searched(named: &[&[String]]) -> OutputDomain {
+    let content = |word: &String| among(word, const { section(WORDS, "searched") });
+    if named.iter().any(|phrase| phrase.iter().take(8).any(content)) {
+        OutputDomain::Content
+    } else {
+        OutputDomain::Data
+    }
+}
+
+/// The domain that a word names; `None` for a word that tells nothing.
+fn domain(word: &str) -> Option<OutputDomain> {
+    let find = |word: &str| DOMAINS.get(word).copied();
+    find(word).or_else(|| words::singular(word, find))
+}
+
+/// The first row that has a word wins.
+static DOMAINS: LazyLock<HashMap<&'static str, OutputDomain>> = LazyLock::new(|| {
+    let mut all = HashMap::new();
+    for (domain, words) in words::rows(section(WORDS, "domains")) {
+        let Some(domain) = OutputDomain::from_word(&domain.to_ascii_uppercase()) else { continue };
+        words.split_whitespace().for_each(|word| _ = all.entry(word).or_insert(domain));
+    }
+    all
+});
+
+fn is_media(word: &str) -> bool {
+    among(word, const { section(WORDS, "media") })
+}
+
+/// The kind of content that some words speak of.
+fn content_type<'a>(named: impl Iterator<Item = &'a str>, domain: OutputDomain) -> ContentType {
+    for word in named {
+        if is_media(word) || among(word, "binary zip archive pdf bytes base64 png jpeg wav mp3 blob") {
+            return ContentType::Binary;
+        }
+        if among(word, "text markdown transcript document documentation docs html readme article code file files diff")
+        {
+            return ContentType::Text;
+        }
+        if among(word, "json table records rows csv") {
+            return ContentType::Structured;
+        }
+    }
+    match domain {
+        OutputDomain::Content | OutputDomain::Diff => ContentType::Text,
+        OutputDomain::Ack | OutputDomain::Unknown => ContentType::Unknown,
+        _ => ContentType::Structured,
     }
 }

@@ -2,7 +2,6 @@
 
 pub mod agreed;
 pub mod arguments;
-pub mod carried;
 pub mod conclude;
 pub mod confidence;
 pub mod curated;
@@ -12,8 +11,6 @@ pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
-pub mod objects;
-pub mod phrases;
 pub mod profile;
 pub mod request;
 pub mod secrets;

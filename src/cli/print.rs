@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::audit::moment::Clock;
-use crate::behavior::hazards::characters::is_hidden;
+use crate::behavior::hazards::lookalike::is_hidden;
 use crate::text::row::{Row, Tone};
 
 use crate::text::plain::block;

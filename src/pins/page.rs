@@ -259,7 +259,7 @@ fn new(reads: &[&Known<'_>], agreed: &Agreements, folders: &[String], seen: &See
     let mut each: BTreeMap<Each, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for known in reads {
         let Some((tool, given)) = known.definition else { continue };
-        for one in ahead(tool, &Keys::of(tool, known.behavior, given)) {
+        for one in ahead(tool, &Keys::of(tool, known.behavior.identity.action, &known.behavior.evidence, given)) {
             match one {
                 Ahead::Once(one) if seen.contains_key(&one) => {}
                 Ahead::Once(one) => lines.push(offered(one, agreed, "")),

@@ -1,6 +1,6 @@
 //! A tool call inside a request that is none: which call it is, or that this cannot be told.
 
-use mcp_approve::behavior::carried::{Carried, carried};
+use mcp_approve::behavior::request::{Carried, carried};
 use serde_json::{Value, json};
 
 fn found(method: &str, params: &Value) -> Option<Carried> {

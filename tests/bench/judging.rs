@@ -76,7 +76,7 @@ impl Session {
         arguments: &Value,
         agreed: &Agreements,
     ) -> Outcome {
-        let keys = Keys::of(tool, described, given);
+        let keys = Keys::of(tool, described.identity.action, &described.evidence, given);
         let said = Said::of(tool);
         let mut behavior = of_described_call(Some(tool), &said, described, arguments).behavior;
         let mut path_states = PathStates::new();

@@ -205,9 +205,10 @@ fn what_a_list_gives_counts_in_a_call() {
         (json!({"sql": "SELECT a FROM b"}), true),
         (json!({"sql": "DELETE FROM b"}), false),
     ] {
-        let keys = Keys::of(&tool, &behavior, curated.given(&tool.digest()).as_ref());
+        let keys =
+            Keys::of(&tool, behavior.identity.action, &behavior.evidence, curated.given(&tool.digest()).as_ref());
         assert_eq!(shape::of_call(Some(&tool), &keys, &arguments, known).holds(), passes, "{arguments}");
-        let keys = Keys::of(&tool, &behavior, None);
+        let keys = Keys::of(&tool, behavior.identity.action, &behavior.evidence, None);
         assert!(!shape::of_call(Some(&tool), &keys, &arguments, known).holds(), "{arguments}: not given");
     }
 }

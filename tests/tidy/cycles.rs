@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{check, code, sources};
 
 /// The layers that are read so.
-const LAYERS: [&str; 13] = [
-    "wire", "text", "mcp", "capability", "policy", "audit", "gate", "pins", "home", "link", "hosts", "operator", "cli",
+const LAYERS: [&str; 14] = [
+    "wire", "text", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link", "hosts",
+    "operator", "cli",
 ];
 
 /// Files or rooms that import each other, and why that is as it should be.

@@ -1,9 +1,12 @@
-//! Arguments that choose what the tool does: an HTTP method, an `action`, an `operation`. Judges one value, not the call.
+//! Arguments that choose what the tool does: an HTTP method, an `action`, an `operation`; and the requests of HTTP that they make.
+//! Judges one value, not the call; what the server makes of a request is its own.
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::effect::{Effect, Meaning};
+use super::path::decoded;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::voters::name::{self, Effect, Firmness};
+use crate::behavior::voters::name::{self, Firmness};
 use crate::behavior::words::{self, section};
 
 const WORDS: &str = include_str!("../../../assets/words/choice.txt");
@@ -87,9 +90,11 @@ pub fn changing(choice: Choice, value: &str) -> Option<Action> {
     // "GET,DELETE" is two: one server takes the first, another the last.
     for part in folded.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '&' | '+')) {
         match of_word(part) {
-            Some(Effect::Changes(action)) if change.is_none_or(|before| before == action) => change = Some(action),
-            Some(Effect::Changes(_)) => return Some(Action::Unknown),
-            Some(Effect::Reads(_)) => {}
+            Some(name::Effect::Changes(action)) if change.is_none_or(|before| before == action) => {
+                change = Some(action)
+            }
+            Some(name::Effect::Changes(_)) => return Some(Action::Unknown),
+            Some(name::Effect::Reads(_)) => {}
             None => unknown |= !part.is_empty(),
         }
     }
@@ -101,17 +106,90 @@ pub fn is_http(value: &str) -> bool {
     method(&value.trim().to_ascii_uppercase()).is_some()
 }
 
-fn of_word(word: &str) -> Option<Effect> {
+fn of_word(word: &str) -> Option<name::Effect> {
     method(&word.to_ascii_uppercase()).or_else(|| name::effect(word))
 }
 
 /// The effect of one of HTTP's methods (the IANA registry), in capitals.
-fn method(word: &str) -> Option<Effect> {
+fn method(word: &str) -> Option<name::Effect> {
     let mut rows = words::rows(const { section(WORDS, "methods") });
-    rows.find(|(_, methods)| words::among(word, methods)).and_then(|(action, _)| Effect::named(action))
+    rows.find(|(_, methods)| words::among(word, methods)).and_then(|(action, _)| name::Effect::named(action))
 }
 
 /// Whether a value is a method of HTTP, or a change.
 pub fn is_act(choice: &str) -> bool {
-    is_http(choice) || matches!(of_word(choice), Some(Effect::Changes(_)))
+    is_http(choice) || matches!(of_word(choice), Some(name::Effect::Changes(_)))
+}
+
+/// A request with this method, that does `change` or, where that is `None`, reads.
+pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Meaning {
+    let method = method.trim();
+    let shown: String = method.chars().take(24).collect::<String>().to_uppercase();
+    let says = match url.and_then(host) {
+        Some(host) => format!("{shown} to {host}"),
+        None => format!("an HTTP {shown}"),
+    };
+    let (effect, action) = change.map_or((Effect::ReadElsewhere, Action::Read), |one| (Effect::of(one), one));
+    Meaning::new(effect, action, method, says)
+}
+
+/// The host of an address, without its user and path; the path alone where there is no host.
+fn host(url: &str) -> Option<String> {
+    let url = url.trim();
+    if url.is_empty() {
+        return None;
+    }
+    let rest = url.split_once("://").map(|(_, rest)| rest);
+    let authority = rest.map(|rest| rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest));
+    let host = authority.map(|authority| authority.rsplit_once('@').map_or(authority, |(_, host)| host));
+    Some(host.unwrap_or_else(|| url.split(['?', '#']).next().unwrap_or(url)).chars().take(60).collect())
+}
+
+/// The method that a header's name and value put in the place of the request's own.
+pub fn overriding<'a>(name: &str, value: &'a str) -> Option<&'a str> {
+    is_override(name).then(|| value.trim())
+}
+
+/// As [`overriding`], of any line of a text: `X-HTTP-Method-Override: DELETE`.
+pub fn overriding_line(text: &str) -> Option<&str> {
+    text.split(['\r', '\n']).find_map(|line| {
+        let (name, value) = line.split_once(':').or_else(|| line.split_once('='))?;
+        overriding(name, value)
+    })
+}
+
+/// The method that an address's query puts in the place of the request's own: `?_method=DELETE`.
+pub fn method_of_query(url: &str) -> Option<&str> {
+    let (_, query) = url.split_once('?')?;
+    query.split(['&', ';', '#', '?']).find_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        let name = decoded(name)?;
+        is_override(&name).then_some(value)
+    })
+}
+
+/// Whether a name, in any spelling, replaces the request's own method. `method` alone is the request's own.
+pub fn is_override(name: &str) -> bool {
+    let name = name.trim();
+    let is_in_header = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' ');
+    if !name.bytes().all(is_in_header) || name.len() > 64 {
+        return false;
+    }
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    (plain == "method" && name.starts_with(['_', '-']))
+        || ["methodoverride", "httpmethod", "overridemethod", "xmethod", "httpverb", "verboverride"]
+            .iter()
+            .any(|known| plain.contains(known))
+}
+
+/// An address that is code: `javascript:…`.
+pub fn code(url: &str) -> Option<Meaning> {
+    if !url.contains(':') {
+        return None;
+    }
+    let plain: String = url.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(12).collect();
+    let lower = plain.to_ascii_lowercase();
+    let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;
+    let says = format!("runs the code of a {scheme} address");
+    Some(Meaning::runs(url.chars().take(60).collect::<String>(), says))
 }

@@ -1,12 +1,13 @@
-//! Query languages without a reader of their own, and commands of databases: whether a word that changes something is in a
-//! text. Proves no read.
+//! Query languages without a reader of their own, and commands of databases: whether a word that changes something is in a text, and
+//! whether a text has the shape of a statement at all. Proves no read.
 
 use serde_json::{Map, Value};
 
+use super::choice;
 use super::effect::{Effect, Language, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
-use crate::behavior::words::{self, among, section};
+use crate::behavior::words::{self, among, are_pair, section};
 
 const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 
@@ -162,4 +163,43 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
             before = if sign == '.' && before != 'x' { ' ' } else { sign };
         }
     })
+}
+
+const SHAPES: &str = include_str!("../../../assets/words/shape.txt");
+
+/// How many words of a text are looked at: a longer text is not plain anyway.
+const MOST_WORDS: usize = 1_024;
+
+/// Whether a text has the shape of a statement of some query language: its head, or two words of it side by side.
+pub fn is_statement(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_upper = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let written: Vec<&str> = text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
+    let words: Vec<String> = written.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let Some((head, rest)) = words.split_first() else { return false };
+    let is_head = among(head, const { section(SHAPES, "head") });
+    if rest.is_empty() {
+        return among(head, const { section(SHAPES, "by-itself") });
+    }
+    // A change in capitals at any place (`a001 EXPUNGE`): people who search do not write like that.
+    let changes = |(written, word): (&&str, &String)| is_upper(written) && choice::is_firm_change(word);
+    if is_upper(written[0]) && is_head || written.iter().zip(&words).any(changes) {
+        return true;
+    }
+    let pairs: Vec<usize> = (1..words.len())
+        .filter(|at| are_pair(const { section(SHAPES, "side-by-side") }, &words[at - 1], &words[*at]))
+        .collect();
+    let after_head = text.trim_start().get(head.len()..).unwrap_or_default();
+    let opens = among(head, "match merge create call unwind") && after_head.trim_start().starts_with(['(', '[', '{']);
+    let has = |word: &str| rest.iter().skip(1).any(|one| one == word);
+    let begins = match head.as_str() {
+        "select" => has("from"),
+        "update" => has("set"),
+        "for" => has("in"),
+        _ => false,
+    };
+    let is_prose = || words.iter().any(|word| among(word, const { section(SHAPES, "of-prose") }));
+    pairs.iter().any(|at| *at == 1 || is_upper(written[at - 1]))
+        || opens
+        || (!pairs.is_empty() || begins || is_head) && !is_prose()
 }

@@ -1,5 +1,7 @@
 //! Paths in arguments, by their words alone: where they start, and whether they climb. Follows no link, reads no disk.
 
+use percent_encoding::percent_decode_str;
+
 /// The longest path that Linux takes, in bytes: a longer text is no path.
 pub const LONGEST: usize = 4096;
 
@@ -18,8 +20,8 @@ pub enum Leads {
 
 /// Where `path` leads. Percent escapes and both slashes count, since somebody on the way may read them.
 pub fn leads(path: &str) -> Leads {
-    let decoded = decoded(path);
-    let path = decoded.strip_prefix("file://").unwrap_or(&decoded);
+    let plain = plainer(path);
+    let path = plain.strip_prefix("file://").unwrap_or(&plain);
     let bytes = path.as_bytes();
     let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let absolute = drive || matches!(bytes.first(), Some(b'/' | b'\\'));
@@ -53,7 +55,7 @@ pub fn leads(path: &str) -> Leads {
 pub fn climbs(text: &str) -> bool {
     let is_up = |word: &str| word.trim_end() == "..";
     // Decoding copies the text: only where an escape could hide a dot or a slash.
-    (text.contains("..") || text.contains('%')) && decoded(text).split(['/', '\\']).any(is_up)
+    (text.contains("..") || text.contains('%')) && plainer(text).split(['/', '\\']).any(is_up)
 }
 
 /// Whether an argument of this name holds a path, or several.
@@ -65,7 +67,7 @@ pub fn is_path_key(key: &str) -> bool {
 }
 
 /// The path with its percent escapes decoded, as many times as programs on the way might.
-fn decoded(path: &str) -> String {
+fn plainer(path: &str) -> String {
     let mut plain = path.to_owned();
     for _ in 0..3 {
         let lower = plain.to_ascii_lowercase();
@@ -75,4 +77,24 @@ fn decoded(path: &str) -> String {
         plain = lower.replace("%25", "%").replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
     }
     plain
+}
+
+/// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes
+/// more rounds than any program would make.
+pub fn decoded(text: &str) -> Option<String> {
+    let mut plain = text.to_owned();
+    for _ in 0..4 {
+        if plain.chars().any(char::is_control) {
+            return None;
+        }
+        if !plain.contains('%') {
+            return Some(plain);
+        }
+        let next = percent_decode_str(&plain).decode_utf8().ok()?;
+        if next == plain {
+            return Some(plain);
+        }
+        plain = next.into_owned();
+    }
+    None
 }

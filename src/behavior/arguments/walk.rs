@@ -1,59 +1,85 @@
-//! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` reads a text.
+//! What the arguments of one call would do: one walk over every leaf and every key, within a budget; one reading of each text. What is
+//! found raises and never lowers; what finds nothing proves nothing.
 
 use serde_json::{Map, Value};
 
-use super::choice::Choice;
-use super::effect::{Analysis, Language, Meaning};
-use super::key::{Key, Role, Said};
-use super::language::Languages;
+use super::choice::{self, Choice};
+use super::effect::{Analysis, Effect, Language, Meaning};
+use super::grammar;
+use super::graphql;
+use super::key::{self, Key, Languages, Role, Said};
 use super::reading::{Part, Reading};
 use super::schema::{Declared, Place, Schema};
-use super::sql::Dialect;
-use super::{MOST, choice, grammar, http, language, shell};
+use super::shell;
+use super::sql::{self, Dialect};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
 use crate::mcp::tool::Tool;
+use crate::wire::fields::member;
 
+/// How many findings one call lists; that there are more is one of them.
+pub const MOST: usize = 64;
 /// How much text of one call is read, in bytes, keys included.
 const MAX_TEXT: usize = 256 * 1024;
 /// How many leaves of one call are read.
 const MAX_LEAVES: usize = 100_000;
 /// How deep a call is read. The wire refuses deeper calls.
 const MAX_DEPTH: usize = 64;
+/// How deep JSON in a string of JSON is followed.
+const MOST_TEXTS_IN_TEXTS: usize = 4;
 
-pub(super) struct Walk<'a> {
-    pub(super) tool: Option<&'a Tool>,
-    pub(super) said: &'a Said,
-    pub(super) found: Vec<Analysis>,
+/// What reading a statement costs besides its bytes: the readers take some time even for the shortest.
+const STATEMENT: usize = 128;
+
+/// What every argument would do that holds a text in a language we read, in their order.
+pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
+    found_as_said(tool, &said_of(tool), arguments)
+}
+
+/// The same, given what the tool's words say.
+pub fn found_as_said(tool: Option<&Tool>, said: &Said, arguments: &Value) -> Vec<Analysis> {
+    Walk::over(tool, said, arguments, None).found
+}
+
+/// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
+pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
+    Walk::over(tool, &said_of(tool), arguments, Some(Vec::new())).readings.unwrap_or_default()
+}
+
+fn said_of(tool: Option<&Tool>) -> Said {
+    tool.map(Said::of).unwrap_or_default()
+}
+
+struct Walk<'a> {
+    tool: Option<&'a Tool>,
+    said: &'a Said,
+    found: Vec<Analysis>,
     /// The texts part by part, where they are wanted for display.
-    pub(super) readings: Option<Vec<Reading>>,
-    pub(super) schema: Schema<'a>,
+    readings: Option<Vec<Reading>>,
+    schema: Schema<'a>,
     /// How many texts of JSON we are in.
-    pub(super) inner: usize,
+    inner: usize,
     left: usize,
     leaves: usize,
 }
 
 /// What is known of a value by the names above it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct At<'n> {
+struct At<'n> {
     /// The nearest name.
-    pub(super) name: &'n str,
-    pub(super) key: Key,
+    name: &'n str,
+    key: Key,
     /// Languages that the name, or the tool's own name, says.
-    pub(super) sure: Languages,
+    sure: Languages,
     /// Those and the ones that descriptions say.
-    pub(super) possible: Languages,
-    pub(super) dialect: Option<Dialect>,
+    possible: Languages,
+    dialect: Option<Dialect>,
     /// The address beside it, for the eye.
-    pub(super) url: Option<&'n str>,
+    url: Option<&'n str>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(
-        tool: Option<&'a Tool>,
-        said: &'a Said,
-        arguments: &'a Value,
-        readings: Option<Vec<Reading>>,
-    ) -> Self {
+    fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, readings: Option<Vec<Reading>>) -> Self {
         let mut walk = Self {
             tool,
             said,
@@ -70,7 +96,7 @@ impl<'a> Walk<'a> {
     }
 
     /// One value, whatever it is.
-    pub(super) fn value(&mut self, at: &At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
+    fn value(&mut self, at: &At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
         if !self.step(depth) {
             return;
         }
@@ -105,7 +131,7 @@ impl<'a> Walk<'a> {
         };
         // Headers as pairs: `{ name: "X-HTTP-Method-Override", value: "DELETE" }`.
         if let (Some(name), Some(value)) = (text(&["name", "key", "header"]), text(&["value"]))
-            && let Some(method) = http::overriding(name, value)
+            && let Some(method) = choice::overriding(name, value)
         {
             self.method(name, method);
         }
@@ -151,7 +177,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Which languages a value of this name may hold: decided once for all that is below it.
-    pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
+    fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;
         let role = at.key.role;
@@ -173,20 +199,20 @@ impl<'a> Walk<'a> {
             at.possible = fits(spoken.all());
         }
         if at.possible.has(Language::Sql) {
-            at.dialect = language::dialect(tool, place);
+            at.dialect = key::dialect(tool, place);
         }
     }
 
     /// A method that a header or an address puts in the place of the request's own.
-    pub(super) fn method(&mut self, name: &str, method: &str) {
+    fn method(&mut self, name: &str, method: &str) {
         let change = choice::changing(Choice::Method, method);
         if change.is_some() {
-            self.push(Language::Http, name, http::request(method, None, change));
+            self.push(Language::Http, name, choice::request(method, None, change));
         }
     }
 
     /// Takes so many bytes of text from what is left; false, and said once, where that is not enough.
-    pub(super) fn spend(&mut self, bytes: usize) -> bool {
+    fn spend(&mut self, bytes: usize) -> bool {
         if let Some(left) = self.left.checked_sub(bytes).filter(|_| self.leaves > 0) {
             self.left = left;
             return true;
@@ -216,7 +242,7 @@ impl<'a> Walk<'a> {
     fn list(&mut self, at: &At<'_>, items: &[Value]) -> bool {
         // A header and its value.
         if let [Value::String(name), Value::String(value)] = items
-            && let Some(method) = http::overriding(name, value)
+            && let Some(method) = choice::overriding(name, value)
         {
             self.method(name, method);
         }
@@ -256,14 +282,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes what was found in a text; its parts only where the walk wants them.
-    pub(super) fn read(
-        &mut self,
-        language: Language,
-        key: &str,
-        text: &str,
-        found: Meaning,
-        parts: impl FnOnce() -> Vec<Part>,
-    ) {
+    fn read(&mut self, language: Language, key: &str, text: &str, found: Meaning, parts: impl FnOnce() -> Vec<Part>) {
         if let Some(readings) = self.readings.as_mut().filter(|readings| readings.len() <= MOST) {
             // One entry for all texts beyond those that are listed.
             let is_listed = readings.len() < MOST;
@@ -275,7 +294,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes a finding; beyond those that are listed, in the place of the mildest of them, if that is milder.
-    pub(super) fn push(&mut self, language: Language, key: &str, found: Meaning) {
+    fn push(&mut self, language: Language, key: &str, found: Meaning) {
         let analysis = Analysis::new(language, key, found);
         if self.found.len() < MOST {
             return self.found.push(analysis);
@@ -289,4 +308,185 @@ impl<'a> Walk<'a> {
             *mildest = analysis;
         }
     }
+
+    /// Notes what a text would do.
+    fn text(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, depth: usize) {
+        if !self.spend(text.len()) {
+            return;
+        }
+        let is_listed = self.schema.lists(place, text);
+        let is_chosen = self.chooses(at, place, text, is_listed);
+        // Without one of these no text replaces a method or is code.
+        if text.contains([':', '=']) {
+            if let Some(method) = choice::overriding_line(text).or_else(|| choice::method_of_query(text)) {
+                return self.method(at.name, method);
+            }
+            if let Some(found) = choice::code(text) {
+                return self.push(Language::Http, at.name, found);
+            }
+        }
+        if !is_chosen && !is_listed && !self.json(at, text, depth) {
+            self.statement(at, text);
+        }
+    }
+
+    /// Notes what a text chooses, where its name says that it does. Whether it is that alone, and no statement.
+    fn chooses(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, is_listed: bool) -> bool {
+        let choice = at.key.choice;
+        if choice == Choice::Nothing || text.trim().is_empty() {
+            return false;
+        }
+        if matches!(choice, Choice::Method | Choice::Act) {
+            let mut listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+            // Among others of which none is a method or a change (`pearson`, `kendall`), an unknown word is no method.
+            let is_harmless = is_listed && !listed.any(|value| value.as_str().is_some_and(choice::is_act));
+            let change = choice::changing(if is_harmless { Choice::Act } else { choice }, text);
+            match (choice, change) {
+                (Choice::Method, change) if change.is_some() || choice::is_http(text) => {
+                    self.push(Language::Http, at.name, choice::request(text, at.url, change));
+                }
+                (_, Some(action)) => {
+                    let effect = if action == Action::Unknown { Effect::Unknown } else { Effect::Write };
+                    let says = format!("{}: {}", at.name, text.trim().chars().take(40).collect::<String>());
+                    self.push(Language::Act, at.name, Meaning::new(effect, action, text.trim(), says));
+                }
+                (_, None) => {}
+            }
+            if change.is_some() {
+                return true;
+            }
+        }
+        // A command line of a language has a reader of its own.
+        let is_alone = choice != Choice::Named || at.possible.is_empty() || choice::is_known_read(text);
+        if is_alone {
+            self.command(at, text);
+        }
+        is_alone
+    }
+
+    /// JSON inside a text is read as what it holds: a body, a batch of requests. Whether it was JSON.
+    fn json(&mut self, at: &At<'_>, text: &str, depth: usize) -> bool {
+        let is_data = at.sure.is_empty() || at.sure.has(Language::MongoDb) || at.sure.has(Language::Elasticsearch);
+        if !text.trim_start().starts_with(['{', '[']) || !is_data {
+            return false;
+        }
+        let inner = serde_json::from_str::<Value>(text).ok().filter(|inner| inner.is_object() || inner.is_array());
+        let Some(inner) = inner else { return false };
+        if self.inner < MOST_TEXTS_IN_TEXTS && self.spend(text.len()) {
+            self.inner += 1;
+            self.value(at, &Place::default(), &inner, depth + 1);
+            self.inner -= 1;
+        }
+        true
+    }
+
+    /// Notes what the readers say of a text that is, or may be, a statement.
+    fn statement(&mut self, at: &At<'_>, text: &str) {
+        if at.possible.is_empty() {
+            return match at.key.role.may_run() {
+                true => self.command(at, text),
+                false => self.by_shape(at, text),
+            };
+        }
+        // One word is no condition of any language, unless it is a statement by itself.
+        let is_word = || text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_part = match at.key.role {
+            Role::Names => is_plain(text),
+            Role::Condition => is_word() && !grammar::is_statement(text),
+            Role::Plain | Role::Open | Role::Command | Role::Options | Role::Code => false,
+        };
+        if is_part || !self.spend(STATEMENT) {
+            return;
+        }
+        let read = |language| Some((language, read(language, text, at)?));
+        let found: Vec<(Language, Meaning)> = at.possible.each().filter_map(read).collect();
+        let worst = found.iter().max_by_key(|(_, found)| (found.effect, found.action.caution()));
+        let Some((language, worst)) = worst.cloned() else { return };
+        // What is not read to its end is noted where it is sure to be of this language: words to look for and conditions are no
+        // statement of one that only a description names.
+        let is_noted = match worst.effect {
+            Effect::Unlisted | Effect::Unknown => {
+                let may_be_words = at.sure.is_empty() && is_plain(text) && !graphql::begins(text);
+                at.possible == Languages::of(language) && at.key.role != Role::Condition && !may_be_words
+            }
+            // What only reads in one language may change something in another that we do not read.
+            Effect::ReadHere | Effect::ReadElsewhere => at.possible.each().all(is_read),
+            Effect::Write | Effect::Execute | Effect::Administer => true,
+        };
+        if is_noted {
+            self.note(language, at, text, worst);
+        }
+    }
+
+    /// A text in no language that anything names.
+    fn by_shape(&mut self, at: &At<'_>, text: &str) {
+        let may_change = at.key.role.may_state() || at.name.eq_ignore_ascii_case("text");
+        if graphql::begins(text) || may_change && text.contains("mutation") && text.contains('{') {
+            let found = graphql::read(text);
+            if found.effect.reads() || may_change && found.effect == Effect::Write {
+                return self.note(Language::GraphQl, at, text, found);
+            }
+        }
+        let changes = may_change && sql::plainly_changes(text);
+        if changes || begins_as_query(text) && grammar::is_statement(text) {
+            let found = sql::read(text, at.dialect).meaning;
+            if changes || found.effect.reads() {
+                self.note(Language::Sql, at, text, found);
+            }
+        }
+    }
+
+    /// A command line that plainly destroys, whatever the tool says it runs.
+    fn command(&mut self, at: &At<'_>, text: &str) {
+        if at.possible.is_empty() && shell::plainly_changes(text) {
+            self.note(Language::Shell, at, text, shell::read(text));
+        }
+    }
+
+    fn note(&mut self, language: Language, at: &At<'_>, text: &str, found: Meaning) {
+        match language {
+            Language::Sql => self.read(language, at.name, text, found, || sql::parts(text, at.dialect)),
+            Language::Shell => self.read(language, at.name, text, found, || shell::parts(text)),
+            _ => self.push(language, at.name, found),
+        }
+    }
+}
+
+/// Reads a text in one language; `None` where no program of that language would take it, or nothing in it is known.
+fn read(language: Language, text: &str, at: &At<'_>) -> Option<Meaning> {
+    let is_alone = at.possible == Languages::of(language);
+    match language {
+        Language::Sql => {
+            let found = Some(sql::read(text, at.dialect).meaning);
+            found.filter(|found| found.effect.reads() || is_alone || !graphql::begins(text))
+        }
+        Language::GraphQl => Some(graphql::read(text)).filter(|found| is_alone || !graphql::is_none(found)),
+        Language::Shell => Some(shell::read(text)),
+        // Redis' own SELECT takes one number.
+        Language::Redis if begins_as_query(text) && text.split_whitespace().count() > 2 => None,
+        _ => grammar::change(language, text),
+    }
+}
+
+/// Whether a text of this language is read to its end, or is none of it.
+fn is_read(language: Language) -> bool {
+    use Language::{Filter, GraphQl, MongoDb, Redis, Sql};
+    matches!(language, Sql | GraphQl | Redis | MongoDb | Filter)
+}
+
+/// Whether a text begins as a query of SQL does.
+fn begins_as_query(text: &str) -> bool {
+    let word: String = text.trim_start().chars().take(12).take_while(char::is_ascii_alphabetic).collect();
+    among(&word.to_ascii_lowercase(), "select describe explain show desc pragma table values with")
+}
+
+/// Whether a text is one line of words, names and comparisons, and has the shape of no statement.
+fn is_plain(text: &str) -> bool {
+    let calls = text.as_bytes().windows(2).any(|pair| matches!(pair, [before, b'('] if *before != b' '));
+    text.contains(char::is_alphanumeric)
+        && text.chars().all(|c| c.is_alphanumeric() || " _-.,:'\"@#/=<>!?&+%()[]{}*".contains(c))
+        && !["--", "/*", "*/"].iter().any(|comment| text.contains(comment))
+        && !calls
+        && !grammar::is_statement(text)
+        && !sql::plainly_changes(text)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::characters::{Deceit, deceiving, is_plain};
+use super::lookalike::{Deceit, deceiving, is_plain};
 use super::sensitive::{self, Places};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;

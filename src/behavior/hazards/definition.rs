@@ -1,4 +1,5 @@
-//! Hazards in a tool's definition: text that addresses the model, praise that lures it, text that cannot be seen.
+//! Hazards in a tool's definition: text that addresses the model, praise that lures it, text that cannot be seen, secrets that it
+//! says it returns (`definition.txt`).
 //!
 //! Every string is read: titles, descriptions, names and defaults of parameters, enum values.
 
@@ -6,12 +7,11 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::characters::{deceiving, is_plain};
+use super::lookalike::{deceiving, is_plain};
 use super::{Hazard, HazardKind};
-use crate::behavior::phrases::{Hyphens, Phrases, plain};
-use crate::behavior::words::section;
+use crate::behavior::words::{self, Hyphens, Phrases, among, are_pair, plain, section};
 
-pub(super) const WORDS: &str = include_str!("../../../assets/words/definition.txt");
+const WORDS: &str = include_str!("../../../assets/words/definition.txt");
 
 /// Every hazard that a definition alone shows; one per kind.
 pub fn found(definition: &Value) -> Vec<Hazard> {
@@ -105,3 +105,40 @@ static PHRASES: LazyLock<Phrases<Kind>> =
 const DIRECTIVES: &str = section(WORDS, "directives");
 /// Praise that steers a model's choice of tool.
 const PRAISE: &str = section(WORDS, "praise");
+
+/// What a tool's name or first sentence says it returns, where that is a secret or the environment.
+pub fn returned(name: &str, first_sentence: &str) -> Option<String> {
+    secret(&words::of_name(name), Place::Name).or_else(|| secret(&words::of_sentence(first_sentence), Place::Sentence))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Name,
+    Sentence,
+}
+
+fn secret(all: &[String], place: Place) -> Option<String> {
+    for at in 0..all.len() {
+        let (this, next) = (words::nth(all, at), words::nth(all, at + 1));
+        // "Using your credentials", "with an API key": what it takes, not what it returns.
+        let taken = all[at.saturating_sub(4)..at].iter().any(|before| among(before, TAKES));
+        if taken && place == Place::Sentence {
+            continue;
+        }
+        let found = match (this, next) {
+            ("env", "") if place == Place::Name => this.to_owned(),
+            ("session", "cookies") | ("cookies", "") => format!("{this} {next}").trim_end().to_owned(),
+            _ if among(this, SECRETS) => this.to_owned(),
+            _ if are_pair(PAIRS, this, next) => format!("{this} {next}"),
+            _ => continue,
+        };
+        return Some(found);
+    }
+    None
+}
+
+/// Words before what a tool takes.
+const TAKES: &str = "using with via requires require needs from by without in this current no valid";
+const SECRETS: &str = section(WORDS, "secrets");
+/// Two words that name a secret together.
+const PAIRS: &str = section(WORDS, "secret-pairs");

@@ -1,4 +1,5 @@
-//! Names that look alike: the skeletons of UTS #39, and which of two names is the one that deceives. Knows no server.
+//! What deceives the eye or the terminal: names that look alike (the skeletons of UTS #39), and characters that are not seen or
+//! obeyed. Knows no server; renders nothing.
 
 use unicode_security::confusable_detection::skeleton;
 
@@ -43,4 +44,70 @@ pub fn disguised(name: &str) -> Option<Hazard> {
 fn spelled(name: &str) -> String {
     let shown = |c: char| if c.is_ascii() { c.to_string() } else { format!("⟨U+{:04X}⟩", u32::from(c)) };
     name.chars().take(64).map(shown).collect()
+}
+
+/// Why a character deceives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Deceit {
+    /// Not seen at all, or it changes the order of what is seen.
+    Hidden,
+    /// A control character that a terminal or a log might obey.
+    Control,
+    /// NUL, which ends a text for some programs and not for others.
+    Nul,
+}
+
+/// Every deceiving character of `text`, with why, in order.
+pub fn deceiving(text: &str) -> impl Iterator<Item = (char, Deceit)> {
+    let mut before = '\0';
+    let mut rest = text.chars().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let c = rest.next()?;
+            let found = judged(before, c, rest.peek().copied());
+            before = c;
+            if let Some(deceit) = found {
+                return Some((c, deceit));
+            }
+        }
+    })
+}
+
+/// Whether no byte of `text` can belong to a deceiving character; one pass, for the common case.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..0x7f).contains(&byte) || matches!(byte, b'\t' | b'\n' | b'\r'))
+}
+
+fn judged(before: char, c: char, after: Option<char>) -> Option<Deceit> {
+    match c {
+        '\t' | '\n' | '\r' | ' '..='~' => None,
+        '\0' => Some(Deceit::Nul),
+        '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(Deceit::Control),
+        // Joiners have their place between letters of joining scripts and between the parts of one emoji.
+        '\u{200c}' | '\u{200d}' if is_joining(before) && after.is_some_and(is_joining) => None,
+        '\u{200d}' if is_emoji_part(before) && after.is_some_and(is_emoji_part) => None,
+        '\u{fe0e}' | '\u{fe0f}' if is_emoji_part(before) || matches!(before, '0'..='9' | '#' | '*') => None,
+        _ if is_hidden(c) => Some(Deceit::Hidden),
+        _ => None,
+    }
+}
+
+/// Default-ignorable code points (Unicode 16, `DerivedCoreProperties`), separators that break lines, and fillers.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Letters of scripts that write joiners: Arabic, Syriac, Thaana, N'Ko, and the Indic blocks.
+fn is_joining(c: char) -> bool {
+    matches!(c, '\u{620}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17b3}')
+}
+
+fn is_emoji_part(c: char) -> bool {
+    matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{27bf}'
+        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}'
+        | '\u{fe0f}')
 }

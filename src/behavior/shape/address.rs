@@ -1,8 +1,7 @@
 //! Web addresses: which host one goes to, as it is agreed to, and what makes one ask on any host. Resolves no name.
 
-use percent_encoding::percent_decode_str;
-
 use crate::behavior::arguments::choice;
+use crate::behavior::arguments::path::decoded;
 use crate::behavior::secrets;
 use crate::behavior::words::{self, among, section};
 
@@ -167,26 +166,6 @@ fn names_a_secret(behind: &str) -> bool {
         .split(['&', ';', '#'])
         .filter_map(|pair| pair.split_once('='))
         .any(|(name, value)| !value.is_empty() && decoded(name).is_none_or(|name| secrets::is_secret_key(&name)))
-}
-
-/// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes
-/// more rounds than any program would make.
-pub fn decoded(text: &str) -> Option<String> {
-    let mut plain = text.to_owned();
-    for _ in 0..4 {
-        if plain.chars().any(char::is_control) {
-            return None;
-        }
-        if !plain.contains('%') {
-            return Some(plain);
-        }
-        let next = percent_decode_str(&plain).decode_utf8().ok()?;
-        if next == plain {
-            return Some(plain);
-        }
-        plain = next.into_owned();
-    }
-    None
 }
 
 /// Whether a word of a key says that it names a program, a user or a destination: such values are agreed to one by one.

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::key::Role;
-use super::{Keys, Known, New, PathStates, Places, of_call};
+use super::key::{Keys, Role};
+use super::place::{PathStates, Places};
+use super::walk::{Known, New, of_call};
 use crate::behavior::agreed::{Agreement, Agreements, What};
 use crate::behavior::secrets;
 use crate::mcp::tool::Tool;

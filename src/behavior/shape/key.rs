@@ -1,17 +1,23 @@
 //! The reading roles of a key: what a key of a reading tool is for, by its words, each of which is in a closed vocabulary
-//! (`assets/words/roles.txt`) or a noun of the tool's own name. Reads no value.
+//! (`assets/words/roles.txt`) or a noun of the tool's own name; and all keys of one definition. Reads no value.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde_json::Value;
 
 use super::address;
+use crate::behavior::agreed::{Agreement, What};
+use crate::behavior::arguments::key::{Languages, Spoken, in_word};
 use crate::behavior::arguments::sql::Dialect;
 use crate::behavior::arguments::{base, choice};
+use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::secrets;
+use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
 use crate::behavior::words::{self, section};
+use crate::mcp::tool::Tool;
+use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
 const ROLES: &str = include_str!("../../../assets/words/roles.txt");
@@ -276,6 +282,99 @@ fn says_nothing(word: &str) -> bool {
 /// Whether a key ends in how something is written: its format, its language, its unit.
 fn says_how(all: &[String]) -> bool {
     all.last().is_some_and(|last| known(last).is_some_and(|one| one.roles.has(Role::Format)) && last != "type")
+}
+
+/// What the definition of a tool says of its keys: read once.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    pub(super) tool: String,
+    nouns: Vec<String>,
+    /// It may be given a text to search for.
+    pub(super) searches: bool,
+    /// Our list of well-known servers says what the tool is.
+    pub(super) is_curated: bool,
+    spoken: Languages,
+    /// What our list of well-known servers says of the keys.
+    pub(super) given: Arc<Given>,
+    parameters: Vec<Parameter>,
+}
+
+/// One declared parameter.
+#[derive(Clone, Debug)]
+struct Parameter {
+    key: String,
+    roles: Roles,
+    /// The languages that the tool or its own description names.
+    spoken: Languages,
+    /// SHA-256 of its schema's text: made when something about it is agreed to, or might be.
+    schema: OnceLock<String>,
+}
+
+impl Keys {
+    /// Reads a definition, of which this action was concluded from this evidence, and `given` by our list of well-known servers.
+    pub fn of(tool: &Tool, action: Action, evidence: &[Evidence], given: Option<&Arc<Given>>) -> Self {
+        let nouns = nouns(&tool.name);
+        let is_curated = evidence.iter().any(|one| one.source == Source::Curated);
+        let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+        let keys = || properties.into_iter().flat_map(|all| all.keys()).take(256);
+        let travels = keys().any(|key| is_of_journey(key));
+        let roles_of = |key: &str| if travels && is_goal(key) { Roles::of(Role::Name) } else { roles(key, &nouns) };
+        let spoken = Spoken::of(tool);
+        let parameter = |(key, schema): (&String, &Value)| Parameter {
+            roles: roles_of(key),
+            spoken: spoken.with(&[schema]).all(),
+            key: key.clone(),
+            schema: OnceLock::new(),
+        };
+        let parameters = properties.into_iter().flatten().take(256).map(parameter).collect();
+        Self {
+            tool: tool.name.clone(),
+            searches: action == Action::Search || is_curated,
+            is_curated,
+            spoken: spoken.all(),
+            given: given.filter(|_| is_curated).cloned().unwrap_or_default(),
+            parameters,
+            nouns,
+        }
+    }
+
+    fn parameter(&self, key: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|one| one.key == key)
+    }
+
+    pub(super) fn roles(&self, key: &str) -> Roles {
+        let by_words = || self.parameter(key).map_or_else(|| roles(key, &self.nouns), |one| one.roles);
+        self.given.roles.get(key).copied().unwrap_or_else(by_words)
+    }
+
+    /// Whether this value of a key is known to read.
+    pub(super) fn is_known_read(&self, key: &str, value: &Value) -> bool {
+        self.given.reads.get(key).is_some_and(|reads| reads.contains(value))
+    }
+
+    /// The digest of the schema of the parameter at the top that this pointer is in; of nothing where it is not declared.
+    pub(super) fn schema(&self, tool: Option<&Tool>, top: &str) -> String {
+        let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
+        match self.parameter(top) {
+            None => digest(""),
+            Some(one) => {
+                let schema = || tool.and_then(|tool| tool.input_schema.get("properties")?.get(top));
+                one.schema.get_or_init(|| digest(&schema().map(Value::to_string).unwrap_or_default())).clone()
+            }
+        }
+    }
+
+    /// The languages that the tool, the parameter at the top or this key names.
+    pub(super) fn languages(&self, top: &str, key: &str) -> Languages {
+        let words = words::of_name(key);
+        let spoken = self.parameter(top).map_or(self.spoken, |one| one.spoken);
+        words.iter().map(|word| in_word(word)).fold(spoken, Languages::with)
+    }
+}
+
+/// That this tool may run unasked at all, where that has to be agreed to once.
+pub fn first_use(tool: &str, definition: Digest) -> Agreement {
+    Agreement { tool: tool.to_owned(), schema: definition.to_string(), ..Agreement::of_server(What::Tool, "") }
 }
 
 #[cfg(test)]

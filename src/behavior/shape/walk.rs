@@ -1,18 +1,17 @@
-//! The walk over the arguments of one call: each leaf is proven by the role of its key, agreed to, or new.
+//! What is new about one call, by one walk over its arguments: each leaf is proven by the role of its key, agreed to, or new.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::address::{self, Address, Bare};
-use super::form::{self, Takes};
-use super::key::{self, Role, Roles};
-use super::place::{self, Verdict};
-use super::statement::{self, Statement};
-use super::{Keys, Known, New, Shape};
-use crate::behavior::agreed::{Agreement, Kind, What};
+use super::form::{self, Statement, Takes};
+use super::key::{self, Keys, Role, Roles};
+use super::place::{self, PathStates, Places, Verdict};
+use crate::behavior::agreed::{Agreement, Agreements, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
-use crate::behavior::arguments::choice;
-use crate::behavior::arguments::likeness;
 use crate::behavior::arguments::schema::{Declared, Place, Schema};
+use crate::behavior::arguments::{choice, grammar};
 use crate::behavior::secrets;
 use crate::behavior::words;
 use crate::capability::names::shortened;
@@ -33,6 +32,102 @@ const ENOUGH: usize = 2;
 const ANSWER: Takes = Takes { search: true, slash: true, words: true };
 /// How many leaves are listed as explained.
 const LISTED: usize = 32;
+
+/// How many new things of one call are listed one by one, and may be agreed to with one key.
+pub const MOST: usize = 8;
+
+/// One thing that is new about a call. Texts in it are foreign, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct New {
+    /// JSON Pointer into the arguments.
+    pub pointer: String,
+    /// What it is, in one line: `charge = true`, `the host example.com`.
+    pub says: String,
+    /// What the operator may agree to, so that it is not new again; `None` where it asks every time.
+    pub agree: Option<Agreement>,
+    /// Any text under its key, where that may be agreed to.
+    pub any: Option<Agreement>,
+}
+
+/// What is new about one call, and what makes the rest pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The first of what is new, in the order of the arguments.
+    pub new: Vec<New>,
+    /// How many more things are new.
+    pub more: usize,
+    /// How each leaf that is not new is explained: its pointer, and a closed kind of ours.
+    pub explained: Vec<(String, &'static str)>,
+    /// What was agreed to and is used here.
+    pub used: Vec<Agreement>,
+    /// The paths that this depends on: the shell has to look at all of them before it counts.
+    pub wanted: Vec<String>,
+}
+
+impl Shape {
+    /// Whether nothing is new.
+    pub fn holds(&self) -> bool {
+        self.new.is_empty()
+    }
+
+    /// One line on what is new: `charge = true; the host example.com`. Foreign text in it, raw.
+    pub fn line(&self) -> String {
+        let mut all: Vec<&str> = self.new.iter().map(|one| one.says.as_str()).collect();
+        let more = format!("{} more", self.more);
+        if self.more > 0 {
+            all.push(&more);
+        }
+        all.join("; ")
+    }
+
+    /// What every leaf is, for the record: what is new first.
+    pub fn words(&self) -> String {
+        let mut words = if self.holds() { String::new() } else { format!("new here: {}", self.line()) };
+        for (pointer, kind) in &self.explained {
+            words.push_str(if words.is_empty() { "" } else { "; " });
+            words.push_str(pointer.strip_prefix('/').unwrap_or(pointer));
+            words.push_str(": ");
+            words.push_str(kind);
+        }
+        words
+    }
+
+    /// Everything that one key may agree to; `None` where something asks every time, or is not listed.
+    pub fn agreements(&self) -> Option<Vec<Agreement>> {
+        let all: Option<Vec<Agreement>> = self.new.iter().map(|one| one.agree.clone()).collect();
+        all.filter(|all| !all.is_empty() && self.more == 0)
+    }
+
+    /// Any text under every key whose text is new; `None` where something else is new too.
+    pub fn any_text(&self) -> Option<Vec<Agreement>> {
+        let all: BTreeSet<Agreement> = self.new.iter().map(|one| one.any.clone()).collect::<Option<_>>()?;
+        (!all.is_empty() && self.more == 0).then(|| all.into_iter().collect())
+    }
+
+    /// Adds something that asks every time.
+    pub fn asks(&mut self, pointer: &str, says: impl Into<String>) {
+        self.add(New { pointer: pointer.to_owned(), says: says.into(), agree: None, any: None });
+    }
+
+    fn add(&mut self, new: New) {
+        if self.new.len() < MOST {
+            self.new.push(new);
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+/// What a call is compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    pub agreed: &'a Agreements,
+    pub places: &'a Places,
+    /// The folders that the host declared, absolute.
+    pub roots: &'a [String],
+    /// What the shell found of the paths; a path that is not among them is to be looked at.
+    pub path_states: &'a PathStates,
+}
 
 /// What is new about one call of a tool. `tool` and `keys` are of one definition.
 pub fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value, known: Known<'a>) -> Shape {
@@ -199,7 +294,7 @@ impl<'a> Walk<'a> {
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
         let spoken = self.keys.languages(at.top, at.key);
-        let is_statement = || likeness::is_statement(text);
+        let is_statement = || grammar::is_statement(text);
         let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
         if form::fits(text, at.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
@@ -208,7 +303,7 @@ impl<'a> Walk<'a> {
                 return self.explained(kind_of(at.roles));
             }
         }
-        match statement::read(text, spoken, self.keys.given.dialect) {
+        match form::statement(text, spoken, self.keys.given.dialect) {
             Statement::None => {}
             Statement::Reads => return self.explained("a statement that reads"),
             Statement::Outline { value, says } => {

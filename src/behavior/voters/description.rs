@@ -2,48 +2,20 @@
 //! and says nothing; a sentence that only repeats the name is the name's word, not a second one.
 
 mod clauses;
-mod lists;
-mod parameters;
-mod whole;
+mod sentence;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use serde_json::Value;
 
 use super::{Says, Vote, name};
 use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
-use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{self, Form, among, section};
+use crate::behavior::words::{self, Form, Hyphens, Phrases, among, plain, section};
 use crate::mcp::tool::Tool;
-use lists::{ANSWERS, AS_NOUNS, ONLY_READS, SAYS_CHANGES, SAYS_SAVES};
-pub use whole::{names_one_act, unexplained};
-
-const WORDS: &str = include_str!("../../../assets/words/description.txt");
-
-/// Sentences of a description, without its markup; no more than a reader would read.
-pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
-    let end = description.char_indices().nth(6_000).map_or(description.len(), |(end, _)| end);
-    description[..end]
-        .split(['\n', ';', '!', '?', '。'])
-        .flat_map(|line| line.split(". "))
-        .map(|sentence| sentence.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '(' | ')' | '`' | '"')))
-        .filter(|sentence| !sentence.is_empty())
-}
-
-/// What a verb of this voter's lists does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    Reads(Action),
-    Changes(Action),
-    /// An answer, unless it is media: those are kept, or paid for.
-    Makes,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Verb {
-    base: &'static str,
-    effect: Effect,
-}
+pub use clauses::{names_one_act, unexplained};
+pub use sentence::sentences;
+use sentence::{Effect, Verb, WORDS, lead};
 
 /// Votes by title, description and parameters.
 pub fn vote(tool: &Tool) -> Vote {
@@ -107,7 +79,7 @@ pub fn vote(tool: &Tool) -> Vote {
         }
         heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
     }
-    let found = parameters::read(&tool.input_schema, description);
+    let found = parameters(&tool.input_schema, description);
     if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
     {
         return by(Says::Changes, action, span);
@@ -148,42 +120,14 @@ pub fn opened(tool: &Tool) -> Opened {
 /// The parameter that carries code or a statement, as words joined by `_`.
 pub fn runs(tool: &Tool) -> Option<String> {
     let description = tool.description.as_deref().unwrap_or_default();
-    parameters::read(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+    parameters(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
 }
 
 /// The parameter by which a tool that looks like a read would write or deliver something: it is likely to read at best.
 pub fn written(tool: &Tool) -> Option<Evidence> {
     let verbs = [opened(tool).verb, name::of_name(&words::of_name(&tool.name)).verb];
-    let span = parameters::written(&tool.input_schema, &verbs)?;
+    let span = written_with(&tool.input_schema, &verbs)?;
     Some(Evidence { source: Source::Description, says: Claim::default(), span, strength: Strength::Weak })
-}
-
-/// The verb that a sentence opens with, where it is one there.
-fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
-    let start = opening(words);
-    let adverbs = words[start..].iter().take_while(|word| is_adverb(word)).count();
-    [start, start + adverbs].into_iter().find_map(|at| {
-        // "Gets rid of".
-        let at = if words.get(at + 1).is_some_and(|next| next == "rid") { at + 1 } else { at };
-        let (verb, form) = words::base(words.get(at)?, verb)?;
-        if !matches!(form, Form::Base | Form::Third | Form::Gerund) {
-            return None;
-        }
-        let next = words.get(at + 1).map_or("", String::as_str);
-        let nounlike = among(next, "of between by per , : ( for in from is are was to with via at on")
-            || next.is_empty() && words.len() > 1;
-        let noun =
-            among(verb.base, AS_NOUNS) && (nounlike && !among(verb.base, "check look search") || next.is_empty());
-        // "Clicks and impressions", but "Posts a message".
-        let plural = form == Form::Third
-            && among(verb.base, AS_NOUNS)
-            && matches!(verb.effect, Effect::Changes(_))
-            && !among(next, DETERMINERS);
-        // "Run this tool first" is said to the model.
-        let to_model =
-            among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
-        (!noun && !plural && !to_model).then_some((verb, at, form))
-    })
 }
 
 /// A sentence that only names what is answered: "Details for one package", "An overview of all servers".
@@ -210,46 +154,10 @@ pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
     words::of_name(sentence).iter().all(known)
 }
 
-/// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
-fn opening(words: &[String]) -> usize {
-    const OPENERS: &str = section(WORDS, "openers");
-    let is_verb = |at: usize| {
-        words
-            .get(at)
-            .is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
-    };
-    if is_verb(0) && !among(&words[0], "start") {
-        return 0;
-    }
-    // "Goal Seek: change the cell": a label of a few words.
-    let colon = words.iter().take(5).position(|word| word == ":" || word == "—");
-    if let Some(colon) = colon.filter(|colon| *colon > 0 && is_verb(colon + 1)) {
-        return colon + 1;
-    }
-    let skipped = words.iter().take(12).take_while(|word| among(word, OPENERS)).count();
-    if skipped > 0 && is_verb(skipped) { skipped } else { 0 }
-}
-
-fn is_adverb(word: &str) -> bool {
-    (word.len() > 4 && word.ends_with("ly") && !among(word, "apply reply supply multiply comply assembly family"))
-        || among(word, "also soft hard bulk batch auto first then just and or ,")
-}
-
 /// Whether the words right before a phrase deny it: "does not", "without", "never".
 fn denied(before: &str) -> bool {
     const DENIALS: &str = "not no never without non nothing cannot doesnt dont wont isnt before";
     before.ends_with("non-") || before.split_whitespace().rev().take(4).any(|word| among(word, DENIALS))
-}
-
-/// Words that open the object of a verb.
-const DETERMINERS: &str = section(WORDS, "determiners");
-
-/// The verb that a base form is.
-fn verb(word: &str) -> Option<Verb> {
-    VERBS.get(word).copied().or_else(|| match name::stem(word)? {
-        (base, name::Effect::Changes(action)) => Some(Verb { base, effect: Effect::Changes(action) }),
-        (_, name::Effect::Reads(_)) => None,
-    })
 }
 
 #[derive(Clone, Copy)]
@@ -266,22 +174,123 @@ static PHRASES: LazyLock<Phrases<Assertion>> = LazyLock::new(|| {
     ])
 });
 
-static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
-    let of = |words: &'static str, effect| words.split_whitespace().map(move |base| (base, Verb { base, effect }));
-    let makes = of("generate produce synthesize render", Effect::Makes);
-    let row = |(action, words)| {
-        let effect = match name::Effect::named(action)? {
-            name::Effect::Reads(action) => Effect::Reads(action),
-            name::Effect::Changes(action) => Effect::Changes(action),
-        };
-        Some(of(words, effect))
-    };
-    makes.chain(words::rows(section(WORDS, "verbs")).filter_map(row).flatten()).collect()
-});
-
 const MEDIA: &str = section(WORDS, "media");
 
 const READING_SQL: &[&str] = &[
     "SELECT quer", "SELECT statement", "SELECT-only", "only SELECT", "a SELECT", "(SELECT)", "SELECT only",
     "SELECT SQL", "only `SELECT",
 ];
+
+/// What the parameters let one do.
+#[derive(Debug, Default)]
+struct Parameters {
+    /// A parameter says that something is changed.
+    changes: Option<(Action, String)>,
+    /// Carries code, a command or a statement to be run.
+    runs: Option<String>,
+    /// One that mostly changing tools have: `dry_run`, `force`.
+    may_change: bool,
+}
+
+impl Parameters {
+    /// The change that they show, given that the text says it only reads, and its reading verb.
+    ///
+    /// Under a reading verb a statement still counts as run ("queries" runs its SQL); a `code` may be just a name.
+    fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
+        let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
+        let runs = self
+            .runs
+            .clone()
+            .filter(|name| !only_reads && !verb.is_some_and(|verb| analyses(verb) || !is_statement(name)));
+        self.changes.clone().or(runs.map(|span| (Action::Execute, span)))
+    }
+}
+
+/// Reads the parameters of an input schema.
+fn parameters(schema: &Value, description: &str) -> Parameters {
+    let mut found = Parameters::default();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        let plain = words::of_name(name).join("_");
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+        let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        match plain.as_str() {
+            "confirm" | "confirmed" | "confirmation" | "idempotency_key" => {
+                found.changes = Some((Action::Unknown, name.clone()));
+            }
+            "dry_run" | "dryrun" | "force" | "overwrite" => found.may_change = true,
+            "query" | "queries" if speaks_of_statements(description) || speaks_of_statements(said) => {
+                found.runs = Some(name.clone());
+            }
+            "command" | "cmd" | "code" | "script" | "sql" | "statement" | "shell_command" | "commands"
+                if kind != "boolean" && property.get("enum").is_none() =>
+            {
+                found.runs = Some(name.clone());
+            }
+            place
+                if among(place, PLACES)
+                    || (["path", "file", "dir"].iter().any(|part| place.contains(part)) && says_it_saves(said)) =>
+            {
+                found.changes = Some((Action::Create, name.clone()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A parameter that names who receives something, or carries what would be written; under a verb of these that looks at texts,
+/// content is only looked at.
+fn written_with(schema: &Value, verbs: &[String; 2]) -> Option<String> {
+    let properties = schema.get("properties")?.as_object()?;
+    let plain = |name: &str| words::of_name(name).join("_");
+    let looks = verbs.iter().any(|verb| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some());
+    // "from" and "to" are a range, or a way.
+    let ranges = || properties.keys().any(|name| words::of_name(name).iter().any(|word| among(word, RANGE)));
+    let found = properties.iter().find(|(name, property)| {
+        let name = plain(name);
+        let is_text = !matches!(property.get("type").and_then(Value::as_str), Some("boolean" | "integer"));
+        let content = among(&name, CONTENT) || name.starts_with("new_");
+        is_text
+            && property.get("enum").is_none()
+            && (among(&name, RECIPIENTS) || (name == "to" && !ranges()) || (content && !looks))
+    });
+    found.map(|(name, _)| name.clone())
+}
+
+/// Whether a parameter of this name carries a statement, not code or a command.
+fn is_statement(name: &str) -> bool {
+    words::of_name(name).iter().any(|word| among(word, "sql query queries statement command commands cmd"))
+}
+
+/// Whether a text speaks of a language whose statements may change things.
+fn speaks_of_statements(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+        among(word, "sql cypher gremlin aql n1ql mutation") || word.ends_with("sql") && !word.starts_with("no")
+    })
+}
+
+/// Whether a path parameter is where a result is written.
+fn says_it_saves(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    ["save to", "saved", "to save", "write to", "written to", "output to", "download to"]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
+}
+
+const CONTENT: &str = "content body message amount payload";
+const RANGE: &str = "from since start after source begin";
+/// Nouns that say what is known of a thing, where a sentence opens with one instead of a verb.
+const ANSWERS: &str = section(WORDS, "answers");
+/// Nothing at all is changed.
+const ONLY_READS: &str = section(WORDS, "only-reads");
+/// Something is changed.
+const SAYS_CHANGES: &str = section(WORDS, "says-changes");
+/// Something is saved.
+const SAYS_SAVES: &str = section(WORDS, "says-saves");
+/// Parameters that name where a result is written.
+const PLACES: &str = section(WORDS, "places");
+/// Verbs that look at code or statements without running them.
+const ANALYSES: &str = section(WORDS, "analyses");
+const RECIPIENTS: &str = section(WORDS, "recipients");

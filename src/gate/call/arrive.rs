@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Kind, VerdictWord};
-use crate::behavior::carried::carried;
+use crate::behavior::request::carried;
 use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Withdrawal};

@@ -91,7 +91,9 @@ impl Described {
 
     /// What its definition says of its keys.
     pub fn keys(&self) -> &Keys {
-        self.keys.get_or_init(|| Keys::of(&self.tool, &self.behavior, self.given.as_ref()))
+        self.keys.get_or_init(|| {
+            Keys::of(&self.tool, self.behavior.identity.action, &self.behavior.evidence, self.given.as_ref())
+        })
     }
 
     /// The evidence of its behavior as records have it.

@@ -1,115 +1,27 @@
-//! Whether a statement only reads: no word of it changes anything, each function is on a list of those that only compute, and
-//! `sqlparser` reads it to its end as one query.
+//! Whether a statement only reads: no word of it changes anything, each function is on a list of those that only compute (`sql.txt`),
+//! and `sqlparser` reads it to its end as one query.
 
-use std::collections::HashSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use sqlparser::ast::{Query, SetExpr, Statement, visit_relations};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
-use super::functions::{acts, is_called, is_known, qualified, unlisted_type};
-use super::tokens::{Kind, Token, grammar};
-use super::{Dialect, Doubt};
+use super::tokens::{Cut, Dialect, Doubt, Kind, List, WORDS, grammar, has, is_keyword};
+use crate::behavior::arguments::choice;
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::WordKind;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{among, section};
-
-pub(super) const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
+use crate::behavior::words::{self, among, section};
 
 /// How deep the parser follows. Its own frames are large: this fits a thread of two megabytes without optimisation.
 const MAX_DEPTH: usize = 32;
 
-/// A text cut into tokens.
-#[derive(Clone, Copy)]
-pub(super) struct Cut<'a> {
-    pub(super) text: &'a str,
-    pub(super) tokens: &'a [Token],
-}
-
-impl<'a> Cut<'a> {
-    /// The unquoted word at `at`, as written; empty for anything else.
-    pub(super) fn word(&self, at: usize) -> &'a str {
-        match self.tokens.get(at) {
-            Some(Token { kind: Kind::Word, start, end }) => &self.text[*start..*end],
-            _ => "",
-        }
-    }
-
-    /// The token at `at` as written.
-    pub(super) fn raw(&self, at: usize) -> &'a str {
-        self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
-    }
-
-    /// Whether one of these words is at `at`, in any case and unquoted.
-    pub(super) fn is(&self, at: usize, words: &[&str]) -> bool {
-        let word = self.word(at);
-        words.iter().any(|known| word.eq_ignore_ascii_case(known))
-    }
-
-    pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
-    }
-
-    /// Whether one of these words is before `at`.
-    pub(super) fn is_behind(&self, at: usize, words: &[&str]) -> bool {
-        at.checked_sub(1).is_some_and(|before| self.is(before, words))
-    }
-
-    /// The same without the semicolon at its end.
-    pub(super) fn without_end(self) -> Self {
-        match self.tokens {
-            [tokens @ .., Token { kind: Kind::Sign(b';'), .. }] => Self { tokens, ..self },
-            _ => self,
-        }
-    }
-
-    /// The statements of the text, without what parts them, empty ones, and the END of a block.
-    pub(super) fn statements(&self) -> Vec<Self> {
-        let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
-        let alone = parts.map(|tokens| Self { tokens, ..*self });
-        alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, &["END"]))).collect()
-    }
-
-    /// Where its tokens are in the text, in bytes.
-    pub(super) fn range(&self) -> Range<usize> {
-        let start = self.tokens.first().map_or(0, |token| token.start);
-        start..self.tokens.last().map_or(start, |token| token.end)
-    }
-
-    /// What the token at `at` is to the eye.
-    pub(super) fn kind(&self, at: usize) -> WordKind {
-        match self.tokens.get(at).map(|token| token.kind) {
-            Some(Kind::Word) if head(*self, at).is_some() || changes(*self, at) => WordKind::Verb,
-            Some(Kind::Word) if is_keyword(self.word(at)) => WordKind::Keyword,
-            Some(Kind::Quoted | Kind::Literal) => WordKind::Quoted,
-            Some(Kind::Word | Kind::Operator | Kind::Sign(_)) | None => WordKind::Plain,
-        }
-    }
-
-    /// Where the statement's own first word is.
-    pub(super) fn first(&self) -> usize {
-        self.tokens.iter().position(|token| token.kind != Kind::Sign(b'(')).unwrap_or(0)
-    }
-
-    /// Whether the token before `at` ends an operand, so that a new statement could begin here without a semicolon.
-    fn after_operand(&self, at: usize) -> bool {
-        let Some(before) = at.checked_sub(1) else { return true };
-        match self.tokens[before].kind {
-            Kind::Quoted | Kind::Literal => true,
-            Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
-            Kind::Operator => false,
-            Kind::Word => !has(&WANTS_OPERAND, self.word(before)),
-        }
-    }
-}
-
 /// Whether the statement is shown to only read, and if not, why.
 pub(super) fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
     no_change(cut, dialect)?;
-    if super::outline::is_listing(cut)? {
+    if is_listing(cut)? {
         return Ok(());
     }
     let calls = || (0..cut.tokens.len()).filter(|at| is_called(cut, *at));
@@ -288,25 +200,135 @@ pub(super) fn action_of(word: &str) -> Action {
     }
 }
 
-/// Whether a word belongs to the language's own frame.
-pub(super) fn is_keyword(word: &str) -> bool {
-    has(&KEYWORDS, word)
-}
-
-/// A list of words in upper case.
-pub(super) type List = LazyLock<HashSet<&'static str>>;
-
-pub(super) fn has(list: &List, word: &str) -> bool {
-    list.contains(word.to_ascii_uppercase().as_str())
-}
-
 /// Words that change something wherever they are as words.
 static CHANGING: List = LazyLock::new(|| section(WORDS, "changing").split_whitespace().collect());
 
 /// Words that begin a statement in T-SQL, and name columns elsewhere.
 static STARTERS: List = LazyLock::new(|| section(WORDS, "starters").split_whitespace().collect());
 
-/// Words behind which an operand or a name follows: no statement begins there.
-static WANTS_OPERAND: List = LazyLock::new(|| section(WORDS, "before-operands").split_whitespace().collect());
+/// What the token at `at` is to the eye.
+pub(super) fn kind(cut: Cut<'_>, at: usize) -> WordKind {
+    match cut.tokens.get(at).map(|token| token.kind) {
+        Some(Kind::Word) if head(cut, at).is_some() || changes(cut, at) => WordKind::Verb,
+        Some(Kind::Word) if is_keyword(cut.word(at)) => WordKind::Keyword,
+        Some(Kind::Quoted | Kind::Literal) => WordKind::Quoted,
+        Some(Kind::Word | Kind::Operator | Kind::Sign(_)) | None => WordKind::Plain,
+    }
+}
 
-static KEYWORDS: List = LazyLock::new(|| section(WORDS, "keywords").split_whitespace().collect());
+/// SHOW, DESCRIBE, TABLE and PRAGMA, made of names alone: they list. An error where PRAGMA may set something.
+fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
+    if cut.is(0, &["PRAGMA"]) {
+        return pragma(cut).map(|()| true);
+    }
+    let length = cut.without_end().tokens.len();
+    let asks = || (1..length).any(|at| cut.is(at, &["SELECT", "WITH", "VALUES", "TABLE"]));
+    let fits = match cut.word(0).to_ascii_uppercase().as_str() {
+        "SHOW" => true,
+        "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !asks(),
+        "TABLE" => (2..=4).contains(&length),
+        _ => false,
+    };
+    let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
+    Ok(fits && cut.tokens.iter().all(|token| plain(token.kind)))
+}
+
+/// `PRAGMA schema.table_info(t)`: those that read with any argument or none, and some that only read without one.
+fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
+    const READS: &str = section(WORDS, "pragma-reads");
+    const READS_ALONE: &str = section(WORDS, "pragma-reads-alone");
+    let cut = cut.without_end();
+    let at = if cut.is_sign(2, b'.') { 3 } else { 1 };
+    let name = cut.word(at).to_ascii_lowercase();
+    let kinds: Vec<Kind> = cut.tokens.iter().skip(at + 1).map(|token| token.kind).collect();
+    let reads = match kinds.as_slice() {
+        [] => among(&name, READS) || among(&name, READS_ALONE),
+        [Kind::Sign(b'('), Kind::Word | Kind::Quoted | Kind::Literal, Kind::Sign(b')')] => among(&name, READS),
+        _ => false,
+    };
+    if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA {name}").trim_end())) }
+}
+
+/// Whether the name at `at` is called, as far as its place says: not where it names columns (`WITH x(a, b) AS (…)`,
+/// `AS x(a, b)`) or a type (`AS varchar(9)`, `::numeric(9, 2)`).
+fn is_called(cut: Cut<'_>, at: usize) -> bool {
+    let is_name = match cut.tokens[at].kind {
+        Kind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
+        Kind::Quoted => true,
+        Kind::Literal | Kind::Operator | Kind::Sign(_) => false,
+    };
+    let before = at.checked_sub(1).map_or("", |before| cut.raw(before));
+    let lists = |ends: fn(&Cut<'_>, usize) -> bool| {
+        let end = (at + 2..cut.tokens.len()).find(|at| cut.is_sign(*at, b')'));
+        let is_plain = |at: usize| matches!(cut.tokens[at].kind, Kind::Word | Kind::Quoted | Kind::Sign(b','));
+        end.is_some_and(|end| (at + 2..end).all(is_plain) && ends(&cut, end + 1))
+    };
+    let names = match before {
+        "::" | ")" => true,
+        // The second table of a WITH.
+        "," => lists(|cut, at| cut.is(at, &["AS"]) && cut.is_sign(at + 1, b'(')),
+        _ => cut.is_behind(at, &["AS", "WITH", "RECURSIVE", "USING", "INTO"]),
+    };
+    is_name && cut.is_sign(at + 1, b'(') && !names
+}
+
+/// Words of the language that may name a function all the same.
+const NAMES: [&str; 11] =
+    ["EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PRAGMA", "FIRST", "NEXT", "ROWS", "ONLY", "END", "ASC"];
+
+/// The name at `at` with what is before its dots.
+pub(super) fn qualified(cut: Cut<'_>, at: usize) -> String {
+    let mut name = cut.raw(at).to_owned();
+    for dot in (1..at).rev().step_by(2).take_while(|dot| cut.is_sign(*dot, b'.')) {
+        name = format!("{}.{name}", cut.raw(dot - 1));
+    }
+    name
+}
+
+/// Whether a function is known to only compute, or to read what it names. In another schema than the system's own a name can
+/// mean anything.
+fn is_known(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
+    let of_system = || at == 2 || at > 2 && !cut.is_sign(at - 3, b'.');
+    let is_own = at == 0
+        || !cut.is_sign(at - 1, b'.')
+        || at > 1 && dialect == Some(Dialect::PostgreSql) && cut.is(at - 2, &["pg_catalog"]) && of_system();
+    is_own && (has(&FUNCTIONS, cut.word(at)) || dialect != Some(Dialect::Sqlite) && has(&OPENERS, cut.word(at)))
+}
+
+/// A type that a value is cast to, and that is none of the systems' own: it runs its own functions.
+fn unlisted_type(cut: Cut<'_>) -> Option<usize> {
+    let mut casts = Vec::new();
+    let mut types = Vec::new();
+    for at in 0..cut.tokens.len() {
+        match cut.raw(at) {
+            "(" => casts.push(cut.is_behind(at, &["CAST", "TRY_CAST"])),
+            ")" => drop(casts.pop()),
+            "::" => types.push(at + 1),
+            _ if cut.is(at, &["AS"]) && casts.last() == Some(&true) => types.push(at + 1),
+            _ => {}
+        }
+    }
+    let is_known = |at: &usize| {
+        let at = if cut.is(*at, &["pg_catalog"]) && cut.is_sign(at + 1, b'.') { at + 2 } else { *at };
+        !cut.is_sign(at + 1, b'.') && among(&cut.word(at).to_ascii_lowercase(), const { section(WORDS, "types") })
+    };
+    types.into_iter().find(|at| !is_known(at))
+}
+
+/// Whether a function that is on no list of known ones is one that acts: by a list, by its product's own prefix, or by a word.
+fn acts(name: &str) -> bool {
+    let lower = name.trim_matches(['"', '`', '[', ']']).to_lowercase();
+    among(&lower, const { section(WORDS, "acts") })
+        || const { section(WORDS, "acts-prefixes") }.split_whitespace().any(|prefix| lower.starts_with(prefix))
+        || words::of_name(name).iter().any(|word| choice::changes(word))
+}
+
+/// Words of the languages but SQLite's that may be before a bracket, and are no functions.
+static OPENERS: List = LazyLock::new(|| section(WORDS, "openers").split_whitespace().collect());
+
+/// Functions that only compute, the same in every dialect that has them: none writes, locks, waits, sends, sets, or reads a
+/// file; none runs a text as a statement.
+static FUNCTIONS: List = LazyLock::new(|| {
+    let lists = ["aggregates", "numbers", "texts", "times", "values", "documents", "sets", "catalogue", "places"];
+    lists.iter().flat_map(|name| section(WORDS, name).split_whitespace()).collect()
+});

@@ -1,8 +1,6 @@
 //! SQL in arguments: one statement that only reads, or not shown to be one. Where the dialect is not known, a text that
 //! dialects read differently is not shown to be a read. Its words are in `sql.txt`.
 
-mod fingerprint;
-mod functions;
 mod gate;
 mod outline;
 mod tokens;
@@ -14,39 +12,8 @@ use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{are_pair, section};
-use crate::wire::words::words;
-use gate::{Cut, WORDS, is_keyword};
-use tokens::{Kind, Token, tokens};
-
-words! {
-    /// Whose SQL it is.
-    Dialect {
-        PostgreSql = "postgresql",
-        MySql = "mysql",
-        MsSql = "mssql",
-        Sqlite = "sqlite",
-    }
-}
-
-impl Dialect {
-    /// The dialect that a text names, where it names exactly one product that we know and none that we do not.
-    pub fn named_in(text: &str) -> Option<Self> {
-        let lower = text.to_ascii_lowercase();
-        let any = |names: &[&str]| names.iter().any(|name| lower.contains(name));
-        // Products whose SQL is none of the four, though their words may compare themselves with one.
-        if const { section(WORDS, "other-products") }.split_whitespace().any(|name| lower.contains(name)) {
-            return None;
-        }
-        let named = [
-            (Self::Sqlite, any(&["sqlite"])),
-            (Self::PostgreSql, any(&["postgres", "psql"])),
-            (Self::MySql, any(&["mysql", "mariadb"])),
-            (Self::MsSql, any(&["mssql", "sql server", "t-sql", "tsql", "transact-sql", "sqlserver"])),
-        ];
-        let mut known = named.into_iter().filter_map(|(dialect, is_named)| is_named.then_some(dialect));
-        known.next().filter(|_| known.next().is_none())
-    }
-}
+pub use tokens::Dialect;
+use tokens::{Cut, Doubt, Kind, Token, WORDS, is_keyword, tokens};
 
 /// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,27 +23,6 @@ pub struct Statement {
     /// What it acts on, as written; `None` where that is not clear.
     pub object: Option<String>,
     pub weight: Weight,
-}
-
-/// A statement longer than this is not read: no person wrote it, and none will check it.
-const MAX_BYTES: usize = 64 * 1024;
-
-/// Why a text is not shown to be a read.
-#[derive(Debug)]
-struct Doubt {
-    effect: Effect,
-    action: Action,
-    span: String,
-}
-
-impl Doubt {
-    fn new(action: Action, span: impl Into<String>) -> Self {
-        Self { effect: Effect::of(action), action, span: span.into().chars().take(60).collect() }
-    }
-
-    fn unknown(span: impl Into<String>) -> Self {
-        Self::new(Action::Unknown, span)
-    }
 }
 
 /// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where it cannot be
@@ -89,7 +35,7 @@ pub fn fingerprints(text: &str) -> Vec<String> {
 
 /// Judges one text, says what it would do, and takes its fingerprint.
 pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
-    match cut(text, dialect) {
+    match tokens(text, dialect) {
         Ok(tokens) => {
             let cut = Cut { text, tokens: &tokens };
             match cut.statements().as_slice() {
@@ -111,7 +57,7 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
 /// Every name in a text, in lower case, sorted: relations, columns, and functions with `()`. Words of the language itself are
 /// left out. `None` where the text cannot be cut into tokens.
 pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
-    let tokens = cut(text, dialect).ok()?;
+    let tokens = tokens(text, dialect).ok()?;
     let cut = Cut { text, tokens: &tokens };
     let name = |(at, token): (usize, &Token)| {
         let word = text.get(token.start..token.end)?.to_lowercase();
@@ -133,10 +79,10 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
 pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     // What visits the tree goes as deep as a chain of operators is long.
     const MOST: usize = 600;
-    let tokens = cut(text, Some(dialect)).ok().filter(|tokens| tokens.len() <= MOST)?;
+    let tokens = tokens(text, Some(dialect)).ok().filter(|tokens| tokens.len() <= MOST)?;
     let relations = gate::relations(text, dialect)?;
     let cut = Cut { text, tokens: &tokens };
-    let is_relation = |at: usize| relations.contains(&functions::qualified(cut, at).to_lowercase());
+    let is_relation = |at: usize| relations.contains(&gate::qualified(cut, at).to_lowercase());
     let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, Kind::Word | Kind::Quoted));
     let qualified = names.filter_map(|at| match cut.raw(at - 1) {
         "." => (!is_relation(at)).then(|| format!("column {}", cut.raw(at).to_lowercase())),
@@ -149,12 +95,13 @@ pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
 
 /// The statements of a text, each with its words; none where the text cannot be cut.
 pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
-    let Ok(tokens) = cut(text, dialect) else { return Vec::new() };
+    let Ok(tokens) = tokens(text, dialect) else { return Vec::new() };
     let cut = Cut { text, tokens: &tokens };
     let part = |alone: &Cut<'_>| {
         let Range { start, end } = with_comments(cut, &alone.range());
         let Statement { meaning: Meaning { says, .. }, object, weight } = read(&text[start..end], dialect);
-        let words = alone.tokens.iter().enumerate().map(|(at, token)| Word(token.start, token.end, alone.kind(at)));
+        let words =
+            alone.tokens.iter().enumerate().map(|(at, token)| Word(token.start, token.end, gate::kind(*alone, at)));
         Part { says, object, weight, start, end, joint: String::new(), words: words.collect() }
     };
     cut.statements().iter().map(part).collect()
@@ -169,13 +116,6 @@ fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
     from + (before.len() - before.trim_start().len())..own.end + after.trim_end().len()
 }
 
-fn cut(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
-    if text.len() > MAX_BYTES {
-        return Err(Doubt::unknown("too long to be read"));
-    }
-    tokens(text, dialect)
-}
-
 fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     // A change in a change may be the graver one.
     let doubt = gate::only_reads(cut, dialect).err().map(|doubt| match gate::gravest(cut, dialect) {
@@ -186,7 +126,8 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
     let (effect, weight) = (outline.effect(doubt.as_ref()), outline.weight(doubt.as_ref()));
     let says = outline.says(doubt.as_ref());
     let (action, span) = doubt.map_or_else(|| (Action::Read, says.clone()), |doubt| (doubt.action, doubt.span));
-    let meaning = Meaning { fingerprint: fingerprint::of(cut, dialect), ..Meaning::new(effect, action, span, says) };
+    let meaning =
+        Meaning { fingerprint: outline::fingerprint(cut, dialect), ..Meaning::new(effect, action, span, says) };
     Statement { meaning, object: outline.object, weight }
 }
 

@@ -1,12 +1,71 @@
-//! Cuts SQL into tokens with `sqlparser`'s own tokenizer, and refuses texts that some program could cut otherwise. Judges no
-//! statement.
+//! Cuts SQL into tokens with `sqlparser`'s own tokenizer, and refuses texts that some program could cut otherwise. Knows whose SQL it
+//! is; judges no statement.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use sqlparser::dialect::{Dialect as Grammar, MsSqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::tokenizer::{Token as Read, TokenWithSpan, Tokenizer, Whitespace};
 use unicode_normalization::is_nfkc;
 
-use super::{Dialect, Doubt};
+use crate::behavior::arguments::effect::Effect;
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::section;
+use crate::wire::words::words;
 
+pub(super) const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
+
+words! {
+    /// Whose SQL it is.
+    Dialect {
+        PostgreSql = "postgresql",
+        MySql = "mysql",
+        MsSql = "mssql",
+        Sqlite = "sqlite",
+    }
+}
+
+impl Dialect {
+    /// The dialect that a text names, where it names exactly one product that we know and none that we do not.
+    pub fn named_in(text: &str) -> Option<Self> {
+        let lower = text.to_ascii_lowercase();
+        let any = |names: &[&str]| names.iter().any(|name| lower.contains(name));
+        // Products whose SQL is none of the four, though their words may compare themselves with one.
+        if const { section(WORDS, "other-products") }.split_whitespace().any(|name| lower.contains(name)) {
+            return None;
+        }
+        let named = [
+            (Self::Sqlite, any(&["sqlite"])),
+            (Self::PostgreSql, any(&["postgres", "psql"])),
+            (Self::MySql, any(&["mysql", "mariadb"])),
+            (Self::MsSql, any(&["mssql", "sql server", "t-sql", "tsql", "transact-sql", "sqlserver"])),
+        ];
+        let mut known = named.into_iter().filter_map(|(dialect, is_named)| is_named.then_some(dialect));
+        known.next().filter(|_| known.next().is_none())
+    }
+}
+
+/// Why a text is not shown to be a read.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    pub(super) effect: Effect,
+    pub(super) action: Action,
+    pub(super) span: String,
+}
+
+impl Doubt {
+    pub(super) fn new(action: Action, span: impl Into<String>) -> Self {
+        Self { effect: Effect::of(action), action, span: span.into().chars().take(60).collect() }
+    }
+
+    pub(super) fn unknown(span: impl Into<String>) -> Self {
+        Self::new(Action::Unknown, span)
+    }
+}
+
+/// A statement longer than this is not read: no person wrote it, and none will check it.
+const MAX_BYTES: usize = 64 * 1024;
 /// One token, and where it is in the text, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -74,6 +133,9 @@ impl Grammar for Any {
 
 /// Cuts the text into tokens, comments left out; says where dialects part, or where this one would not read on.
 pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
+    if text.len() > MAX_BYTES {
+        return Err(Doubt::unknown("too long to be read"));
+    }
     // MySQL and MariaDB run what is in `/*!`, and `/*+` instructs.
     if let Some(at) = ["/*!", "/*M!", "/*+"].iter().find_map(|opens| text.find(opens)) {
         return Err(unclear(text, at));
@@ -232,3 +294,94 @@ fn is_plain_letter(c: char) -> bool {
     let (upper, lower): (Vec<char>, Vec<char>) = (c.to_uppercase().collect(), c.to_lowercase().collect());
     c.is_alphabetic() && is_nfkc(c.encode_utf8(&mut [0; 4])) && !is_ascii(&upper) && !is_ascii(&lower)
 }
+
+/// A text cut into tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Cut<'a> {
+    pub(super) text: &'a str,
+    pub(super) tokens: &'a [Token],
+}
+
+impl<'a> Cut<'a> {
+    /// The unquoted word at `at`, as written; empty for anything else.
+    pub(super) fn word(&self, at: usize) -> &'a str {
+        match self.tokens.get(at) {
+            Some(Token { kind: Kind::Word, start, end }) => &self.text[*start..*end],
+            _ => "",
+        }
+    }
+
+    /// The token at `at` as written.
+    pub(super) fn raw(&self, at: usize) -> &'a str {
+        self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
+    }
+
+    /// Whether one of these words is at `at`, in any case and unquoted.
+    pub(super) fn is(&self, at: usize, words: &[&str]) -> bool {
+        let word = self.word(at);
+        words.iter().any(|known| word.eq_ignore_ascii_case(known))
+    }
+
+    pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
+    }
+
+    /// Whether one of these words is before `at`.
+    pub(super) fn is_behind(&self, at: usize, words: &[&str]) -> bool {
+        at.checked_sub(1).is_some_and(|before| self.is(before, words))
+    }
+
+    /// The same without the semicolon at its end.
+    pub(super) fn without_end(self) -> Self {
+        match self.tokens {
+            [tokens @ .., Token { kind: Kind::Sign(b';'), .. }] => Self { tokens, ..self },
+            _ => self,
+        }
+    }
+
+    /// The statements of the text, without what parts them, empty ones, and the END of a block.
+    pub(super) fn statements(&self) -> Vec<Self> {
+        let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
+        let alone = parts.map(|tokens| Self { tokens, ..*self });
+        alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, &["END"]))).collect()
+    }
+
+    /// Where its tokens are in the text, in bytes.
+    pub(super) fn range(&self) -> Range<usize> {
+        let start = self.tokens.first().map_or(0, |token| token.start);
+        start..self.tokens.last().map_or(start, |token| token.end)
+    }
+
+    /// Where the statement's own first word is.
+    pub(super) fn first(&self) -> usize {
+        self.tokens.iter().position(|token| token.kind != Kind::Sign(b'(')).unwrap_or(0)
+    }
+
+    /// Whether the token before `at` ends an operand, so that a new statement could begin here without a semicolon.
+    pub(super) fn after_operand(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else { return true };
+        match self.tokens[before].kind {
+            Kind::Quoted | Kind::Literal => true,
+            Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
+            Kind::Operator => false,
+            Kind::Word => !has(&WANTS_OPERAND, self.word(before)),
+        }
+    }
+}
+
+/// Whether a word belongs to the language's own frame.
+pub(super) fn is_keyword(word: &str) -> bool {
+    has(&KEYWORDS, word)
+}
+
+/// A list of words in upper case.
+pub(super) type List = LazyLock<HashSet<&'static str>>;
+
+pub(super) fn has(list: &List, word: &str) -> bool {
+    list.contains(word.to_ascii_uppercase().as_str())
+}
+
+/// Words behind which an operand or a name follows: no statement begins there.
+static WANTS_OPERAND: List = LazyLock::new(|| section(WORDS, "before-operands").split_whitespace().collect());
+
+static KEYWORDS: List = LazyLock::new(|| section(WORDS, "keywords").split_whitespace().collect());
