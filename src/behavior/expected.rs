@@ -79,18 +79,18 @@ fn place<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, N
 impl Claim {
     /// A word without a place is looked up in the first three lists; UNKNOWN is in two of them and expects nothing.
     fn add(&mut self, word: &str) -> Result<(), NotExpected> {
-        fn fill<T>(place: &mut Option<T>, found: Option<T>) -> bool {
-            let fills = place.is_none() && found.is_some();
-            if fills {
-                *place = found;
-            }
-            fills
-        }
         let is_known = word != Action::Unknown.word() && word != OutputDomain::Unknown.word();
-        let fills = fill(&mut self.mutability, Mutability::from_word(word))
-            || is_known && fill(&mut self.action, Action::from_word(word))
-            || is_known && fill(&mut self.output_domain, OutputDomain::from_word(word));
-        if fills { Ok(()) } else { Err(NotExpected) }
+        if let Some(mutability) = Mutability::from_word(word).filter(|_| self.mutability.is_none()) {
+            self.mutability = Some(mutability);
+        } else if let Some(action) = Action::from_word(word).filter(|_| is_known && self.action.is_none()) {
+            self.action = Some(action);
+        } else if let Some(domain) = OutputDomain::from_word(word).filter(|_| is_known && self.output_domain.is_none())
+        {
+            self.output_domain = Some(domain);
+        } else {
+            return Err(NotExpected);
+        }
+        Ok(())
     }
 
     fn fits(&self, identity: Identity, content_type: ContentType) -> bool {

@@ -37,7 +37,6 @@
 
 pub mod codegen;
 pub mod names;
-mod pattern;
 pub mod schema;
 pub mod scope;
 pub mod set;

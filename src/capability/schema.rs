@@ -9,8 +9,7 @@ use std::fmt::{self, Write as _};
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
-use super::pattern::{BACKTRACKS, Cost};
-use super::work::{CHECK, EXPLAIN, TooMuch, Uncounted, Work};
+use super::work::{BACKTRACKS, CHECK, Cost, EXPLAIN, TooMuch, Uncounted, Work};
 use crate::wire::fields::in_pointer;
 
 /// Beyond these a schema is refused: no honest tool comes near.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::capability::codegen::text::literal;
+use crate::capability::names::literal;
 
 /// A text in quotes. What does not show itself is escaped.
 pub fn text(text: &str) -> String {

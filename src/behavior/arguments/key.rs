@@ -13,6 +13,7 @@ use super::effect::Language;
 use super::sql::Dialect;
 use crate::behavior::words::{self, among, section};
 use crate::mcp::tool::Tool;
+use crate::wire::words::words;
 
 const WORDS: &str = include_str!("../../../assets/words/language.txt");
 /// How much of one text of a definition is read, in bytes.
@@ -81,23 +82,25 @@ impl Key {
 /// Words that say in which form a value is given, not what it is.
 const FORMS: &str = section(WORDS, "forms");
 
-/// What kind of value a name announces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    #[default]
-    Plain,
-    /// It may hold a statement: `query`, `expression`, `statement`.
-    Open,
-    /// It may hold a part of one: `where`, `filter`, `selector`.
-    Condition,
-    /// Names of columns or tables, and the order they come in: `order_by`.
-    Names,
-    /// A command of some program: `command`, `cmd`, `exec`.
-    Command,
-    /// Options that a program takes: `args`, `flags`, `options`.
-    Options,
-    /// Source code: `script`, `lua`, `formula`.
-    Code,
+words! {
+    /// What kind of value a name announces.
+    #[derive(Default)]
+    Role {
+        #[default]
+        Plain = "plain",
+        /// It may hold a statement: `query`, `expression`, `statement`.
+        Open = "open",
+        /// It may hold a part of one: `where`, `filter`, `selector`.
+        Condition = "condition",
+        /// Names of columns or tables, and the order they come in: `order_by`.
+        Names = "names",
+        /// A command of some program: `command`, `cmd`, `exec`.
+        Command = "command",
+        /// Options that a program takes: `args`, `flags`, `options`.
+        Options = "options",
+        /// Source code: `script`, `lua`, `formula`.
+        Code = "code",
+    }
 }
 
 impl Role {
@@ -115,18 +118,13 @@ impl Role {
 /// The kind that a word announces.
 fn role(word: &str) -> Option<Role> {
     static ROLES: LazyLock<HashMap<&str, Role>> = LazyLock::new(|| {
-        use Role::{Code, Command, Condition, Names, Open, Options};
-        let all = [
-            (Open, "open"),
-            (Condition, "condition"),
-            (Names, "names"),
-            (Command, "command"),
-            (Options, "options"),
-            (Code, "code"),
-        ];
-        let words = |(role, name)| section(WORDS, name).split_whitespace().map(move |word| (word, role));
+        let all = Role::WORDS.iter().filter(|(_, role)| *role != Role::Plain);
+        let words = |(name, role): &(&str, Role)| {
+            let role = *role;
+            section(WORDS, name).split_whitespace().map(move |word| (word, role))
+        };
         // Of two roles of one word the first counts.
-        all.into_iter().rev().flat_map(words).collect()
+        all.rev().flat_map(words).collect()
     });
     ROLES.get(word).copied()
 }

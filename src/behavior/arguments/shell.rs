@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::effect::Meaning;
 use super::reading::{self, Part, Weight, WordKind};
 use crate::behavior::words::{among, section};
+use crate::wire::words::words;
 
 /// One word of a command, quotes taken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,20 +284,21 @@ const AS_ANOTHER: &str = section(WORDS, "as-another");
 /// is taken.
 const RISKY: &str = section(WORDS, "risky");
 
-/// How risky a command is, from harmless to irreversible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Runs,
-    /// It changes files or settings.
-    Writes,
-    /// It talks to other machines.
-    Reaches,
-    /// It starts, stops, installs, or changes who may do what.
-    Administers,
-    /// It removes what cannot be brought back.
-    Destroys,
-    /// It runs what somebody else wrote, or as somebody else.
-    GivesControl,
+words! {
+    /// How risky a command is, from harmless to irreversible.
+    Rank {
+        Runs = "runs",
+        /// It changes files or settings.
+        Writes = "writes",
+        /// It talks to other machines.
+        Reaches = "reaches",
+        /// It starts, stops, installs, or changes who may do what.
+        Administers = "administers",
+        /// It removes what cannot be brought back.
+        Destroys = "destroys",
+        /// It runs what somebody else wrote, or as somebody else.
+        GivesControl = "gives-control",
+    }
 }
 
 /// A command as it is ranked.
@@ -375,13 +377,7 @@ fn rank_of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
         let words: String = shown.iter().map(|at| format!(" {}", rest[*at])).collect();
         let words = if words.is_empty() { words } else { format!(" with{words}") };
         let telling = std::iter::once(at).chain(shown.iter().map(|one| at + 1 + one)).collect();
-        let rank = match rank {
-            "writes" => Rank::Writes,
-            "reaches" => Rank::Reaches,
-            "administers" => Rank::Administers,
-            "destroys" => Rank::Destroys,
-            _ => Rank::GivesControl,
-        };
+        let rank = Rank::from_word(rank).unwrap_or(Rank::GivesControl);
         return Ranked { rank, says: format!("runs {name}{words}{why}"), telling };
     }
     let is_act =

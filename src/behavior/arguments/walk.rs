@@ -13,7 +13,6 @@ use super::schema::{Declared, Place, Schema};
 use super::shell;
 use super::sql::{self, Dialect};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::among;
 use crate::mcp::tool::Tool;
 use crate::wire::fields::member;
 
@@ -428,7 +427,7 @@ impl<'a> Walk<'a> {
             }
         }
         let changes = may_change && sql::plainly_changes(text);
-        if changes || begins_as_query(text) && grammar::is_statement(text) {
+        if changes || sql::begins(text) && grammar::is_statement(text) {
             let found = sql::read(text, at.dialect).meaning;
             if changes || found.effect.reads() {
                 self.note(Language::Sql, at, text, found);
@@ -463,7 +462,7 @@ fn read(language: Language, text: &str, at: &At<'_>) -> Option<Meaning> {
         Language::GraphQl => Some(graphql::read(text)).filter(|found| is_alone || !graphql::is_none(found)),
         Language::Shell => Some(shell::read(text)),
         // Redis' own SELECT takes one number.
-        Language::Redis if begins_as_query(text) && text.split_whitespace().count() > 2 => None,
+        Language::Redis if sql::begins(text) && text.split_whitespace().count() > 2 => None,
         _ => grammar::change(language, text),
     }
 }
@@ -472,12 +471,6 @@ fn read(language: Language, text: &str, at: &At<'_>) -> Option<Meaning> {
 fn is_read(language: Language) -> bool {
     use Language::{Filter, GraphQl, MongoDb, Redis, Sql};
     matches!(language, Sql | GraphQl | Redis | MongoDb | Filter)
-}
-
-/// Whether a text begins as a query of SQL does.
-fn begins_as_query(text: &str) -> bool {
-    let word: String = text.trim_start().chars().take(12).take_while(char::is_ascii_alphabetic).collect();
-    among(&word.to_ascii_lowercase(), "select describe explain show desc pragma table values with")
 }
 
 /// Whether a text is one line of words, names and comparisons, and has the shape of no statement.

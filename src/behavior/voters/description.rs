@@ -1,5 +1,5 @@
-//! Votes by what the definition says in words: title, every sentence, and parameters. A word on none of its lists is unknown
-//! and says nothing; a sentence that only repeats the name is the name's word, not a second one.
+//! Votes by what the definition says in words: title, every sentence, and parameters. A word on none of its lists
+//! (`description.txt`) is unknown and says nothing; a sentence that only repeats the name is the name's word, not a second one.
 
 mod clauses;
 mod sentence;

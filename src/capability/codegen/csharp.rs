@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use super::text::{csharp_literal, filled, lines, plain};
-use crate::capability::names::{Taken, type_name};
+use crate::capability::names::{Taken, csharp_literal, filled, lines, plain, type_name};
 use crate::capability::shape::Format;
 
 const HEAD: &str = include_str!("../../../assets/head.cs");

@@ -4,10 +4,10 @@
 mod csharp;
 mod plan;
 mod rust;
-pub mod text;
 
 use std::fmt;
 
+use crate::capability::names::plain;
 use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
@@ -42,7 +42,7 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Twin { tool } | Self::Renamed { tool, .. } | Self::Cut { tool }) = self;
-        let tool = text::plain(tool);
+        let tool = plain(tool);
         match self {
             Self::Twin { .. } => write!(f, "`{tool}` is listed twice, and is here once."),
             Self::Renamed { name, .. } => {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{CSHARP_RESERVED, RUST_RESERVED};
 use super::{Language, Note};
-use crate::capability::names::{Taken, snake, type_name};
+use crate::capability::names::{CSHARP_RESERVED, RUST_RESERVED, Taken, snake, type_name};
 use crate::capability::set::Capability;
 use crate::capability::shape::{Doc, Format, Record, Shape, Type};
 use crate::mcp::tool::Tool;

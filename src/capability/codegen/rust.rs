@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use super::text::{filled, lines, plain, rust_literal};
-use crate::capability::names::{Taken, identifier, snake};
+use crate::capability::names::{Taken, filled, identifier, lines, plain, rust_literal, snake};
 
 /// Words that no identifier may be.
 const KEYWORDS: &[&str] = &[

@@ -3,7 +3,6 @@
 //! A schema may say more than a type can (patterns, bounds, `not`, `if`). What is left out makes the type wider, never
 //! narrower: whatever fits the schema fits the type.
 
-mod meet;
 mod order;
 mod read;
 mod show;

@@ -1,7 +1,6 @@
 //! Whether one type is as narrow as another: every value of the first is one of the second. What cannot be shown is not so.
 
-use super::meet::with_tag;
-use super::types::{Record, Shape, Type};
+use super::types::{Record, Shape, Type, is_of_kind, with_tag};
 
 /// Pairs of types that one comparison looks at; beyond it nothing is shown.
 const PAIRS: usize = 20_000;
@@ -103,16 +102,10 @@ impl<'s> Order<'s> {
 
 /// Whether a value of a choice has a type. Structures are not looked into.
 fn is_value(value: &str, of: &Type) -> bool {
-    let head = value.bytes().next().unwrap_or_default();
-    let is_number = matches!(head, b'-' | b'0'..=b'9');
     match of {
         Type::Choice(values) => values.iter().any(|one| one == value),
         Type::Union(parts) => parts.iter().any(|part| is_value(value, part)),
-        Type::Text(None) => head == b'"',
-        Type::Boolean => matches!(head, b't' | b'f'),
-        Type::Null => head == b'n',
-        Type::Number => is_number,
-        Type::Integer => is_number && value.bytes().skip(1).all(|byte| byte.is_ascii_digit()),
+        Type::Text(None) | Type::Boolean | Type::Null | Type::Number | Type::Integer => is_of_kind(value, of),
         _ => false,
     }
 }

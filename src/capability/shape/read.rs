@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::meet::{meet, size, union};
-use super::types::{Doc, Field, Format, Record, Shape, Type};
+use super::types::{Doc, Field, Format, Record, Shape, Type, meet, size, union};
 
 /// Schema nodes that are read of one document, each `$ref` followed anew.
 const MAX_NODES: usize = 20_000;

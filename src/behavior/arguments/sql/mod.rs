@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{are_pair, section};
+use crate::behavior::words::{among, are_pair, section};
 pub use tokens::Dialect;
 use tokens::{Cut, Doubt, Kind, Token, WORDS, is_keyword, tokens};
 
@@ -164,4 +164,9 @@ pub fn plainly_changes(text: &str) -> bool {
         before = word;
         found
     })
+}
+
+/// Whether a text begins as a query does.
+pub fn begins(text: &str) -> bool {
+    among(&outline::head(text), "SELECT DESCRIBE EXPLAIN SHOW DESC PRAGMA TABLE VALUES WITH")
 }

@@ -1,5 +1,6 @@
 //! What the clauses of a description say beside its opening: acts that it mentions (a chained verb, the passive, a clause with "-ing", an
-//! exception), and whether it is explained to its end. Knows word order.
+//! exception), and whether it is explained to its end (`description.txt`). Knows word
+//! order.
 //!
 //! What is not explained proves nothing, and speaks against nothing.
 
