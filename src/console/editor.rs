@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use super::update::Edit;
+use super::model::Edit;
 
 /// The operator's editor: VISUAL, EDITOR or `vi`.
 pub fn named() -> String {

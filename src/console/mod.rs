@@ -19,6 +19,5 @@ pub mod risk;
 pub mod run;
 pub mod screen;
 pub mod settings;
-pub mod theme;
 pub mod update;
 pub mod view;

@@ -1,11 +1,11 @@
 //! Opens the console with settings from the operator's files, the terminal and the environment. Draws nothing.
 
 use super::editor;
+use super::model::Palette;
 use super::model::{Settings, Tour};
 use super::outside::{Outside, Process};
 use super::run::{self, Begin, End, RunError};
 use super::settings::{self, Choice, Notice};
-use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
 use crate::link::desktop;

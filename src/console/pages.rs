@@ -39,11 +39,11 @@ macro_rules! page {
 pub fn count(model: &Model) -> usize {
     match model.screen {
         Screen::Queue | Screen::Detail => 0,
-        Screen::Activity => model.passing().len(),
-        Screen::Log => model.browse.window.lines.len(),
-        Screen::Tools => model.browse.tool_lines.len(),
-        Screen::Rules => model.browse.rule_lines.len(),
-        Screen::Servers => model.browse.server_lines.len(),
+        Screen::Activity => model.activity.passing().len(),
+        Screen::Log => model.log.window.lines.len(),
+        Screen::Tools => model.tools.lines.len(),
+        Screen::Rules => model.rules.lines.len(),
+        Screen::Servers => model.servers.lines.len(),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<
 /// What is above the list: its name and how many, and at the right end what was searched for.
 pub fn title(model: &Model) -> (Row, Row) {
     let left: Row = page!(model, title(model));
-    let list = model.browse.list(model.screen);
+    let list = model.list(model.screen);
     let find = list.filter(|list| !list.find.is_empty());
     let right = find.map(|list| {
         let find = if list.sought == Sought::Led { short(&list.find) } else { list.find.clone() };
@@ -96,13 +96,13 @@ pub fn foot(model: &Model) -> Row {
 
 /// What an empty list shows: why, and what to do.
 pub fn empty(model: &Model) -> Vec<Row> {
-    let list = model.browse.list(model.screen);
-    if let Some(trouble) = &model.browse.trouble
+    let list = model.list(model.screen);
+    if let Some(trouble) = &model.log.trouble
         && model.screen != Screen::Activity
     {
         return vec![danger("The audit log cannot be read."), foreign(Tone::Ours, trouble)];
     }
-    if list.is_some_and(|list| !list.find.is_empty()) && model.browse.window.awaits.is_none() {
+    if list.is_some_and(|list| !list.find.is_empty()) && model.log.window.awaits.is_none() {
         return vec![strong("No matches."), ours("Esc drops the search, / changes it.")];
     }
     page!(model, empty(model))
@@ -125,7 +125,7 @@ pub fn is_beside(model: &Model) -> bool {
 
 /// The rows of the sheet that is open, or is beside the list; none if there is no sheet.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
-    let Some(list) = model.browse.list(model.screen).filter(|list| is_beside(model) || list.sheet.is_some()) else {
+    let Some(list) = model.list(model.screen).filter(|list| is_beside(model) || list.sheet.is_some()) else {
         return Vec::new();
     };
     match model.screen {
@@ -139,13 +139,15 @@ pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 /// Whether Enter on the selected line reviews it at once.
 pub fn is_reviewed(model: &Model) -> bool {
-    let browse = &model.browse;
     match model.screen {
         Screen::Rules => {
-            matches!(browse.rule_lines.get(browse.rules.at), Some(RuleEntry::Waits { .. } | RuleEntry::Suggested(_)))
+            matches!(
+                model.rules.lines.get(model.rules.list.at),
+                Some(RuleEntry::Waits { .. } | RuleEntry::Suggested(_))
+            )
         }
         Screen::Tools => {
-            browse.tool_lines.get(browse.tools.at).is_some_and(|line| matches!(line.subject, Subject::Page(_)))
+            model.tools.lines.get(model.tools.list.at).is_some_and(|line| matches!(line.subject, Subject::Page(_)))
         }
         _ => false,
     }
@@ -154,7 +156,7 @@ pub fn is_reviewed(model: &Model) -> bool {
 /// Where the selection is in the list.
 fn place(model: &Model) -> Row {
     let count = count(model);
-    let at = model.browse.list(model.screen).map_or(0, |list: &ListState| list.at);
+    let at = model.list(model.screen).map_or(0, |list: &ListState| list.at);
     if count == 0 {
         return Row::default();
     }

@@ -1,8 +1,8 @@
 //! The commands behind `:`: the table of keys and a few commands without one, found by their letters. Runs nothing.
 
 use super::keymap::{Action, BINDINGS, Binding, SCREENS, decides};
+use super::model::Palette;
 use super::model::{Model, Screen};
-use super::theme::Palette;
 
 /// What a chosen command does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,72 @@
-//! The question at the bottom of the screen: is a dangerous approval meant, why is a call denied, what is wrong with an edit.
+//! What stands above and below every screen: banners, the note, and the question at the bottom (is a dangerous approval
+//! meant, why is a call denied, what is wrong with an edit).
 //!
-//! Its rows are needed for drawing and, by their number, for placing everything else.
+//! These rows are needed for drawing and, by their number, for placing everything else.
 
-use super::card::counted;
+use super::card::{Anchor, Fold};
 use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
+use super::screen::{self, Areas, Arrangement, Heights, content_rows};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
+use crate::wire::number::counted;
+
+impl Model {
+    /// Where everything is now.
+    pub fn areas(&self) -> Areas {
+        let arrangement = match self.screen {
+            _ if self.overlay.as_ref().is_some_and(Overlay::is_whole) => Arrangement::Body,
+            Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
+            _ if self.queue.calls.is_empty() => Arrangement::Body,
+            Screen::Queue => Arrangement::QueueAndCard,
+            Screen::Detail => Arrangement::CardAlone,
+        };
+        let height = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        let panel = match rows(self).len() {
+            0 => 0,
+            rows => rows + 1,
+        };
+        let heights = Heights {
+            banners: height(self.banners().len()),
+            queue: height(self.queue.line_count() + 1),
+            panel: height(panel),
+            footer: height(self.note_rows().len()),
+        };
+        screen::areas(self.size, arrangement, heights)
+    }
+
+    /// That keys are ignored, and the note, wrapped to the screen's width.
+    pub fn note_rows(&self) -> Vec<Row> {
+        let width = usize::from(self.size.0);
+        let ignored = self.ignores_keys().then(|| warn("Keys are ignored until you pause."));
+        let row = match (self.note.clone(), ignored) {
+            (Some(note), Some(ignored)) => ignored.ours(" ").joined(note),
+            (one, other) => match one.or(other) {
+                Some(row) => row,
+                None => return Vec::new(),
+            },
+        };
+        ours(" ").joined(row).hung(width, 1)
+    }
+
+    /// What a key would fold or unfold: the container chosen last, if it is on screen; otherwise the first folded one
+    /// there, otherwise the first one.
+    pub fn fold_cursor(&self) -> Option<Anchor> {
+        let anchors = self.card.laid.as_ref()?.anchors(self.card.scroll, self.card_rows());
+        let chosen = anchors.iter().find(|anchor| Some(anchor.at) == self.card.fold_at);
+        let folded = || anchors.iter().find(|anchor| anchor.fold == Fold::Closed);
+        chosen.or_else(folded).or(anchors.first()).copied()
+    }
+
+    /// The rows of the card that fit on the screen.
+    pub fn card_rows(&self) -> usize {
+        content_rows(self.areas().card)
+    }
+
+    /// The rows of a list of calls that fit on the screen.
+    pub fn list_rows(&self) -> usize {
+        content_rows(self.areas().body)
+    }
+}
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
 pub fn rows(model: &Model) -> Vec<Row> {
@@ -28,7 +89,7 @@ pub fn rows(model: &Model) -> Vec<Row> {
             quiet(" Nothing was sent; the call still waits as it was."),
         ],
         Some(Overlay::Leave) => vec![
-            warn(format!(" {} for you. Leave the console?", waits(model.waiting()))),
+            warn(format!(" {} for you. Leave the console?", waits(model.queue.waiting()))),
             quiet(match model.settings.process {
                 Process::Demo => " The demo ends with its console: its agent withdraws them, and none of them runs.",
                 Process::Own | Process::Shared => {
@@ -83,7 +144,7 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
             ours(format!(" Deny {} calls, because", many.len())).quiet("  · each is listed before anything is sent")
         }
     };
-    let last = match model.reasons.front() {
+    let last = match model.queue.reasons.front() {
         Some(reason) if text.is_empty() => {
             let told = quiet(" The agent reads the reason. ").key("↑");
             told.quiet(" takes the last: ").and_foreign(Tone::Ours, reason).clipped(width)
@@ -94,7 +155,7 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
 }
 
 fn find_hint(model: &Model) -> Row {
-    match model.sought.as_str() {
+    match model.card.sought.as_str() {
         "" => quiet(" Words anywhere on the card, whatever their case; n goes to the next match, N to the one before."),
         last => quiet(" Enter alone looks again for ").and_foreign(Tone::Ours, last),
     }
@@ -109,7 +170,7 @@ fn written((mark, mark_of_end): (&str, &str), text: &str, width: usize) -> Row {
 }
 
 fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
-    let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_deref());
+    let problem = model.list(model.screen).and_then(|list| list.problem.as_deref());
     let hint = match problem {
         Some(problem) => ours(" ").and_foreign(Tone::Danger, problem),
         None => {
@@ -149,7 +210,7 @@ fn tour(model: &Model) -> Vec<Row> {
     if !shows_tour(model) {
         return Vec::new();
     }
-    if !model.calls.is_empty() && model.size.1 < 36 {
+    if !model.queue.calls.is_empty() && model.size.1 < 36 {
         // A call that waits needs the room.
         let row = key(" a").ours(" approve ·").key(" d").ours(" deny ·").key(" 2").ours(" what passes ·");
         let row = row.key(" 3").ours(" log ·").key(" ?").ours(" keys ·");
@@ -173,4 +234,89 @@ fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {
 fn over(armed: &Armed) -> Row {
     let row = warn(" Too late: ").and_foreign(Tone::Ours, &armed.key().ticket);
     row.ours(" no longer waits as it was shown. Nothing will be sent.")
+}
+
+/// Errors of `config.toml` that are named: more would leave no room for calls.
+const PROBLEMS: usize = 2;
+
+impl Model {
+    /// The banners, wrapped to the screen's width.
+    pub fn banners(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
+        if let Some(names) = names(Tone::Strong, &observed.collect::<Vec<_>>()) {
+            let row = Row::of(Tone::Loud, " OBSERVE ").ours(" ").joined(names);
+            rows.push(row.danger(": every call passes without a question and is only recorded"));
+        }
+        let said =
+            self.wrappers.iter().filter_map(|one| Some((one.status.banner.as_deref()?, one.wrapper.server.as_str())));
+        for (banner, servers) in by_cause(said) {
+            // A banner for every server needs no names.
+            let all = servers.len() == self.wrappers.len() && servers.len() > 1;
+            let names = names(Tone::Strong, &servers).filter(|_| !all).map(|names| names.warn(": "));
+            let row = warn(" ▲ ").joined(names.unwrap_or_default());
+            rows.push(row.and_foreign(Tone::Warn, banner));
+        }
+        let versions =
+            self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
+        for ((version, protocol), servers) in by_cause(versions) {
+            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
+            let wrapper = if servers.len() == 1 { "its wrapper is" } else { "their wrappers are" };
+            let row = row.danger(format!(": {wrapper} version ")).and_foreign(Tone::Danger, version);
+            let words = format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version);
+            rows.push(row.danger(words));
+        }
+        for problem in self.settings.problems.iter().take(PROBLEMS) {
+            rows.push(warn(" ▲ ").and_foreign(Tone::Warn, problem));
+        }
+        if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
+            let row = warn(format!(" ▲ and {}: ", counted(more, "more error")));
+            rows.push(row.key(self.hint("mcp-approve doctor")).warn(" lists them"));
+        }
+        if let Some(trouble) = &self.trouble {
+            rows.push(danger(" ▲ ").and_foreign(Tone::Danger, trouble));
+        }
+        let width = usize::from(self.size.0);
+        rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
+    }
+
+    /// The words of a notice, on one line without a control character: server and effect of the last call that came.
+    pub fn notice(&self) -> String {
+        /// Desktops cut longer ones anywhere.
+        const LONGEST: usize = 160;
+        let Some(last) = self.queue.calls.iter().rev().find(|held| held.waits()) else {
+            return "no call waits".to_owned();
+        };
+        let (server, effect) = (foreign(Tone::Ours, &last.snapshot.server), foreign(Tone::Ours, &last.snapshot.effect));
+        let more = match self.queue.waiting() {
+            0 | 1 => String::new(),
+            waiting => format!(" · {} more wait", waiting - 1),
+        };
+        let row = server.ours(": ").joined(effect).clipped(LONGEST.saturating_sub(more.len()));
+        row.text() + &more
+    }
+}
+
+/// The names of servers, as many as one row may hold.
+fn names(tone: Tone, servers: &[&str]) -> Option<Row> {
+    const MOST: usize = 3;
+    let (first, rest) = servers.split_first()?;
+    let mut row = foreign(tone, first);
+    for name in rest.iter().take(MOST - 1) {
+        row = row.quiet(", ").and_foreign(tone, name);
+    }
+    let more = servers.len().saturating_sub(MOST);
+    Some(if more > 0 { row.quiet(format!(" and {more} more")) } else { row })
+}
+
+/// Each cause once, with the names it is given for, in the order in which the causes first appear.
+fn by_cause<'a, C: PartialEq>(said: impl Iterator<Item = (C, &'a str)>) -> Vec<(C, Vec<&'a str>)> {
+    let mut causes: Vec<(C, Vec<&str>)> = Vec::new();
+    for (cause, name) in said {
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, names)) => names.push(name),
+            None => causes.push((cause, vec![name])),
+        }
+    }
+    causes
 }

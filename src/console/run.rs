@@ -8,10 +8,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::editor;
-use super::model::{Model, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
+use super::model::{Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, multiplexer};
 use super::settings::Notice;
-use super::update::{Command, Edit, Msg, update};
+use super::update::update;
 use super::view::view;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
@@ -200,7 +200,7 @@ impl Loop<'_> {
     fn draw(&mut self) -> Result<(), RunError> {
         let size = self.screen.draw(|frame| view(&self.model, frame))?;
         self.drawn_at = self.now();
-        let waiting = self.model.waiting();
+        let waiting = self.model.queue.waiting();
         if self.titled != Some(waiting) {
             self.titled = Some(waiting);
             self.screen.title(waiting)?;

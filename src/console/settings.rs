@@ -6,8 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keymap::Keys;
-use super::model::{Confirmation, Manner};
-use super::theme::Palette;
+use super::model::{Confirmation, Manner, Palette};
 use crate::home::config::{self, ConfigError};
 use crate::home::places::Places;
 use crate::home::policy_file;

@@ -1,142 +1,44 @@
-//! Changes the model: a message goes in, commands come out. Pure; time is an argument.
+//! Changes the model: a message goes in, commands come out. Pure; time is an argument. What each key does, wherever the
+//! operator is, is said here; what it does there, in the files of the screens.
 
-mod batch;
 mod browse;
+mod card;
 mod decide;
-mod edit;
-mod find;
 mod findings;
-mod fold;
-mod moves;
-mod pin;
-mod pointer;
-mod review;
-mod rule;
-mod tool;
+mod lists;
+mod maker;
+mod rules;
+mod select;
+mod tools;
 mod typing;
 mod wrappers;
 
-use std::path::PathBuf;
+use ratatui::layout::{Position, Rect};
 
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Held, Model, Overlay, Picked, Reading, Screen};
+use super::model::queue::QueueLine;
+use super::model::{Batch, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
+use super::screen::content_rows;
+use super::{pages, panel, view};
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::data::snapshot::Snapshot;
-use crate::link::client::ClientEvent;
-use crate::link::message::{FromConsole, ToolWord};
-use crate::operator::found::{Finding, LogRequest};
-use crate::operator::own_rules::{Except, RuleChange};
-use crate::operator::pinned::{PinReview, ReviewDone};
-use crate::text::row::{ours, warn};
-use crate::wire::digest::Digest;
+use crate::link::message::ToolWord;
+use crate::operator::found::LogRequest;
+use crate::operator::own_rules::RuleChange;
 
-/// What happened.
-#[derive(Clone, Debug)]
-pub enum Msg {
-    Key(Key),
-    /// Text that was pasted, not typed.
-    Paste(String),
-    /// The next event of the keyboard waited this many milliseconds while the console was busy: that was no pause.
-    Late(i64),
-    /// Keys were thrown away: see [`Command::Drain`].
-    Drained,
-    Resize(u16, u16),
-    /// Time passed.
-    Tick,
-    /// A frame of this size was drawn from the model as it is.
-    Drawn(u16, u16),
-    Link(ClientEvent),
-    /// The log reader found something.
-    Found(Finding),
-    /// A click at this column and row.
-    Click(u16, u16),
-    /// The wheel turned over this column and row.
-    Wheel(Turn, u16, u16),
-    /// The editor came back.
-    Edited {
-        armed: Armed,
-        outcome: Edit,
-    },
-    /// A rule was written to this file, or why it was not.
-    RuleWritten(Result<String, String>),
-    /// What was done to the rules, or why nothing was.
-    RulesChanged(Result<String, String>),
-    /// The editor left this of a rule.
-    RuleEdited {
-        id: String,
-        file: PathBuf,
-        outcome: Edit,
-    },
-    /// The result of a tool's review, or why nothing was settled.
-    PinsReviewed(Result<ReviewDone, String>),
-}
-
-/// Which way the wheel turned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    Up,
-    Down,
-}
-
-/// What the editor left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    Unchanged,
-    Text(String),
-    /// It could not be run, or failed: why.
-    Failed(String),
-}
-
-/// What the shell must do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    Send {
-        session: String,
-        message: FromConsole,
-    },
-    /// Opens this text in the operator's editor.
-    OpenEditor {
-        armed: Armed,
-        text: String,
-    },
-    /// Adds this text to the operator's policy file, and excepts its calls from the rule that asks for them.
-    WriteRule {
-        toml: String,
-        except: Option<Except>,
-    },
-    ChangeRules(RuleChange),
-    /// Opens a rule of the operator's own file in the editor, and changes it to what that leaves.
-    EditRule {
-        id: String,
-        file: PathBuf,
-    },
-    /// Settles whether a changed tool or program is trusted.
-    ReviewPins(PinReview),
-    /// Throws away keys that were typed before the screen changed; [`Msg::Drained`] says if there were any.
-    Drain,
-    /// Calls the operator: by the bell, and by a notice where there is one.
-    Bell,
-    /// Looks something up in the log or the policy.
-    Look(LogRequest),
-    /// Puts this text on the clipboard, where the terminal allows that.
-    Copy(String),
-    /// Stops the console until the shell brings it back.
-    Suspend,
-    Quit,
-}
+pub use super::model::{Command, Edit, Msg, Turn};
 
 /// Takes one message. `now` is milliseconds since 1970.
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     if now < model.now {
         // The clock was set back: what is on screen counts from now on.
-        (model.drawn, model.listed, model.untouched) = (None, None, None);
+        (model.drawn, model.queue.listed, model.untouched) = (None, None, None);
     }
     model.now = now;
     let is_news = matches!(msg, Msg::Link(_));
     let touches = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Drained);
     if !matches!(msg, Msg::Drawn(..)) {
-        model.invalidate_rows();
+        model.queue.invalidate_rows();
     }
     if model.note_until.is_some_and(|until| until <= now) {
         model.note = None;
@@ -152,31 +54,32 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         }
         Msg::Drained => model.refuse("Some keys were typed before the screen changed, and were dropped."),
         Msg::Resize(width, height) => model.size = (width, height),
-        Msg::Tick => moves::refresh(model),
+        Msg::Tick => card::refresh(model),
         Msg::Drawn(width, height) => {
-            model.note_drawn((width, height));
+            let areas = model.areas();
+            model.note_drawn((width, height), &areas);
             return Vec::new();
         }
         Msg::Link(event) => wrappers::heard(model, event),
         Msg::Found(finding) => findings::take(model, finding),
         Msg::Click(x, y) => {
-            model.picked = Picked::ByOperator;
-            pointer::click(model, x, y);
+            model.queue.picked = Picked::ByOperator;
+            click(model, x, y);
         }
-        Msg::Wheel(turn, x, y) => pointer::wheel(model, turn, x, y),
-        Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
-        Msg::RuleWritten(outcome) => rule::written(model, outcome),
-        Msg::RulesChanged(outcome) => review::changed(model, outcome),
-        Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
-        Msg::PinsReviewed(outcome) => tool::settled(model, outcome),
+        Msg::Wheel(turn, x, y) => wheel(model, turn, x, y),
+        Msg::Edited { armed, outcome } => card::edited(model, armed, outcome),
+        Msg::RuleWritten(outcome) => maker::written(model, outcome),
+        Msg::RulesChanged(outcome) => rules::changed(model, outcome),
+        Msg::RuleEdited { id, file, outcome } => rules::edited(model, id, file, outcome),
+        Msg::PinsReviewed(outcome) => tools::settled(model, outcome),
     }
     if touches {
         model.untouched = None;
     }
-    moves::settle(model);
+    select::settle(model);
     if !is_news {
-        model.keep_rows();
-        moves::show_selection(model);
+        model.queue.keep_rows();
+        select::show_selection(model);
     }
     browse::settle(model);
     browse::wants(model);
@@ -197,13 +100,13 @@ fn pressed(model: &mut Model, key: Key) {
     model.note = None;
     model.note_until = None;
     let place = model.place();
-    model.picked = Picked::ByOperator;
+    model.queue.picked = Picked::ByOperator;
     let twice = model.half_typed.take() == Some(key);
     match model.settings.keys.action(key, place) {
         // `g` must be pressed twice; another key for this action works at once.
         Some(Action::First) if key == Key::Char('g') && !twice => model.half_typed = Some(key),
-        Some(Action::Number) => rule::number(model, key),
-        Some(Action::Scope) => rule::scope(model, key),
+        Some(Action::Number) => maker::number(model, key),
+        Some(Action::Scope) => maker::scope(model, key),
         Some(action) => act(model, action),
         None => typing::typed(model, key),
     }
@@ -216,63 +119,63 @@ fn act(model: &mut Model, action: Action) {
         Action::Deny => decide::deny(model),
         Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => decide::confirm(model),
         Action::Send => decide::send_denial(model),
-        Action::Edit if model.screen == Screen::Rules => review::edit(model),
-        Action::Edit => edit::open(model),
-        Action::Quit if model.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {
+        Action::Edit if model.screen == Screen::Rules => rules::edit(model),
+        Action::Edit => card::edit(model),
+        Action::Quit if model.queue.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {
             model.overlay = Some(Overlay::Leave);
         }
         Action::Confirm | Action::Quit => model.todo.push(Command::Quit),
         Action::Suspend => model.todo.push(Command::Suspend),
-        Action::MarkAlike => batch::mark_alike(model),
-        Action::Copy => edit::copy(model),
-        Action::Extend => moves::extend(model),
-        Action::First | Action::Last if model.place() == Place::Queue => moves::leap(model, action),
-        Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => moves::leap(model, action),
-        Action::First => moves::go(model, Action::Top),
-        Action::Last => moves::go(model, Action::Bottom),
-        Action::Down | Action::Up | Action::PageDown | Action::PageUp => moves::go(model, action),
-        Action::HalfDown | Action::HalfUp | Action::Top | Action::Bottom => moves::go(model, action),
-        Action::Open => moves::open(model),
-        Action::Back => moves::back(model),
-        Action::Sort => moves::sort(model),
-        Action::NextServer | Action::PreviousServer => moves::leap_server(model, action),
+        Action::MarkAlike => decide::mark_alike(model),
+        Action::Copy => card::copy(model),
+        Action::Extend => decide::extend(model),
+        Action::First | Action::Last if model.place() == Place::Queue => select::leap(model, action),
+        Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => select::leap(model, action),
+        Action::First => go(model, Action::Top),
+        Action::Last => go(model, Action::Bottom),
+        Action::Down | Action::Up | Action::PageDown | Action::PageUp => go(model, action),
+        Action::HalfDown | Action::HalfUp | Action::Top | Action::Bottom => go(model, action),
+        Action::Open => open(model),
+        Action::Back => back(model),
+        Action::Sort => select::sort(model),
+        Action::NextServer | Action::PreviousServer => select::leap_server(model, action),
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
-        Action::Group => batch::regroup(model),
-        Action::Mark if model.place() == Place::Review => review::mark(model),
-        Action::Mark if model.screen == Screen::Tools => tool::mark(model),
-        Action::Mark => batch::mark(model),
-        Action::DenyServer => batch::deny_server(model),
+        Action::Group => decide::regroup(model),
+        Action::Mark if model.place() == Place::Review => rules::mark(model),
+        Action::Mark if model.screen == Screen::Tools => tools::mark(model),
+        Action::Mark => decide::mark(model),
+        Action::DenyServer => decide::deny_server(model),
         Action::Earlier | Action::Later => decide::earlier_reason(model, action),
-        Action::Rule if model.screen == Screen::Log => rule::of_record(model),
-        Action::Rule => rule::open(model),
-        Action::Replay => review::replay(model),
-        Action::Switch => review::switch(model),
-        Action::WriteRule => rule::enter(model),
+        Action::Rule if model.screen == Screen::Log => maker::of_record(model),
+        Action::Rule => maker::open(model),
+        Action::Replay => rules::replay(model),
+        Action::Switch => rules::switch(model),
+        Action::WriteRule => maker::enter(model),
         Action::Number | Action::Scope => {}
-        Action::Accept => review::enter(model),
-        Action::Reads if model.screen == Screen::Tools => tool::say(model, Mutability::Pure),
-        Action::Reads => pin::say(model, ToolWord::Reads),
-        Action::Changes if model.screen == Screen::Tools => tool::say(model, Mutability::Mutates),
-        Action::Changes => pin::say(model, ToolWord::Changes),
-        Action::PlainText => pin::say(model, ToolWord::PlainText),
-        Action::End => review::end(model),
-        Action::Refuse => tool::refuse(model),
-        Action::NextAgreed => tool::next_agreed(model),
-        Action::Forget => tool::forget(model),
-        Action::Undo if model.screen == Screen::Tools => tool::take_back(model),
+        Action::Accept => rules::enter(model),
+        Action::Reads if model.screen == Screen::Tools => tools::say(model, Mutability::Pure),
+        Action::Reads => decide::say(model, ToolWord::Reads),
+        Action::Changes if model.screen == Screen::Tools => tools::say(model, Mutability::Mutates),
+        Action::Changes => decide::say(model, ToolWord::Changes),
+        Action::PlainText => decide::say(model, ToolWord::PlainText),
+        Action::End => rules::end(model),
+        Action::Refuse => tools::refuse(model),
+        Action::NextAgreed => tools::next_agreed(model),
+        Action::Forget => tools::forget(model),
+        Action::Undo if model.screen == Screen::Tools => tools::undo(model),
         Action::Undo if model.screen != Screen::Rules => {
             browse::visit(model, Screen::Rules);
             model.say("u takes back the last change of your policy file: press it again, here.");
         }
         Action::Undo => model.todo.push(Command::ChangeRules(RuleChange::Undo)),
-        Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
-        Action::Find => find::open(model),
-        Action::Seek => find::seek(model),
-        Action::NextHit | Action::PreviousHit => find::again(model, action),
-        Action::Fold => fold::turn(model),
-        Action::FoldAll => fold::turn_all(model),
-        Action::NextFold => fold::next(model),
-        Action::Details => moves::details(model),
+        Action::Find if model.list(model.screen).is_some() => typing::find(model),
+        Action::Find => card::find(model),
+        Action::Seek => card::seek(model),
+        Action::NextHit | Action::PreviousHit => card::again(model, action),
+        Action::Fold => card::fold(model),
+        Action::FoldAll => card::fold_all(model),
+        Action::NextFold => card::next_fold(model),
+        Action::Details => card::details(model),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => browse::visit(model, Screen::Activity),
         Action::Log => browse::visit(model, Screen::Log),
@@ -280,7 +183,11 @@ fn act(model: &mut Model, action: Action) {
         Action::Rules => browse::visit(model, Screen::Rules),
         Action::Servers => browse::visit(model, Screen::Servers),
         Action::Palette => typing::palette(model),
-        Action::Run => typing::run(model),
+        Action::Run => {
+            if let Some(action) = typing::run(model) {
+                act(model, action);
+            }
+        }
         Action::Help => {
             model.overlay = match model.overlay {
                 Some(Overlay::Help { .. }) => None,
@@ -301,41 +208,134 @@ fn pasted(model: &mut Model, text: &str) {
     typing::changed(model, Key::Char(' '));
 }
 
-/// Sends its wrapper a message about the call that was armed, with the bytes that were shown.
-fn send(model: &mut Model, armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) {
-    let CallKey { session, ticket } = armed.key().clone();
-    model.todo.push(Command::Send { session, message: message(ticket, armed.digest()) });
-}
-
-impl Model {
-    /// Says one thing to the operator, until the next key.
-    fn say(&mut self, words: impl Into<String>) {
-        (self.note, self.note_until) = (Some(ours(words)), None);
+/// Moves by a line, a page, or to an end.
+fn go(model: &mut Model, action: Action) {
+    match &model.overlay {
+        Some(Overlay::Help { top }) => {
+            let rows = view::help::rows(&model.settings.keys, usize::from(model.size.0)).len();
+            let top = select::moved(*top, action, content_rows(model.areas().body), rows);
+            model.overlay = Some(Overlay::Help { top });
+            return;
+        }
+        Some(Overlay::Batch(batch)) => {
+            let top = select::moved(batch.top, action, model.list_rows(), batch.members.len());
+            model.overlay = Some(Overlay::Batch(Batch { top, ..batch.clone() }));
+            return;
+        }
+        Some(Overlay::Review(_)) => return rules::go(model, action),
+        Some(Overlay::Rule(_)) => return maker::choose(model, action),
+        _ => {}
     }
-
-    /// The same, for something that the operator did not expect.
-    fn warn(&mut self, words: impl Into<String>) {
-        (self.note, self.note_until) = (Some(warn(words)), None);
-    }
-
-    /// Says for a few seconds why a key was refused. What is typed behind it is ignored until a pause.
-    fn refuse(&mut self, words: impl Into<String>) {
-        self.warn(words);
-        self.note_until = Some(self.now + 4_000);
-        self.ignore_keys();
-    }
-
-    /// Keys are ignored until none has come for a while.
-    fn ignore_keys(&mut self) {
-        self.ignored = Some(self.now);
+    match model.screen {
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
+            browse::go(model, action);
+        }
+        Screen::Queue if matches!(action, Action::Down | Action::Up) => select::step(model, action),
+        Screen::Queue | Screen::Detail => card::scroll(model, action),
     }
 }
 
-fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {
-    model.calls.iter_mut().find(|held| held.key == *key)
+/// `Enter`: the card on the whole screen, or back. Never a decision.
+fn open(model: &mut Model) {
+    match model.screen {
+        Screen::Queue if model.queue.selected.is_some() => model.screen = Screen::Detail,
+        Screen::Detail => model.screen = Screen::Queue,
+        Screen::Queue => {}
+        Screen::Rules => rules::open(model).unwrap_or_else(|| browse::open(model)),
+        Screen::Tools => tools::open(model).unwrap_or_else(|| browse::open(model)),
+        Screen::Activity | Screen::Log | Screen::Servers => browse::open(model),
+    }
 }
 
-/// The calls that are not over.
-fn live(model: &Model) -> Vec<&Snapshot> {
-    model.calls.iter().filter(|held| !held.is_over()).map(|held| &*held.snapshot).collect()
+/// `Esc`: one step back.
+fn back(model: &mut Model) {
+    match model.overlay.take() {
+        Some(Overlay::Search { before, sought, .. }) => {
+            return browse::sought(model, model.screen, &before, sought);
+        }
+        // In a terminal, Alt with a letter of the text is an Esc, too: what follows is still text.
+        Some(Overlay::Reason { text, .. } | Overlay::Word { text, .. }) if !text.is_empty() => {
+            return model.ignore_keys();
+        }
+        Some(_) => return,
+        None => {}
+    }
+    if panel::shows_tour(model) {
+        // The tour says that Esc hides it.
+        model.settings.tour = Tour::Dismissed;
+        return model.todo.push(Command::Look(LogRequest::TourSeen));
+    }
+    match model.screen {
+        Screen::Detail => model.screen = Screen::Queue,
+        Screen::Queue if model.queue.selection().is_some_and(Held::is_over) => select::leave_ended(model),
+        Screen::Queue if !model.queue.marked.is_empty() => model.queue.marked.clear(),
+        Screen::Queue if !model.queue.filter.find.is_empty() => browse::search(model, Screen::Queue, ""),
+        Screen::Queue => {}
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => browse::back(model),
+    }
+}
+
+/// Rows that one turn of the wheel moves.
+const STEP: usize = 3;
+
+/// Selects the line under the pointer.
+fn click(model: &mut Model, x: u16, y: u16) {
+    if model.overlay.is_some() {
+        return;
+    }
+    let areas = model.areas();
+    if let Some(line) = line(areas.queue, x, y, 1) {
+        let rows = model.queue.rows();
+        let row = match model.queue.lines(&rows).get(model.queue.top + line) {
+            Some(QueueLine::Row(row)) => Some(row),
+            Some(QueueLine::Server(rows)) => Some(rows.start),
+            None => None,
+        };
+        drop(rows);
+        if let Some(row) = row {
+            select::select_row(model, row);
+        }
+        return;
+    }
+    if matches!(model.screen, Screen::Queue | Screen::Detail) {
+        if let Some(line) = line(areas.card, x, y, 1) {
+            card::fold_at(model, model.card.scroll + line);
+        }
+        return;
+    }
+    let (count, area) = (pages::count(model), pages::sides(model).list);
+    let screen = model.screen;
+    let Some(list) = model.list_mut(screen).filter(|list| list.sheet.is_none()) else { return };
+    // Below the title and the second line; the last row is not part of the list.
+    let area = Rect { height: areas.body.height.saturating_sub(1), ..area };
+    if let Some(line) = line(area, x, y, 2)
+        && list.top + line < count
+    {
+        list.at = list.top + line;
+        if screen == Screen::Activity {
+            model.activity.following = if list.at + 1 == count { Following::Newest } else { Following::Stays };
+        }
+    }
+}
+
+/// Scrolls what lies under the pointer: the queue's selection stays, its card moves.
+fn wheel(model: &mut Model, turn: Turn, x: u16, y: u16) {
+    let action = match turn {
+        Turn::Up => Action::Up,
+        Turn::Down => Action::Down,
+    };
+    let over_queue = model.areas().queue.contains(Position { x, y });
+    match (&model.overlay, model.screen) {
+        (Some(Overlay::Help { .. }), _) => (0..STEP).for_each(|_| go(model, action)),
+        (Some(_), _) => {}
+        (None, Screen::Queue) if over_queue => go(model, action),
+        (None, Screen::Queue | Screen::Detail) => (0..STEP).for_each(|_| card::scroll(model, action)),
+        (None, _) => (0..STEP).for_each(|_| go(model, action)),
+    }
+}
+
+/// Which line of an area, after its first `head` rows, a point is on.
+fn line(area: Rect, x: u16, y: u16, head: u16) -> Option<usize> {
+    let inside = area.contains(Position { x, y });
+    inside.then(|| (y - area.y).checked_sub(head).map(usize::from)).flatten()
 }

@@ -16,10 +16,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::card::{counted, grouped};
+use super::model::Palette;
 use super::model::{Model, Overlay, Screen};
 use super::panel;
 use super::screen::content_rows;
-use super::theme::Palette;
 use crate::audit::record::Assurance;
 use crate::text::row::{Row, Tone, border, danger, quiet, strong, warn};
 pub(in crate::console) use card::by;
@@ -40,7 +40,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
             page::draw(&mut paint, model);
         }
-        _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
+        _ if model.queue.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {
             queue::draw(&mut paint, model, areas.queue);
             paint.divider(areas.divider);
@@ -147,7 +147,7 @@ pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
 /// The first line: the product, what waits, and what the assurance level promises.
 fn header(model: &Model, width: u16) -> Row {
     let width = usize::from(width);
-    let waiting = model.waiting();
+    let waiting = model.queue.waiting();
     let mut name = strong(" mcp-approve");
     if waiting > 0 {
         name.push(Tone::Warn, format!("  {} waiting", grouped(waiting)));

@@ -39,7 +39,7 @@ fn d1_the_operator_sees_how_fast_all_is_approved_and_is_offered_a_rule() {
     // Beside the queue as well, as a warning.
     desk.hold(own("filesystem-99"));
     let mut wide = Desk::connected(140, 40);
-    std::mem::swap(&mut wide.model.decisions, &mut desk.model.decisions);
+    std::mem::swap(&mut wide.model.queue.decisions, &mut desk.model.queue.decisions);
     wide.now = desk.now;
     wide.hold(own("filesystem-99"));
     wide.resize(100, 30);
@@ -78,7 +78,7 @@ fn d2_one_dangerous_call_in_a_flood_stands_first_by_risk_and_the_flood_is_denied
     desk.look();
     assert!(!desk.screen().contains("src/mail-1"), "it came last");
     desk.keys("s");
-    assert_eq!(desk.model.queue()[0].snapshot.ticket, "mail-1");
+    assert_eq!(desk.model.queue.order()[0].snapshot.ticket, "mail-1");
     for _ in 0..3 {
         desk.press(Key::PageUp);
     }
@@ -95,7 +95,7 @@ fn d2_one_dangerous_call_in_a_flood_stands_first_by_risk_and_the_flood_is_denied
     let sent = verdicts(&desk.keys("y"));
     assert_eq!(sent.len(), 500);
     assert!(sent.iter().all(|(session, ..)| session == "files"));
-    assert_eq!(desk.model.waiting(), 1);
+    assert_eq!(desk.model.queue.waiting(), 1);
 }
 
 #[test]

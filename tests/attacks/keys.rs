@@ -433,7 +433,7 @@ fn d9_a_word_is_typed_once_its_question_was_looked_at() {
         desk.hold(own("filesystem-2"));
         desk.look();
         desk.types("a", 0);
-        let word = desk.model.calls[0].snapshot.target.clone().unwrap();
+        let word = desk.model.queue.calls[0].snapshot.target.clone().unwrap();
         let word = word.rsplit('/').next().unwrap().to_owned();
         (desk, word)
     };

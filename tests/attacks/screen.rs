@@ -215,7 +215,7 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     desk.look();
     let below = desk.line("more lines below");
     assert!(below.contains(" … 530 more lines below · arguments 4,835 bytes"), "{below}");
-    let rows = desk.model.card.as_ref().unwrap().window(0, 80);
+    let rows = desk.model.card.laid.as_ref().unwrap().window(0, 80);
     assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
     assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 1 of them marked")));
     assert_eq!(desk.keys("a"), []);
@@ -240,12 +240,12 @@ fn b7_long_arguments_are_laid_out_once_and_read_anywhere() {
     desk.look();
     desk.press(Key::Enter);
     desk.press(Key::PageDown);
-    let laid = desk.model.card.as_ref().unwrap().rows;
+    let laid = desk.model.card.laid.as_ref().unwrap().rows;
     assert!(laid > 40_000);
     desk.press(Key::End);
     assert!(desk.screen().contains("line 39999 of the text␊"));
     // Drawing reads: the frame shows a window of the rows and lays nothing out.
-    desk.model.scroll = 20_000;
+    desk.model.card.scroll = 20_000;
     let screen = desk.screen();
     assert!(screen.contains(" of the text␊"));
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::Palette;
 use mcp_approve::console::model::{Model, Overlay, Settings};
-use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;

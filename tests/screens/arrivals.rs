@@ -14,14 +14,14 @@ fn arrivals_move_neither_selection_nor_reading() {
     let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
     desk.keys("j");
     desk.press(Key::PageDown);
-    let scroll = desk.model.scroll;
+    let scroll = desk.model.card.scroll;
     desk.keys("s");
     for i in 3..40 {
         let mut call = own_delete(&format!("filesystem-{i}"));
         call.arrived = NINE - 100_000;
         desk.hold(call);
         desk.draw();
-        assert_eq!((selected(&desk.model), desk.model.scroll), ("filesystem-2", scroll));
+        assert_eq!((selected(&desk.model), desk.model.card.scroll), ("filesystem-2", scroll));
     }
     assert!(desk.screen().contains("▸"));
 }
@@ -42,7 +42,7 @@ fn a_settled_call_stays_until_the_operator_moves() {
     assert_eq!(desk.keys("aAd"), []);
     assert_eq!((selected(&desk.model), desk.model.place()), ("filesystem-1", Place::Queue));
     desk.keys("j");
-    assert_eq!((selected(&desk.model), desk.model.calls.len()), ("filesystem-2", 1));
+    assert_eq!((selected(&desk.model), desk.model.queue.calls.len()), ("filesystem-2", 1));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_refused_decision_brings_the_call_back() {
     assert!(desk.screen().contains("nothing was done: the log cannot be written"));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
     let mut desk = waiting(&["filesystem-1", "filesystem-2", "filesystem-3", "filesystem-4", "filesystem-5"]);
-    let decided = |desk: &Desk| desk.model.decisions.figures(desk.model.now).map(|figures| figures.all);
+    let decided = |desk: &Desk| desk.model.queue.decisions.figures(desk.model.now).map(|figures| figures.all);
     for _ in 0..5 {
         desk.keys("a");
         desk.look();
@@ -157,12 +157,12 @@ fn another_deadline_leaves_a_card_read_and_armed() {
     for _ in 0..8 {
         desk.press(Key::PageDown);
     }
-    let scroll = desk.model.scroll;
+    let scroll = desk.model.card.scroll;
     let mut later = long(write("filesystem-1"));
     later.deadline = Some(NINE + 600_000);
     desk.hold(later);
     desk.draw();
-    assert_eq!((desk.model.scroll, desk.model.note.is_none()), (scroll, true));
+    assert_eq!((desk.model.card.scroll, desk.model.note.is_none()), (scroll, true));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::Palette;
 use mcp_approve::console::model::{Manner, Screen, Tour};
-use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg, Turn};
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
 use mcp_approve::operator::found::{Edge, Finding, Line, LogRequest, Page, Progress};
@@ -30,10 +30,10 @@ proptest! {
             for _ in 0..if matches!(key, Key::PageDown | Key::PageUp) { 40 } else { 1 } {
                 log.press(&mut desk, key);
             }
-            let window = &desk.model.browse.window;
+            let window = &desk.model.log.window;
             let seqs: Vec<u64> = window.lines.iter().map(|line| line.seq).collect();
             prop_assert!(seqs.windows(2).all(|pair| pair[0] == pair[1] + 1), "a gap");
-            prop_assert!(seqs.is_empty() || desk.model.browse.log.at < seqs.len());
+            prop_assert!(seqs.is_empty() || desk.model.log.list.at < seqs.len());
         }
     }
 }
@@ -56,11 +56,11 @@ fn esc_in_a_search_brings_back_the_last_one() {
     desk.keys("3/tool:read");
     desk.press(Key::Enter);
     desk.keys("/x");
-    assert_eq!(desk.model.browse.log.find, "tool:read x", "a word of its own");
+    assert_eq!(desk.model.log.list.find, "tool:read x", "a word of its own");
     desk.press(Key::Esc);
-    assert_eq!(desk.model.browse.log.find, "tool:read");
+    assert_eq!(desk.model.log.list.find, "tool:read");
     desk.press(Key::Esc);
-    assert_eq!(desk.model.browse.log.find, "");
+    assert_eq!(desk.model.log.list.find, "");
     desk.press(Key::Esc);
     assert_eq!(desk.model.screen, Screen::Queue);
 }
@@ -69,10 +69,10 @@ fn esc_in_a_search_brings_back_the_last_one() {
 fn a_search_that_cannot_be_meant_says_so_and_the_last_one_stands() {
     let mut desk = Desk::connected(80, 24);
     desk.keys("3/verdict:deny");
-    let before = desk.model.browse.log.search.clone();
+    let before = desk.model.log.list.search.clone();
     desk.keys("x");
     assert!(desk.screen().contains("verdict cannot be denyx"));
-    assert_eq!(desk.model.browse.log.search, before);
+    assert_eq!(desk.model.log.list.search, before);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_last_decisions_stand_before_what_passes_and_none_twice() {
     };
     let outcome = Line { ticket: Some("filesystem-1".into()), latency_us: Some(7_000), ..line(2, "outcome") };
     desk.send(Msg::Found(Finding::Recent(vec![call(1, "filesystem-1"), outcome, call(3, "filesystem-2")])));
-    assert_eq!(desk.model.activity.len(), 3);
+    assert_eq!(desk.model.activity.passed.len(), 3);
     desk.line("not today");
     // How fast it answered before this console was there stands above, and its filters hold for it.
     desk.line("filesystem █        7ms");
@@ -120,7 +120,7 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     desk.press(Key::Up);
     let id = awaited(&desk.press(Key::Enter));
     assert_eq!(desk.model.screen, Screen::Log);
-    assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files");
+    assert_eq!(desk.model.log.list.find, "ticket:=filesystem-13 session:=files");
     // The call's row opens, once it is here: its decision, which its other records are behind.
     let of = |seq, kind| Line { ticket: Some("filesystem-13".into()), ..line(seq, kind) };
     let lines = vec![of(52, "decision"), of(51, "decision-asked")];
@@ -129,15 +129,15 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     assert!(found.contains(&Command::Look(LogRequest::Record { seq: 52 })), "{found:?}");
     // No page opens anything a second time.
     desk.press(Key::Esc);
-    assert_eq!(desk.model.browse.window.lines.len(), 1);
-    assert_eq!(desk.model.browse.log.sheet, None);
+    assert_eq!(desk.model.log.window.lines.len(), 1);
+    assert_eq!(desk.model.log.list.sheet, None);
     // What led here is no search of one's own: a new one begins without it, and the key alone shows the whole log.
     desk.keys("/tool:x");
-    assert_eq!(desk.model.browse.log.find, "tool:x");
+    assert_eq!(desk.model.log.list.find, "tool:x");
     desk.press(Key::Esc);
-    assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files", "Esc brings it back");
+    assert_eq!(desk.model.log.list.find, "ticket:=filesystem-13 session:=files", "Esc brings it back");
     desk.keys("13");
-    assert_eq!(desk.model.browse.log.find, "");
+    assert_eq!(desk.model.log.list.find, "");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn the_title_stands_beside_what_led_to_it() {
     desk.send(Msg::Found(Finding::Page(Page { id, from, lines: records, searched: 1, newest: 3, progress })));
     desk.press(Key::Enter);
     desk.keys("6");
-    assert_eq!(desk.model.browse.servers.find, format!("session:={session}"));
+    assert_eq!(desk.model.servers.list.find, format!("session:={session}"));
     desk.line("/session:=f6765c90…");
 }
 
@@ -200,22 +200,22 @@ fn the_mouse_selects_and_scrolls_and_decides_nothing() {
                 desk.draw();
             }
         }
-        seen.insert(desk.model.selected.clone().unwrap().ticket);
+        seen.insert(desk.model.queue.selected.clone().unwrap().ticket);
     }
     assert!(seen.len() > 2, "{seen:?}");
     desk.look();
     desk.keys("A");
-    let held = desk.model.waiting();
+    let held = desk.model.queue.waiting();
     desk.hold(delete("filesystem-9"));
     desk.send(Msg::Click(5, 23));
-    assert_eq!(desk.model.waiting(), held + 1);
+    assert_eq!(desk.model.queue.waiting(), held + 1);
     // A question stands for its call: a click beside it changes nothing.
     desk.keys("D");
     assert!(desk.model.overlay.is_some());
-    let selected = desk.model.selected.clone();
+    let selected = desk.model.queue.selected.clone();
     for y in 0..24 {
         desk.send(Msg::Click(5, y));
-        assert_eq!(desk.model.selected, selected);
+        assert_eq!(desk.model.queue.selected, selected);
     }
     assert!(desk.model.overlay.is_some());
 }

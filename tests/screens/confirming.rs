@@ -115,7 +115,7 @@ fn one_key_approves_and_remembers() {
     assert_eq!(words(&commands), [("filesystem-1".into(), likely("filesystem-1").digest, ToolWord::Reads)]);
     assert_eq!(sent(&commands), [], "one message is both");
     assert!(commands.contains(&Command::Drain));
-    assert!(matches!(desk.model.calls[0].state, CallState::Sent(_)));
+    assert!(matches!(desk.model.queue.calls[0].state, CallState::Sent(_)));
     let mut desk = with(likely("filesystem-1"));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)], "a is about this call alone");
 }
@@ -125,7 +125,7 @@ fn a_tool_that_changes_something_is_marked_and_its_call_waits_on() {
     let mut desk = with(likely("filesystem-1"));
     let commands = desk.keys("m");
     assert_eq!(words(&commands)[0].2, ToolWord::Changes);
-    assert_eq!(desk.model.calls[0].state, CallState::Waiting);
+    assert_eq!(desk.model.queue.calls[0].state, CallState::Waiting);
     desk.line("This call still waits");
 }
 

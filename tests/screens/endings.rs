@@ -24,7 +24,7 @@ fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
     desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
     desk.say("files", settled("filesystem-3", None, By::Cancel));
     desk.look();
-    assert_eq!(desk.model.calls.len(), 2, "the other is over without a trace");
+    assert_eq!(desk.model.queue.calls.len(), 2, "the other is over without a trace");
     assert!(desk.line("filesystem-2.md").contains("expired"), "{}", desk.screen());
     assert!(desk.screen().contains("1 waiting"), "{}", desk.screen());
     desk.keys("j");
@@ -35,7 +35,7 @@ fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
     assert_eq!(sent(&desk.types("aA", 0)), []);
     desk.look();
     desk.keys("k");
-    assert_eq!(desk.model.calls.len(), 1);
+    assert_eq!(desk.model.queue.calls.len(), 1);
 }
 
 /// However many were missed: what still waits is seen first.
@@ -53,9 +53,9 @@ fn what_is_over_is_behind_what_waits() {
             desk.say("files", settled(ticket, Some(VerdictWord::Deny), By::Expiry));
         }
         desk.look();
-        let queue: Vec<_> = desk.model.queue().iter().map(|held| held.key.ticket.clone()).collect();
+        let queue: Vec<_> = desk.model.queue.order().iter().map(|held| held.key.ticket.clone()).collect();
         assert_eq!(queue[..3], ["filesystem-1", "filesystem-7", "filesystem-8"], "{sort}: {queue:?}");
-        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-1"));
+        assert_eq!(desk.model.queue.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-1"));
     }
 }
 
@@ -71,7 +71,7 @@ fn the_keys_of_a_call_that_has_ended_go_to_the_next_and_decide_nothing() {
         desk.line("1 ended");
         desk.line("settled: denied at its deadline");
         assert_eq!(sent(&desk.types(key, 0)), [], "{key}");
-        assert_eq!(desk.model.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
+        assert_eq!(desk.model.queue.selected.as_ref().map(|key| key.ticket.as_str()), Some("filesystem-2"), "{key}");
         desk.line("That call has ended. This is the next");
         // What was typed before it was on screen long enough decides it no more than the first key did.
         assert_eq!(sent(&desk.types("aA", 0)), [], "{key}");

@@ -64,7 +64,7 @@ fn what_is_deep_or_long_is_one_line_that_says_what_is_in_it() {
 #[test]
 fn the_keys_turn_the_part_at_the_cursor_and_all_of_them() {
     let mut desk = desk(write("filesystem-12"));
-    let folded = |desk: &Desk| desk.model.card.as_ref().unwrap().folded();
+    let folded = |desk: &Desk| desk.model.card.laid.as_ref().unwrap().folded();
     assert_eq!(folded(&desk), 2);
     // The first that is folded is at the cursor.
     desk.keys("z");

@@ -6,7 +6,7 @@ use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::theme::Palette;
+use mcp_approve::console::model::Palette;
 use mcp_approve::gate::data::snapshot::{Check, CheckState};
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, Status};

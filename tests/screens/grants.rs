@@ -140,7 +140,7 @@ fn a_grant_is_read_and_given_with_enter_and_approves_the_call() {
     let given = granted(&desk.press(Key::Enter));
     let covers = Covers::Under { argument: "path".into(), folder: "~/shop/notes".into() };
     assert_eq!(given, [("filesystem-1".into(), GrantTerms { covers, lasts: Lasts::Minutes(15) })]);
-    assert_eq!(desk.model.waiting(), 0);
+    assert_eq!(desk.model.queue.waiting(), 0);
     assert!(desk.screen().contains("Granted: "), "{}", desk.screen());
 }
 
@@ -285,7 +285,7 @@ fn a_refused_grant_lets_the_call_wait_on() {
     later(&mut desk);
     assert_eq!(granted(&desk.press(Key::Enter)).len(), 1);
     desk.say("files", FromWrapper::Refused { ticket: "filesystem-1".into(), why: "the tool changed".into() });
-    assert_eq!(desk.model.waiting(), 1);
+    assert_eq!(desk.model.queue.waiting(), 1);
     assert!(desk.screen().contains("the tool changed"));
 }
 

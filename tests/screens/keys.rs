@@ -21,7 +21,7 @@ pub fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
 }
 
 pub fn selected(model: &Model) -> &str {
-    model.selected.as_ref().map_or("", |key| &key.ticket)
+    model.queue.selected.as_ref().map_or("", |key| &key.ticket)
 }
 
 /// A desk with harmless writes waiting, the first on screen and armed.
@@ -100,7 +100,10 @@ fn a_paste_decides_nothing() {
     for paste in ["a", "A", "ay", "d\r", "\r", "y"] {
         let mut desk = waiting(&["filesystem-1"]);
         assert_eq!(desk.send(Msg::Paste(paste.into())), [], "{paste:?}");
-        assert_eq!(desk.model.call(&desk.model.selected.clone().unwrap()).unwrap().state, CallState::Waiting);
+        assert_eq!(
+            desk.model.queue.call(&desk.model.queue.selected.clone().unwrap()).unwrap().state,
+            CallState::Waiting
+        );
     }
     let mut desk = waiting(&["filesystem-1"]);
     desk.keys("d");
@@ -153,9 +156,9 @@ fn the_details_gate_nothing() {
     // They stay unfolded for the next card.
     desk.hold(own("filesystem-2"));
     desk.look();
-    assert!(desk.model.card.as_ref().unwrap().rows > 20);
+    assert!(desk.model.card.laid.as_ref().unwrap().rows > 20);
     desk.keys("i");
-    assert!(desk.model.card.as_ref().unwrap().rows < 20);
+    assert!(desk.model.card.laid.as_ref().unwrap().rows < 20);
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn a_resize_disarms_nothing_but_shows_all_anew() {
         desk.keys("2");
         desk.keys("1");
     }
-    assert_eq!(desk.model.calls.len(), 1);
+    assert_eq!(desk.model.queue.calls.len(), 1);
 }
 
 #[test]

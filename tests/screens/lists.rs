@@ -10,7 +10,7 @@ use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::audit::tally::{RuleTally, SessionTally, ToolTally};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::theme::Palette;
+use mcp_approve::console::model::Palette;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::FromWrapper;

@@ -47,7 +47,7 @@ fn call(seq: u64) -> Line {
 }
 
 fn selected(desk: &Desk) -> u64 {
-    desk.model.browse.window.lines[desk.model.browse.log.at].seq
+    desk.model.log.window.lines[desk.model.log.list.at].seq
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_million_records_are_walked_with_a_few_in_memory() {
     assert_eq!(selected(&desk), 1_000_000);
     for _ in 0..400 {
         log.press(&mut desk, Key::PageDown);
-        assert!(desk.model.browse.window.lines.len() <= 4_400);
+        assert!(desk.model.log.window.lines.len() <= 4_400);
     }
     assert_eq!(selected(&desk), 1_000_000 - 400 * 18);
     log.press(&mut desk, Key::End);
@@ -110,9 +110,9 @@ fn a_late_page_of_another_search_is_dropped() {
         }))
     };
     desk.send(page(old));
-    assert!(desk.model.browse.window.lines.is_empty());
+    assert!(desk.model.log.window.lines.is_empty());
     desk.send(page(new));
-    assert_eq!(desk.model.browse.window.lines.len(), 1);
+    assert_eq!(desk.model.log.window.lines.len(), 1);
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn an_open_record_leads_to_its_tool_rule_and_server() {
         desk.press(Key::Enter);
         desk.press(Key::Char(key));
         assert_eq!(desk.model.screen, screen);
-        assert_eq!(desk.model.browse.list(screen).unwrap().find, find);
-        assert!(desk.model.browse.list(screen).unwrap().sheet.is_some());
+        assert_eq!(desk.model.list(screen).unwrap().find, find);
+        assert!(desk.model.list(screen).unwrap().sheet.is_some());
     }
 }
 
@@ -155,7 +155,7 @@ fn the_log_has_one_row_a_call_and_o_shows_every_record() {
         Msg::Found(Finding::Page(Page { id, from, lines, searched, newest, progress }))
     };
     let of = |seq, kind: &str, n: u64| Line { ticket: Some(format!("filesystem-{n}")), ..line(seq, kind) };
-    let seqs = |desk: &Desk| desk.model.browse.window.lines.iter().map(|line| line.seq).collect::<Vec<_>>();
+    let seqs = |desk: &Desk| desk.model.log.window.lines.iter().map(|line| line.seq).collect::<Vec<_>>();
     let asked = desk.keys("3");
     let wanted = |commands: &[Command]| match commands.last() {
         Some(Command::Look(LogRequest::Page(wanted))) => wanted.rows,
@@ -186,5 +186,5 @@ fn the_log_has_one_row_a_call_and_o_shows_every_record() {
     assert_eq!(seqs(&desk), [10, 9]);
     desk.line("one row a call");
     desk.keys("o/kind:policy");
-    assert_eq!(desk.model.browse.rows(), LogRows::Records);
+    assert_eq!(desk.model.log.rows(), LogRows::Records);
 }

@@ -35,7 +35,7 @@ fn call() -> PastCall {
 
 /// The Log with two records of a call and one of none, the newest selected.
 fn log(desk: &mut Desk) {
-    desk.model.browse.log_rows = LogRows::Records;
+    desk.model.log.chosen_rows = LogRows::Records;
     let id = awaited(&desk.keys("3"));
     let none = Line { tool: None, ticket: None, ..line(51, "policy") };
     let lines = vec![line(53, "outcome"), line(52, "decision"), none];

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use mcp_approve::console::theme::Palette;
+use mcp_approve::console::model::Palette;
 use mcp_approve::console::view::print;
 use mcp_approve::text::plain::{visible, width};
 use mcp_approve::text::row::{Row, Tone};

@@ -76,7 +76,7 @@ fn typed(log: &Desk, find: &str) -> Result<Vec<u64>, String> {
     let mut desk = crate::desk::Desk::connected(100, 40);
     // No time passes: both count from now.
     let asked = desk.types(&format!("3/{find}\n"), 0);
-    if let Some(problem) = &desk.model.browse.log.problem {
+    if let Some(problem) = &desk.model.log.list.problem {
         return Err(problem.clone());
     }
     let page = asked.into_iter().rev().find_map(|asked| match asked {
@@ -84,12 +84,12 @@ fn typed(log: &Desk, find: &str) -> Result<Vec<u64>, String> {
         _ => None,
     });
     log.ask.send(LogRequest::Page(page.unwrap())).unwrap();
-    while desk.model.browse.window.awaits.is_some() {
+    while desk.model.log.window.awaits.is_some() {
         if let Finding::Page(page) = log.hear() {
             desk.send(Msg::Found(Finding::Page(page)));
         }
     }
-    Ok(desk.model.browse.window.lines.iter().map(|line| line.seq).collect())
+    Ok(desk.model.log.window.lines.iter().map(|line| line.seq).collect())
 }
 
 #[test]

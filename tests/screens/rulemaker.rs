@@ -80,7 +80,7 @@ fn this_folder_from_now_on_takes_three_keys() {
         assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
         desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
         assert!(desk.screen().contains("The rule was added to policy.toml"));
-        assert_eq!(desk.model.waiting(), 1);
+        assert_eq!(desk.model.queue.waiting(), 1);
     }
 }
 

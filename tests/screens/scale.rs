@@ -52,21 +52,21 @@ fn the_queue_is_filtered_as_every_list() {
     let mut desk = ten_servers(120, 40, 50);
     desk.keys("/server:server3");
     assert_eq!(desk.model.place(), Place::Search);
-    assert_eq!(desk.model.rows().len(), 5, "{}", desk.screen());
+    assert_eq!(desk.model.queue.rows().len(), 5, "{}", desk.screen());
     desk.press(Key::Enter);
     desk.look();
     assert!(desk.line("Waiting ·").contains("5 of 50 · /server:server3"), "{}", desk.screen());
     assert_eq!(selected(&desk.model), "server3-3", "what is not shown is not selected");
     // A filter hides nothing from what is about a whole server, or was marked before.
-    assert_eq!(desk.model.waiting(), 50);
+    assert_eq!(desk.model.queue.waiting(), 50);
     desk.press(Key::Esc);
-    assert_eq!(desk.model.rows().len(), 50);
+    assert_eq!(desk.model.queue.rows().len(), 50);
     desk.keys(" ");
     desk.keys("/delete_folder");
     desk.press(Key::Enter);
-    assert_eq!(desk.model.marked_calls().len(), 1);
+    assert_eq!(desk.model.queue.marked_calls().len(), 1);
     desk.keys("/ nothing like this");
-    assert!(desk.model.rows().is_empty() && desk.model.selected.is_none());
+    assert!(desk.model.queue.rows().is_empty() && desk.model.queue.selected.is_none());
     assert_eq!(sent(&desk.press(Key::Enter)), []);
     assert_eq!(sent(&desk.keys("aA")), []);
 }
@@ -131,9 +131,9 @@ fn long_ways_take_few_keys() {
     desk.keys("jgg");
     assert_eq!(selected(&desk.model), "server0-0");
     desk.press(Key::Ctrl('d'));
-    let first = desk.model.selected_row(&desk.model.rows());
+    let first = desk.model.queue.selected_row(&desk.model.queue.rows());
     desk.press(Key::Ctrl('d'));
-    let second = desk.model.selected_row(&desk.model.rows());
+    let second = desk.model.queue.selected_row(&desk.model.queue.rows());
     assert_eq!(second.unwrap(), 2 * first.unwrap());
     desk.press(Key::Ctrl('u'));
     desk.press(Key::Ctrl('u'));
@@ -151,7 +151,7 @@ fn the_queue_goes_by_server_too() {
     let mut desk = ten_servers(120, 40, 30);
     desk.keys("ss");
     assert!(desk.line("Waiting ·").contains("by server"), "{}", desk.screen());
-    let order: Vec<String> = desk.model.queue().iter().map(|held| held.snapshot.server.clone()).collect();
+    let order: Vec<String> = desk.model.queue.order().iter().map(|held| held.snapshot.server.clone()).collect();
     assert!(order.is_sorted() && order[0] == "server0" && order[2] == "server0" && order[3] == "server1", "{order:?}");
 }
 
@@ -160,11 +160,11 @@ fn all_alike_are_marked_with_one_key() {
     let mut desk = ten_servers(120, 40, 100);
     desk.keys("*");
     // Those of the same tool of the same server, and no other.
-    let marked = desk.model.marked_calls();
+    let marked = desk.model.queue.marked_calls();
     assert!(marked.len() > 5 && marked.iter().all(|held| held.snapshot.server == "server0"), "{}", marked.len());
     assert!(marked.iter().all(|held| held.snapshot.tool == "create_file"));
     desk.keys("*");
-    assert!(desk.model.marked.is_empty());
+    assert!(desk.model.queue.marked.is_empty());
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn more_time_is_asked_for_these_very_bytes() {
     let digest = own("filesystem-1").digest;
     let message = FromConsole::Extend { ticket: "filesystem-1".into(), digest };
     assert_eq!(desk.keys("t"), [Command::Send { session: "files".into(), message }]);
-    assert_eq!(desk.model.waiting(), 1);
+    assert_eq!(desk.model.queue.waiting(), 1);
 }
 
 #[test]
@@ -281,8 +281,8 @@ fn by_server_each_server_has_a_line_and_the_calls_of_one_are_below_it() {
         let mut desk = ten_servers(width, height, 500);
         desk.keys("ss");
         desk.look();
-        let rows = desk.model.rows().into_owned();
-        let lines = desk.model.lines(&rows);
+        let rows = desk.model.queue.rows().into_owned();
+        let lines = desk.model.queue.lines(&rows);
         assert_eq!((rows.len(), lines.count()), (500, 60));
         // Every row has a line, of its own or its server's, and every line says what it is.
         for line in 0..lines.count() {
@@ -315,8 +315,8 @@ fn by_server_each_server_has_a_line_and_the_calls_of_one_are_below_it() {
     // With one server there is nothing to tell apart.
     desk.keys("ss/server:server3");
     desk.press(Key::Enter);
-    let rows = desk.model.rows().into_owned();
-    assert_eq!(desk.model.lines(&rows).count(), rows.len());
+    let rows = desk.model.queue.rows().into_owned();
+    assert_eq!(desk.model.queue.lines(&rows).count(), rows.len());
 }
 
 #[test]

@@ -150,9 +150,9 @@ fn the_queue_is_by_when_calls_were_held_whoever_told_first() {
             desk.say(session, FromWrapper::Held { call: Box::new(call) });
             desk.look();
         }
-        let selected = desk.model.selected.clone().unwrap().ticket;
+        let selected = desk.model.queue.selected.clone().unwrap().ticket;
         assert_eq!(selected, tellings[0].1, "what came first stays selected");
-        desk.model.queue().iter().map(|held| held.key.ticket.clone()).collect::<Vec<_>>()
+        desk.model.queue.order().iter().map(|held| held.key.ticket.clone()).collect::<Vec<_>>()
     };
     let calls = [("files", "filesystem-1", 5), ("git", "git-1", 5), ("git", "git-2", 2), ("files", "filesystem-2", 9)];
     let wanted = ["git-2", "filesystem-1", "git-1", "filesystem-2"];

@@ -69,12 +69,12 @@ fn the_log_suggests_rules_and_enter_writes_one() {
         assert_eq!(toml(&desk.press(Key::Enter)), suggested(2, "write_file").toml);
         // One that is put aside does not come back with the next look at the log.
         desk.keys("jx");
-        assert_eq!(desk.model.browse.rule_lines.len(), 1, "{}", desk.screen());
+        assert_eq!(desk.model.rules.lines.len(), 1, "{}", desk.screen());
         desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
         desk.now += NINE;
         let commands = desk.send(Msg::Tick);
         assert!(commands.iter().any(|one| matches!(one, Command::Look(LogRequest::Try(Trial::Suggestions { .. })))));
-        assert_eq!(desk.model.browse.rule_lines.len(), 1);
+        assert_eq!(desk.model.rules.lines.len(), 1);
     }
 }
 

@@ -68,7 +68,7 @@ fn a_newcomer_to_a_group_is_not_decided_by_the_list_it_is_not_on() {
     assert_eq!(sent(&desk.keys("y")).len(), 3);
     desk.look();
     assert!(desk.screen().contains("filesystem-9") || desk.screen().contains("create_file"));
-    assert_eq!(desk.model.waiting(), 2);
+    assert_eq!(desk.model.queue.waiting(), 2);
 }
 
 #[test]
@@ -86,13 +86,13 @@ fn what_differs_in_anything_shown_is_no_group() {
         }
         desk.hold(other);
         desk.look();
-        assert_eq!(desk.model.rows().len(), 2, "{change}");
+        assert_eq!(desk.model.queue.rows().len(), 2, "{change}");
     }
     let mut desk = Desk::connected(80, 24);
     desk.link(ClientEvent::Connected(wrapper("filesystem#2", "other")));
     desk.hold(write("filesystem-1"));
     desk.say("other", mcp_approve::link::message::FromWrapper::Held { call: Box::new(write("filesystem-1")) });
-    assert_eq!(desk.model.rows().len(), 2, "another wrapper");
+    assert_eq!(desk.model.queue.rows().len(), 2, "another wrapper");
 }
 
 #[test]
@@ -115,18 +115,18 @@ fn marks_gather_calls_and_the_list_names_every_one() {
     let commands = desk.keys("y");
     let expected = ["filesystem-1", "filesystem-3", "filesystem-4"].map(|ticket| (ticket.to_owned(), UNREAD));
     assert_eq!(sent(&commands), expected);
-    assert!(desk.model.marked.is_empty());
+    assert!(desk.model.queue.marked.is_empty());
 }
 
 #[test]
 fn a_mark_can_be_taken_back_and_esc_takes_all() {
     let mut desk = group();
     desk.keys(" kk ");
-    assert!(desk.model.marked.is_empty(), "{:?}", desk.model.marked);
+    assert!(desk.model.queue.marked.is_empty(), "{:?}", desk.model.queue.marked);
     desk.keys("k ");
-    assert_eq!(desk.model.marked_calls().len(), 3);
+    assert_eq!(desk.model.queue.marked_calls().len(), 3);
     desk.press(Key::Esc);
-    assert!(desk.model.marked.is_empty());
+    assert!(desk.model.queue.marked.is_empty());
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn only_the_servers_own_calls_are_denied_with_it() {
     let commands = desk.keys("y");
     let tickets: Vec<String> = sent(&commands).into_iter().map(|(ticket, _)| ticket).collect();
     assert_eq!(tickets, ["filesystem-1", "filesystem-2"]);
-    assert_eq!(desk.model.waiting(), 1);
+    assert_eq!(desk.model.queue.waiting(), 1);
 }
 
 #[test]

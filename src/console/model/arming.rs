@@ -1,39 +1,18 @@
 //! What binds a key to a call: only what the last frame showed, long enough and untouched, can be decided; when keys are
-//! ignored; and how soon the screen changes by itself. Owns no decision and no clock.
+//! ignored; how soon the screen changes by itself; and several calls at once, whose list is read before `y` counts.
 
 use std::sync::Arc;
 
-use super::batch::Unlisted;
-use super::{CallKey, Held, Model, Overlay, ReviewOf, Screen, Seen, Shown};
-use crate::wire::digest::Digest;
+use super::call::{Armed, Batch, CallKey, Drawn, Fate, Held, Listed, Question, Seen, Shown, ShownTo};
+use super::rule::ReviewOf;
+use super::state::{Model, Overlay, Screen};
+use crate::console::screen::{Areas, content_rows};
 
 /// How long a card, and each question about it, must have stood on screen with no key pressed before a key decides it, in
 /// milliseconds.
 pub const ARMING: i64 = 300;
 /// After a key that was refused, keys are ignored until none has come for this long, in milliseconds.
 pub const SILENCE: i64 = 400;
-
-/// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from [`Model::armed`], one that
-/// a panel is opened for from [`Model::chosen`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Armed {
-    key: CallKey,
-    digest: Digest,
-    /// The class of its card: the same bytes may get another card when rules, definitions or files change.
-    class: u64,
-}
-
-impl Armed {
-    /// Which call it is.
-    pub fn key(&self) -> &CallKey {
-        &self.key
-    }
-
-    /// The digest of the bytes that were shown.
-    pub fn digest(&self) -> Digest {
-        self.digest
-    }
-}
 
 /// Why a key decides nothing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,30 +27,13 @@ pub enum Unarmed {
     NotWaiting,
 }
 
-/// What the last frame showed as selected.
-#[derive(Clone, Debug)]
-pub struct Drawn {
-    pub armed: Armed,
-    /// Since when it has been shown without a break.
-    pub since: i64,
-    /// Whether its confirmation was on screen too.
-    pub question: Question,
-    /// What had been seen of it before: a card that only flashed by was not read.
-    pub before: Seen,
-}
-
-/// Whether a frame asked for a confirmation.
+/// Why `y` does not count yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    Asked,
-    NotAsked,
-}
-
-impl Overlay {
-    /// Whether it takes the whole body of the screen.
-    pub(super) fn is_whole(&self) -> bool {
-        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::Review(_))
-    }
+pub enum Unlisted {
+    /// Its list is not what the last frame showed, or not long enough without a key.
+    TooSoon,
+    /// Its last line was not on screen.
+    Unread,
 }
 
 impl Model {
@@ -90,11 +52,11 @@ impl Model {
     /// # Errors
     /// Why it is not.
     pub fn in_view(&self) -> Result<Armed, Unarmed> {
-        let held = self.selection().ok_or(Unarmed::Nothing)?;
+        let held = self.queue.selection().ok_or(Unarmed::Nothing)?;
         if !held.waits() {
             return Err(Unarmed::NotWaiting);
         }
-        let drawn = self.drawn.as_ref().filter(|drawn| drawn.armed == self.identified(held));
+        let drawn = self.drawn.as_ref().filter(|drawn| drawn.armed == Armed::of(held));
         drawn.map(|drawn| drawn.armed.clone()).ok_or(Unarmed::NotDrawn)
     }
 
@@ -136,7 +98,7 @@ impl Model {
         match self.screen {
             _ if self.armed() == Err(Unarmed::TooSoon) || self.overlay.is_some() && self.is_arming() => Some(100),
             _ if self.note_until.is_some() => Some(1000),
-            Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
+            Screen::Queue | Screen::Detail if self.queue.calls.is_empty() => None,
             Screen::Activity => None,
             Screen::Queue | Screen::Detail | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
                 Some(1000)
@@ -149,42 +111,42 @@ impl Model {
     /// # Errors
     /// Nothing is selected, or it no longer waits.
     pub fn chosen(&self) -> Result<Armed, Unarmed> {
-        let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.waits() { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
+        let held = self.queue.selection().ok_or(Unarmed::Nothing)?;
+        if held.waits() { Ok(Armed::of(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
     /// The call that was armed, if it still waits with the bytes and the card that were shown: an approval needs both.
     pub fn still(&self, armed: &Armed) -> Option<&Held> {
-        self.waits(armed).filter(|held| held.class == armed.class)
+        self.waits(armed).filter(|held| armed.is_alike(held))
     }
 
     /// The call that was armed, if it still waits with the bytes that were shown, whatever its card says by now: enough
     /// for a denial.
     pub fn waits(&self, armed: &Armed) -> Option<&Held> {
-        let held = self.call(&armed.key)?;
-        let same = held.waits() && held.snapshot.digest == armed.digest;
+        let held = self.queue.call(armed.key())?;
+        let same = held.waits() && held.snapshot.digest == armed.digest();
         same.then_some(held)
     }
 
     /// Takes note that the frame of this size was drawn from the model as it is.
-    pub(in crate::console) fn note_drawn(&mut self, size: (u16, u16)) {
+    pub(in crate::console) fn note_drawn(&mut self, size: (u16, u16), areas: &Areas) {
         if size == self.size {
             self.untouched = self.untouched.or(Some(self.now));
-            self.note_list_drawn();
+            self.note_list_drawn(content_rows(areas.body));
         } else {
-            self.listed = None;
+            self.queue.listed = None;
         }
         // A question takes the place of its card, which may have no room beside it.
         let shows_card = match &self.overlay {
             Some(Overlay::Search { .. } | Overlay::Palette { .. } | Overlay::Leave) => false,
             Some(open) => !open.is_whole(),
-            None => self.areas().card.height > 2,
+            None => areas.card.height > 2,
         };
-        let shown = match (self.selection(), &self.card) {
+        let shown = match (self.queue.selection(), &self.card.laid) {
             (Some(held), Some(card))
                 if shows_card && size == self.size && Arc::ptr_eq(&card.snapshot, &held.snapshot) =>
             {
-                Some((self.identified(held), card.rows, card.arguments_end, card.folded()))
+                Some((Armed::of(held), card.rows, card.arguments_end, card.folded()))
             }
             _ => None,
         };
@@ -198,14 +160,14 @@ impl Model {
             Some(Overlay::Confirm { .. } | Overlay::Word { .. }) => Question::Asked,
             _ => Question::NotAsked,
         };
-        self.shown.add(self.scroll..(self.scroll + self.card_rows()).min(rows));
+        self.card.shown.add(self.card.scroll..(self.card.scroll + content_rows(areas.card)).min(rows));
         // What is folded was not shown, wherever the screen is.
-        let seen = if folded == 0 { self.shown.seen(end) } else { Seen::Partly };
-        let class = self.selection().map(|held| held.class);
+        let seen = if folded == 0 { self.card.shown.seen(end) } else { Seen::Partly };
+        let class = self.queue.selection().map(|held| held.class);
         let before =
-            last.as_ref().map_or(self.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
+            last.as_ref().map_or(self.queue.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
         // An operator who has read one of several identical cards has read them all.
-        for held in self.calls.iter_mut().filter(|held| seen != Seen::Partly && Some(held.class) == class) {
+        for held in self.queue.calls.iter_mut().filter(|held| seen != Seen::Partly && Some(held.class) == class) {
             held.seen = held.seen.and(seen);
         }
         self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question, before });
@@ -214,15 +176,54 @@ impl Model {
     /// The selection leaves a call: a card that only flashed by does not count as seen.
     pub(in crate::console) fn leave(&mut self) {
         let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else { return };
-        let (key, before) = (drawn.armed.key.clone(), drawn.before);
-        self.shown = Shown::default();
-        let class = self.call(&key).map(|held| held.class);
-        for held in self.calls.iter_mut().filter(|held| Some(held.class) == class) {
+        let (key, before) = (drawn.armed.key().clone(), drawn.before);
+        self.card.shown = Shown::default();
+        let class = self.queue.call(&key).map(|held| held.class);
+        for held in self.queue.calls.iter_mut().filter(|held| Some(held.class) == class) {
             held.seen = before;
         }
     }
 
-    pub(super) fn identified(&self, held: &Held) -> Armed {
-        Armed { key: held.key.clone(), digest: held.snapshot.digest, class: held.class }
+    /// Binds calls to a list that is about to be shown.
+    pub fn bind(&self, keys: &[CallKey]) -> Vec<Armed> {
+        keys.iter().filter_map(|key| self.queue.call(key)).map(|held| Armed::of(held)).collect()
+    }
+
+    /// A listed call, if it still waits, with the same card if it is to be approved.
+    pub fn stands(&self, batch: &Batch, armed: &Armed) -> Option<&Held> {
+        match batch.fate {
+            Fate::Approve(_) => self.still(armed),
+            Fate::Deny { .. } => self.waits(armed),
+        }
+    }
+
+    /// Whether `y` counts for this list.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn listed(&self, batch: &Batch) -> Result<(), Unlisted> {
+        let listed = self.queue.listed.as_ref().filter(|listed| listed.members == batch.members);
+        let listed = listed.ok_or(Unlisted::TooSoon)?;
+        if listed.shown == ShownTo::Partly {
+            return Err(Unlisted::Unread);
+        }
+        if self.now - listed.since < ARMING || !self.stood() {
+            return Err(Unlisted::TooSoon);
+        }
+        Ok(())
+    }
+
+    /// Takes note of what a frame showed of a list.
+    fn note_list_drawn(&mut self, rows: usize) {
+        let Some(Overlay::Batch(batch)) = &self.overlay else {
+            self.queue.listed = None;
+            return;
+        };
+        let reached = rows > 0 && batch.top + rows >= batch.members.len();
+        let last = self.queue.listed.take().filter(|listed| listed.members == batch.members);
+        let seen = last.as_ref().is_some_and(|listed| listed.shown == ShownTo::ToItsEnd);
+        let shown = if reached || seen { ShownTo::ToItsEnd } else { ShownTo::Partly };
+        let since = last.map_or(self.now, |listed| listed.since);
+        self.queue.listed = Some(Listed { members: batch.members.clone(), since, shown });
     }
 }

@@ -1,16 +1,74 @@
-//! The order and lines of the queue, with identical calls as one row. Owns what is identical; draws nothing.
+//! The calls that wait: their order and lines, with identical calls as one row, which is selected and which are marked.
+//! Owns what is identical; draws nothing.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{CallKey, Grouping, Held, ListState, Model, Sort};
+use super::call::{CallKey, Held, Listed};
+use super::figures::Decisions;
+use super::lists::ListState;
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
+
+/// The Waiting screen.
+#[derive(Debug, Default)]
+pub struct Queue {
+    /// In order of arrival at this console.
+    pub calls: Vec<Held>,
+    pub sort: Sort,
+    pub grouping: Grouping,
+    pub filter: ListState,
+    pub(in crate::console) last_class: u64,
+    /// The rows as they were last laid out.
+    laid: Rows,
+    laid_is: Laid,
+    selected_at: usize,
+    pub selected: Option<CallKey>,
+    pub picked: Picked,
+    /// The first line on screen.
+    pub top: usize,
+    /// Calls the operator marked; those that are over no longer count.
+    pub marked: BTreeSet<CallKey>,
+    /// What the last frames showed of a list of calls.
+    pub listed: Option<Listed>,
+    pub decisions: Decisions,
+    /// Reasons of earlier denials, the last first.
+    pub reasons: VecDeque<String>,
+    /// The call that this console decided last, alone, until its wrapper says what became of it.
+    pub confirming: Option<CallKey>,
+}
+
+/// The order of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Oldest,
+    Risk,
+    /// By the server's name, the oldest first.
+    Server,
+}
+
+/// Whether identical calls are one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    #[default]
+    Identical,
+    Each,
+}
+
+/// Who chose the selected call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picked {
+    /// No one: it is the oldest known call, and until it is armed an older one takes its place.
+    #[default]
+    ByArrival,
+    ByOperator,
+}
 
 /// One row of the queue: a call, and those that wait beside it and are identical but for their ticket and time.
 #[derive(Clone, Debug)]
@@ -197,9 +255,60 @@ impl Lines {
     }
 }
 
-impl Model {
+impl Queue {
+    pub fn call(&self, key: &CallKey) -> Option<&Held> {
+        self.calls.get(self.place_of(key)?)
+    }
+
+    pub fn selection(&self) -> Option<&Held> {
+        self.call(self.selected.as_ref()?)
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.calls.iter().filter(|held| held.waits()).count()
+    }
+
+    pub(in crate::console) fn call_mut(&mut self, key: &CallKey) -> Option<&mut Held> {
+        self.calls.iter_mut().find(|held| held.key == *key)
+    }
+
+    /// The calls that are not over.
+    pub(in crate::console) fn live(&self) -> Vec<&Snapshot> {
+        self.calls.iter().filter(|held| !held.is_over()).map(|held| &*held.snapshot).collect()
+    }
+
+    /// The marked calls that still wait, in the order of the queue.
+    pub fn marked_calls(&self) -> Vec<&Held> {
+        if self.marked.is_empty() {
+            return Vec::new();
+        }
+        self.waiting_where(|held| self.marked.contains(&held.key))
+    }
+
+    /// What a decision would be about: the marked calls, otherwise the selected row.
+    pub fn targets(&self) -> Vec<&Held> {
+        let marked = self.marked_calls();
+        if !marked.is_empty() {
+            return marked;
+        }
+        self.selected_group().map_or_else(Vec::new, |group| group.members().collect())
+    }
+
+    /// Every waiting call of one wrapper, in the order of the queue.
+    pub fn waiting_of(&self, session: &str) -> Vec<&Held> {
+        self.waiting_where(|held| held.key.session == session)
+    }
+
+    /// The waiting calls that are wanted, oldest first, including those that the queue's filter leaves out.
+    fn waiting_where(&self, wanted: impl Fn(&Held) -> bool) -> Vec<&Held> {
+        let wanted = |held: &&Held| held.waits() && wanted(held);
+        let mut calls: Vec<&Held> = self.calls.iter().filter(wanted).collect();
+        calls.sort_by_key(|held| (held.snapshot.arrived, &held.key.session));
+        calls
+    }
+
     /// The queue in its order.
-    pub fn queue(&self) -> Vec<&Held> {
+    pub fn order(&self) -> Vec<&Held> {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
@@ -212,7 +321,7 @@ impl Model {
     /// The rows of the queue: as they were last laid out, or laid out again if the calls have changed since.
     pub fn rows(&self) -> Cow<'_, Rows> {
         let laid = &self.laid;
-        let filter = &self.browse.queue;
+        let filter = &self.filter;
         let fresh = (laid.sort, laid.grouping, laid.marks.len()) == (self.sort, self.grouping, self.calls.len())
             && laid.find == filter.find
             && (self.laid_is == Laid::AsCalls
@@ -239,11 +348,11 @@ impl Model {
 
     /// How many lines the queue has; if there are many, at least as many as a screen shows. Called for each message, so
     /// it lays out nothing for many calls.
-    pub(super) fn queue_lines(&self) -> usize {
+    pub(in crate::console) fn line_count(&self) -> usize {
         const MANY: usize = 16;
         match self.calls.len() {
             ..MANY => self.lines(&self.rows()).count(),
-            many if self.browse.queue.find.is_empty() && self.sort != Sort::Server => many,
+            many if self.filter.find.is_empty() && self.sort != Sort::Server => many,
             _ => self.lines(&self.laid).count(),
         }
     }
@@ -279,7 +388,7 @@ impl Model {
     pub fn first_line(&self, rows: &Rows, page: usize) -> usize {
         let (page, lines) = (page.max(1), self.lines(rows));
         let at = self.selected_row(rows).map_or(0, |row| lines.line_of(row));
-        let top = self.queue_top.min(lines.count().saturating_sub(page));
+        let top = self.top.min(lines.count().saturating_sub(page));
         // Its server stays in sight above the first call.
         let is_first = page > 1 && at > 0 && matches!(lines.get(at - 1), Some(QueueLine::Server(_)));
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })

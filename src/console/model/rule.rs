@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Armed;
+use super::call::Armed;
 use crate::link::message::{Covers, GrantTerms, Lasts};
 use crate::operator::own_rules::Except;
 use crate::operator::pinned::{PinnedProgram, PinnedTool};

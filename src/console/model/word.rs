@@ -2,19 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Armed, Held, Model};
+use super::call::{Armed, Held};
+use super::state::Model;
 use crate::behavior::arguments::reading::{self, Part};
 use crate::console::card::Card;
-
-/// What confirms the approval of a dangerous call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confirmation {
-    /// `y`.
-    #[default]
-    Key,
-    /// A word of the effect line, typed letter by letter.
-    Word,
-}
 
 /// How long a word to type may be: shorter words are typed by mistake, and no one types longer ones.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
@@ -22,7 +13,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
 impl Model {
     /// Our line on what a call does: as its card has it, if that is laid out.
     pub fn effect_of<'a>(&'a self, held: &'a Held) -> &'a str {
-        let laid = self.card.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
+        let laid = self.card.laid.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
         laid.map_or(held.snapshot.effect.as_str(), Card::effect)
     }
 

@@ -1,9 +1,7 @@
 //! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
 
 use super::{NARROW, badge, servers};
-use crate::audit::fields::Field;
 use crate::audit::record::By;
-use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::model::{EntrySource, Following, Model, Passed};
 use crate::console::view::{self, ends};
@@ -13,47 +11,14 @@ use crate::text::columns::{Columns, NameColumn, target};
 use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::text::time;
 
-impl Model {
-    /// The entries of Activity that its search wants, by their place, oldest first.
-    pub fn passing(&self) -> Vec<usize> {
-        let search = &self.browse.activity.search;
-        if search.is_empty() {
-            return (0..self.activity.len()).collect();
-        }
-        let wanted = |passed: &Passed| {
-            let activity = &passed.activity;
-            let fields = [
-                (Field::Server, Some(passed.server.as_str())),
-                (Field::Session, Some(passed.session.as_str())),
-                (Field::Ticket, activity.ticket.as_deref()),
-                (Field::Tool, activity.ticket.as_ref().map(|_| activity.what.as_str())),
-                (Field::Kind, Some(activity.kind.word())),
-                (Field::Badge, activity.badge.map(Badge::word)),
-                (Field::Ruling, activity.ruling.map(|ruling| ruling.word())),
-                (Field::Verdict, activity.verdict.map(|verdict| verdict.word())),
-                (Field::By, activity.by.map(|by| by.word())),
-                (Field::Rule, activity.rule.as_deref()),
-                (Field::Target, activity.target.as_deref()),
-                (Field::Operator, Some(activity.who.as_str())),
-                (Field::Reason, Some(activity.reason.as_str())),
-            ];
-            let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
-            let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket).chain(&activity.target);
-            let text = || text.map(String::as_str).collect::<Vec<_>>().join("\n");
-            search.wants(Some(activity.time), &fields, text)
-        };
-        self.activity.iter().enumerate().filter(|(_, passed)| wanted(passed)).map(|(at, _)| at).collect()
-    }
-}
-
 pub(super) fn title(model: &Model) -> Row {
-    let (all, shown) = (model.activity.len(), model.passing().len());
+    let (all, shown) = (model.activity.passed.len(), model.activity.passing().len());
     let count = if shown == all { counted(all, "message") } else { format!("{shown} of {}", counted(all, "message")) };
     strong(" Activity").quiet(format!(" · {count}"))
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let before = model.activity.iter().filter(|passed| passed.source == EntrySource::FromLog).count();
+    let before = model.activity.passed.iter().filter(|passed| passed.source == EntrySource::FromLog).count();
     let (badges, ways) = (" ○ PURE ◌ PURE? ● MUTATES", "  → server  ← host");
     let mut row = quiet(badges);
     if row.width() + ways.chars().count() <= width {
@@ -71,7 +36,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
 fn latencies(model: &Model, room: usize) -> Row {
     let mut row = Row::default();
     for one in &model.wrappers {
-        let Some(last) = model.browse.latencies.get(&one.wrapper.session).and_then(|all| all.back()) else { continue };
+        let Some(last) = model.servers.latencies.get(&one.wrapper.session).and_then(|all| all.back()) else { continue };
         let next = foreign(Tone::Quiet, &one.wrapper.server).ours(" ");
         let next = next.joined(servers::spark(model, one, 8)).quiet(format!(" {}  ", time::latency(*last)));
         if row.width() + next.width() > room {
@@ -83,8 +48,8 @@ fn latencies(model: &Model, room: usize) -> Row {
 }
 
 pub(super) fn foot(model: &Model) -> Row {
-    let below = model.passing().len().saturating_sub(model.browse.activity.at + 1);
-    match model.following {
+    let below = model.activity.passing().len().saturating_sub(model.activity.list.at + 1);
+    match model.activity.following {
         Following::Newest => quiet(" following what passes"),
         Following::Stays => {
             let newer = counted(below, "newer message");
@@ -98,9 +63,9 @@ pub(super) fn empty(_: &Model) -> Vec<Row> {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let passing = model.passing();
+    let passing = model.activity.passing();
     let shown: Vec<&Passed> =
-        passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.get(*at)).collect();
+        passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.passed.get(*at)).collect();
     let servers = shown.iter().map(|passed| passed.server.as_str());
     let servers = if width < NARROW { NameColumn::within(servers, 0) } else { NameColumn::of(servers, width / 5) };
     let gap = if servers.width == 0 { 2 } else { 1 };

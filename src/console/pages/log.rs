@@ -11,11 +11,10 @@ use crate::text::row::{Row, Tone, key, ours, quiet, strong, warn};
 use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
-    let browse = &model.browse;
     // A search does not change what is counted.
-    let all = if browse.log.find.is_empty() { "" } else { " in all" };
-    let what = match (browse.rows(), &browse.counts) {
-        (LogRows::Records, _) => counted(browse.window.newest, "record") + all,
+    let all = if model.log.list.find.is_empty() { "" } else { " in all" };
+    let what = match (model.log.rows(), &model.log.counts) {
+        (LogRows::Records, _) => counted(model.log.window.newest, "record") + all,
         (LogRows::Calls, Some(counts)) => counted(counts.tally.all.calls(), "decided call") + all,
         (LogRows::Calls, None) => "one row a call".to_owned(),
     };
@@ -24,8 +23,8 @@ pub(super) fn title(model: &Model) -> Row {
 
 /// The figures of deciding, counted so far.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let Some(counts) = &model.browse.counts else {
-        let nothing = model.browse.log_missing || model.browse.trouble.is_some();
+    let Some(counts) = &model.log.counts else {
+        let nothing = model.log.missing || model.log.trouble.is_some();
         return if nothing { Row::default() } else { quiet(" counting …") };
     };
     let all = &counts.tally.all;
@@ -42,7 +41,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
         number(all.approved_by(By::Default), "by policy"),
     ]);
     // As many as have room.
-    let searches = !model.browse.log.find.is_empty();
+    let searches = !model.log.list.find.is_empty();
     let mut row = if searches { quiet(" of all:") } else { Row::default() };
     for (at, figure) in figures.into_iter().enumerate() {
         let gap = if at == 0 { "" } else { " ·" };
@@ -55,15 +54,15 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
 }
 
 pub(super) fn foot(model: &Model) -> Row {
-    let window = &model.browse.window;
+    let window = &model.log.window;
     if let Some(searched) = window.searched {
         return warn(format!(" searching … at record {}", grouped(searched))).quiet(" · what is found shows at once");
     }
-    let mut row = match window.lines.get(model.browse.log.at) {
+    let mut row = match window.lines.get(model.log.list.at) {
         Some(line) => quiet(format!(" record {} of {}", grouped(line.seq), grouped(window.newest))),
         None => Row::default(),
     };
-    match &model.browse.checked {
+    match &model.log.checked {
         Some(checked) => match (&checked.broken, checked.until) {
             (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
             (None, _) if checked.lost => {
@@ -75,18 +74,18 @@ pub(super) fn foot(model: &Model) -> Row {
             }
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
-        None if model.browse.indexing.is_some() => {}
+        None if model.log.indexing.is_some() => {}
         None if pages::sides(model).list.width < 50 => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
-    if let Some(upto) = model.browse.indexing {
+    if let Some(upto) = model.log.indexing {
         row.push(Tone::Quiet, format!("  indexed to {} of {}", grouped(upto), grouped(window.newest)));
     }
     row
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
-    if model.browse.log_missing {
+    if model.log.missing {
         return vec![
             strong("There is no audit log yet."),
             ours("The first wrapped server begins it:"),
@@ -94,7 +93,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
             ours("Each call gets a row: when, verdict, who, tool, target."),
         ];
     }
-    if model.browse.window.above.is_none() || model.browse.window.awaits.is_some() {
+    if model.log.window.above.is_none() || model.log.window.awaits.is_some() {
         return vec![quiet("reading the log …")];
     }
     vec![
@@ -105,7 +104,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let window = &model.browse.window;
+    let window = &model.log.window;
     let shown: Vec<&Line> = range.filter_map(|at| window.lines.get(at)).collect();
     let clock = (model.now, model.settings.offset);
     let moments: Vec<String> = shown.iter().map(|line| moment(line, clock, width)).collect();

@@ -13,8 +13,8 @@ use crate::text::time;
 
 /// The sheet of the selected record.
 pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
-    let selected = model.browse.window.lines.get(model.browse.log.at).map(|line| line.seq);
-    match &model.browse.opened {
+    let selected = model.log.window.lines.get(model.log.list.at).map(|line| line.seq);
+    match &model.log.opened {
         Some((seq, Some(opened))) if Some(*seq) == selected => of(opened, model, width),
         Some(_) | None => vec![quiet(" reading the record …")],
     }

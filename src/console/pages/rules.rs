@@ -18,9 +18,9 @@ use crate::text::time;
 const SOON: i64 = 7 * 86_400_000;
 
 pub(super) fn title(model: &Model) -> Row {
-    let Some(book) = &model.browse.book else { return strong(" Rules") };
+    let Some(book) = &model.rules.book else { return strong(" Rules") };
     let row = strong(" Rules").quiet(format!(" · {}", counted(book.rules.len(), "rule")));
-    let count = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
+    let count = |one: fn(&RuleEntry) -> bool| model.rules.lines.iter().filter(|line| one(line)).count();
     let granted = count(|line| matches!(line, RuleEntry::Grant { .. }));
     let waits = count(|line| matches!(line, RuleEntry::Waits { .. }));
     let suggested = count(|line| matches!(line, RuleEntry::Suggested(_)));
@@ -37,7 +37,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, _: usize) -> Row {
-    let Some(book) = &model.browse.book else { return quiet(" reading the policy …") };
+    let Some(book) = &model.rules.book else { return quiet(" reading the policy …") };
     if let Some(broken) = &book.broken {
         return danger(" ▲ ").and_foreign(Tone::Danger, broken);
     }
@@ -49,7 +49,7 @@ pub(super) fn heading(model: &Model, _: usize) -> Row {
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
-    let Some(book) = &model.browse.book else { return Vec::new() };
+    let Some(book) = &model.rules.book else { return Vec::new() };
     if let Some(broken) = &book.broken {
         return vec![
             danger("The policy is broken: until you fix it, each call that is not denied waits for you."),
@@ -73,7 +73,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 
 /// How far the search for suggestions is, if there is none to list.
 fn suggests(model: &Model) -> Row {
-    let attempt = &model.browse.suggested;
+    let attempt = &model.rules.suggested;
     match &attempt.found {
         _ if attempt.failed.is_some() => {
             let why = attempt.failed.as_deref().unwrap_or_default();
@@ -95,7 +95,7 @@ fn suggests(model: &Model) -> Row {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let shown = || model.browse.rule_lines.iter().take(500);
+    let shown = || model.rules.lines.iter().take(500);
     let hits = shown().map(|line| if let RuleEntry::Rule(line) = line { line.hits } else { 0 }).max().unwrap_or(0);
     let last = shown().map(|line| last(model, line).width()).max().unwrap_or(0);
     let id = widest(shown().filter_map(RuleEntry::rule)).clamp(4, 24);
@@ -104,7 +104,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let [id, _, hits, last] = fitted(width.saturating_sub(10), wants, &[3, 2]);
     let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(1, hits, "");
     let columns = columns.right(1, last, "").rest(2);
-    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, &columns, width)).collect()
+    range.filter_map(|at| model.rules.lines.get(at)).map(|line| entry_row(model, line, &columns, width)).collect()
 }
 
 fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -> Row {
@@ -149,7 +149,7 @@ fn suggested(rule: &SuggestedRule, width: usize) -> Row {
 }
 
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
-    model.browse.book.as_ref()?.rules.get(line.at?)
+    model.rules.book.as_ref()?.rules.get(line.at?)
 }
 
 fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> Row {
@@ -189,7 +189,7 @@ fn last(model: &Model, line: &RuleEntry) -> Row {
 
 /// Where a rule is that decided, and that no file has now.
 fn gone(model: &Model) -> &'static str {
-    match &model.browse.book {
+    match &model.rules.book {
         Some(book) if book.broken.is_some() => "its file cannot be read as it is now",
         Some(_) | None => "is in no file any more",
     }
@@ -222,7 +222,7 @@ fn selects(rule: &RuleLine) -> Row {
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
-    match model.browse.rule_lines.get(at) {
+    match model.rules.lines.get(at) {
         None => rows.hung(quiet(" This rule is in no file, and the log does not name it."), 1),
         Some(RuleEntry::Rule(line)) => rule_sheet(model, line, &mut rows),
         Some(RuleEntry::Grant { server, card, .. }) => grant_sheet(model, server, card, &mut rows),
@@ -251,7 +251,7 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
                 let words = "▲ it waits to be accepted, and decides nothing until then: Enter on the line Δ above";
                 rows.says("", Tone::Danger, words);
             }
-            let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
+            let file = model.rules.book.as_ref().and_then(|book| book.files.get(rule.file));
             let file = file.map(|file| format!("{}:{}", file.display(), rule.line)).unwrap_or_default();
             rows.foreign("file", &file);
             for (name, value) in &rule.selects {

@@ -14,8 +14,8 @@ use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
     let row = strong(" Servers").quiet(format!(" · {} running", model.wrappers.len()));
-    let bare = model.browse.unwrapped.len();
-    let past = model.browse.server_lines.len().saturating_sub(model.wrappers.len() + bare);
+    let bare = model.servers.unwrapped.len();
+    let past = model.servers.lines.len().saturating_sub(model.wrappers.len() + bare);
     let row = if past == 0 { row } else { row.quiet(format!(" · {past} ended")) };
     if bare == 0 { row } else { row.danger(format!(" · {bare} NOT wrapped")) }
 }
@@ -53,8 +53,8 @@ impl<'a> Shown<'a> {
     fn of(model: &'a Model, line: &'a ServerLine) -> Option<Self> {
         Some(match line {
             ServerLine::Running(at) => Self::Running(model.wrappers.get(*at)?),
-            ServerLine::Ended(at) => model.browse.ended.get(*at).map(|(one, when)| Self::Ended(one, *when))?,
-            ServerLine::Unwrapped(at) => Self::Unwrapped(model.browse.unwrapped.get(*at)?),
+            ServerLine::Ended(at) => model.servers.ended.get(*at).map(|(one, when)| Self::Ended(one, *when))?,
+            ServerLine::Unwrapped(at) => Self::Unwrapped(model.servers.unwrapped.get(*at)?),
             ServerLine::Past(session, tally) => Self::Past(session, tally),
         })
     }
@@ -70,11 +70,11 @@ impl<'a> Shown<'a> {
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
     let of = |line| Shown::of(model, line);
-    let first = || model.browse.server_lines.iter().take(200).filter_map(of);
+    let first = || model.servers.lines.iter().take(200).filter_map(of);
     let most = |cell: fn(&Model, Shown<'_>) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
     let names = || first().map(Shown::server);
     let name = NameColumn::of(names(), 12).width;
-    let bars = if model.browse.latencies.is_empty() { 0 } else { 12 };
+    let bars = if model.servers.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
     let about = most(about).min(40);
     let wants = [
@@ -89,7 +89,7 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
     let columns = columns.right(1, failed, "").left(2, bars, "").left(2, about, "");
     let names = NameColumn::within(names(), name);
-    let shown = range.filter_map(|at| model.browse.server_lines.get(at)).filter_map(of);
+    let shown = range.filter_map(|at| model.servers.lines.get(at)).filter_map(of);
     shown.map(|line| row(model, line, &columns, (names, bars))).collect()
 }
 
@@ -154,7 +154,7 @@ fn failed(_: &Model, line: Shown<'_>) -> Row {
 
 /// What the log counts of a wrapper's run.
 fn logged<'a>(model: &'a Model, one: &Connected) -> Option<&'a SessionTally> {
-    model.browse.counts.as_ref()?.sessions.0.get(&one.wrapper.session)
+    model.log.counts.as_ref()?.sessions.0.get(&one.wrapper.session)
 }
 
 fn mark(one: &Connected) -> Row {
@@ -173,7 +173,7 @@ fn mark(one: &Connected) -> Row {
 /// The latest latencies as bars, each against the longest of them.
 pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let Some(latencies) = model.browse.latencies.get(&one.wrapper.session) else {
+    let Some(latencies) = model.servers.latencies.get(&one.wrapper.session) else {
         return quiet(" ".repeat(columns));
     };
     let shown: Vec<u64> = latencies.iter().rev().take(columns).rev().copied().collect();
@@ -188,7 +188,7 @@ pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
-    let Some(line) = model.browse.server_lines.get(at).and_then(|line| Shown::of(model, line)) else {
+    let Some(line) = model.servers.lines.get(at).and_then(|line| Shown::of(model, line)) else {
         return vec![quiet(" This server is not known here.")];
     };
     let date = |at: i64| time::date(at, model.settings.offset);
@@ -266,13 +266,13 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     rows.ours("denied", grouped(status.denied));
     let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));
     rows.ours("errors", format!("{failed} failed; {refused} of the host refused"));
-    if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
+    if let Some(last) = model.servers.latencies.get(&wrapper.session).and_then(|all| all.back()) {
         let bars = spark(model, one, rows.width.saturating_sub(30).min(32));
         rows.entry("latency", bars.quiet(format!(" last {}", time::latency(*last))));
     }
     rows.caption("process", "");
     rows.ours("wrapper", format!("pid {}", wrapper.pid));
-    if let Some(bytes) = model.browse.footprints.get(&wrapper.pid) {
+    if let Some(bytes) = model.servers.footprints.get(&wrapper.pid) {
         let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
         rows.ours("memory", format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10));
     }

@@ -14,7 +14,7 @@ use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, war
 use crate::text::time;
 
 pub(super) fn title(model: &Model) -> Row {
-    let lines = &model.browse.tool_lines;
+    let lines = &model.tools.lines;
     let (pages, tools): (Vec<_>, Vec<_>) = lines.iter().partition(|line| matches!(line.subject, Subject::Page(_)));
     let row = strong(" Tools").quiet(format!(" · {}", counted(tools.len(), "tool")));
     let row = match pages.len() {
@@ -35,14 +35,14 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
 
 /// Where the selection is, or why the pins cannot be read.
 pub(super) fn foot(model: &Model) -> Row {
-    match &model.browse.forgotten {
+    match &model.tools.forgotten {
         Some(why) => danger(" ").and_foreign(Tone::Danger, why),
         None => super::place(model),
     }
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
-    if model.browse.counts.is_none() && !model.browse.log_missing {
+    if model.log.counts.is_none() && !model.log.missing {
         return vec![quiet("reading the log …")];
     }
     vec![
@@ -63,8 +63,8 @@ fn shape(model: &Model, width: usize) -> Shape {
     // For a very long list, the first lines are enough.
     let lines = || {
         model
-            .browse
-            .tool_lines
+            .tools
+            .lines
             .iter()
             .take(500)
             .filter(|line| !matches!(line.subject, Subject::Program(_) | Subject::Page(_)))
@@ -120,7 +120,7 @@ const LEADING: usize = 14;
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
     let shape = shape(model, width);
-    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(model, line, &shape)).collect()
+    range.filter_map(|at| model.tools.lines.get(at)).map(|line| row(model, line, &shape)).collect()
 }
 
 fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
@@ -152,13 +152,13 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
 /// The page of a line that is one.
 fn page<'m>(model: &'m Model, line: &ToolLine) -> Option<&'m Page> {
     match line.subject {
-        Subject::Page(at) => model.browse.pins.as_ref()?.pages.get(at),
+        Subject::Page(at) => model.tools.pins.as_ref()?.pages.get(at),
         Subject::Tool | Subject::Pinned(_) | Subject::Program(_) => None,
     }
 }
 
 fn is_marked(model: &Model, line: &ToolLine) -> bool {
-    model.browse.pinned(line).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
+    model.tools.pinned(line).is_some_and(|tool| model.tools.marked.contains(&tool.shown()))
 }
 
 /// Whether it needs a look: changed before disputed before hazards.
@@ -240,19 +240,18 @@ fn pin(line: &ToolLine, rows: &mut Entries) {
 
 /// What is agreed to for the tool, then for its server.
 fn agreed(model: &Model, line: &ToolLine, rows: &mut Entries) {
-    let known = model.browse.agreed(line);
+    let known = model.tools.agreed(line);
     if known.is_empty() {
         return;
     }
-    let takes_back =
-        if model.browse.picked.is_some() { "x takes the selected line back" } else { "Tab selects a line" };
+    let takes_back = if model.tools.picked.is_some() { "x takes the selected line back" } else { "Tab selects a line" };
     rows.caption("agreed to", takes_back);
     let offset = model.settings.offset;
     for (at, one) in known.iter().enumerate() {
         let of = &one.kept.agreement;
         let is_first = at == 0 || known[at - 1].kept.agreement.tool.is_empty() != of.tool.is_empty();
         let label = if of.tool.is_empty() { "its server" } else { "this tool" };
-        let mark = if model.browse.picked == Some(one.kept.digest()) { key(PICKED) } else { ours("  ") };
+        let mark = if model.tools.picked == Some(one.kept.digest()) { key(PICKED) } else { ours("  ") };
         let mut row = mark.and_foreign(Tone::Foreign, &of.says());
         let day = |millis: i64| time::date(millis, offset).split(' ').next().unwrap_or_default().to_owned();
         let (since, used) = (day(one.kept.since), day(one.last_used()));
@@ -278,11 +277,11 @@ fn program_sheet(model: &Model, line: &ToolLine, program: &PinnedProgram, width:
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
-    let Some(line) = model.browse.tool_lines.get(at) else {
+    let Some(line) = model.tools.lines.get(at) else {
         return vec![quiet(" This tool is not known here.")];
     };
     if let Subject::Program(at) = line.subject {
-        let program = model.browse.pins.as_ref().and_then(|book| book.programs.get(at));
+        let program = model.tools.pins.as_ref().and_then(|book| book.programs.get(at));
         return program.map(|program| program_sheet(model, line, program, width)).unwrap_or_default();
     }
     if let Some(page) = page(model, line) {
@@ -334,7 +333,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     if let Some(last) = line.last {
         rows.ours("last call", time::date(last, model.settings.offset));
     }
-    if let Some(pinned) = model.browse.pinned(line).filter(|pinned| pinned.waits()) {
+    if let Some(pinned) = model.tools.pinned(line).filter(|pinned| pinned.waits()) {
         changed::glimpse(pinned, &mut rows);
     }
     rows.keys(&[("3", "its calls"), ("Esc", "back")]);

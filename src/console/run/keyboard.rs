@@ -7,7 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, 
 
 use super::{Focus, Input};
 use crate::console::keymap::Key;
-use crate::console::update::{Msg, Turn};
+use crate::console::model::{Msg, Turn};
 
 /// The thread that reads, and the permission it waits for after every event.
 pub(super) struct Keyboard {

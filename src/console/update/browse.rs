@@ -2,12 +2,11 @@
 
 use std::mem::discriminant;
 
-use super::Command;
 use crate::audit::fields::Field;
 use crate::audit::moment::Clock;
 use crate::audit::search::{Search, exactly};
 use crate::console::keymap::Action;
-use crate::console::model::{Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
+use crate::console::model::{Command, Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
 use crate::console::screen::content_rows;
 use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
@@ -24,10 +23,10 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let body = model.areas().body;
     let room = content_rows(body);
     let screen = model.screen;
-    if let Some(top) = model.browse.list(screen).and_then(|list| list.sheet) {
+    if let Some(top) = model.list(screen).and_then(|list| list.sheet) {
         let rows = pages::sheet(model, usize::from(pages::sides(model).sheet.width)).len();
-        let top = super::moves::moved(top, action, room, rows);
-        if let Some(list) = model.browse.list_mut(screen) {
+        let top = super::select::moved(top, action, room, rows);
+        if let Some(list) = model.list_mut(screen) {
             list.sheet = Some(top);
         }
         return;
@@ -39,17 +38,17 @@ pub(super) fn go(model: &mut Model, action: Action) {
     if screen == Screen::Log && to_an_end(model, action) {
         return;
     }
-    let Some(list) = model.browse.list_mut(screen) else { return };
-    list.at = super::moves::stepped(list.at, action, (page, page / 2), last);
+    let Some(list) = model.list_mut(screen) else { return };
+    list.at = super::select::stepped(list.at, action, (page, page / 2), last);
     let newest = list.at == last;
     if screen == Screen::Activity {
-        model.following = if newest { Following::Newest } else { Following::Stays };
+        model.activity.following = if newest { Following::Newest } else { Following::Stays };
     }
 }
 
 /// `Home` and `End` in the log go to its ends, even if these are not in memory.
 fn to_an_end(model: &mut Model, action: Action) -> bool {
-    let window = &model.browse.window;
+    let window = &model.log.window;
     let edge = match action {
         Action::Top if window.above.is_some_and(|above| above < window.newest) => Edge::Newest,
         Action::Bottom if window.below.is_some_and(|below| below > 0) => Edge::Oldest,
@@ -61,25 +60,24 @@ fn to_an_end(model: &mut Model, action: Action) -> bool {
 
 /// Clears the window of the log, and has it read again from one end.
 fn begin(model: &mut Model, edge: Edge) {
-    let window = &mut model.browse.window;
+    let window = &mut model.log.window;
     *window = Window { pages: window.pages, newest: window.newest, wants: Some(edge), ..Window::default() };
-    let list = &mut model.browse.log;
+    let list = &mut model.log.list;
     (list.at, list.top, list.sheet) = (0, 0, None);
 }
 
 /// `o` in the log: one row a call, or every record.
 pub(super) fn regroup(model: &mut Model) {
-    let browse = &mut model.browse;
-    if browse.log.search.asks_for(Field::Kind) {
+    if model.log.list.search.asks_for(Field::Kind) {
         return model.say("A search for a kind of record lists records.");
     }
-    let words = match browse.log_rows {
+    let words = match model.log.chosen_rows {
         LogRows::Calls => {
-            browse.log_rows = LogRows::Records;
+            model.log.chosen_rows = LogRows::Records;
             "Every record is a row: o shows one row a call again."
         }
         LogRows::Records => {
-            browse.log_rows = LogRows::Calls;
+            model.log.chosen_rows = LogRows::Calls;
             "One row a call."
         }
     };
@@ -96,21 +94,15 @@ pub(super) fn open(model: &mut Model) {
     if screen == Screen::Activity {
         return open_passed(model);
     }
-    let is_open = model.browse.list(screen).is_some_and(|list| list.sheet.is_some());
-    // A page has no sheet.
-    let is_page = pages::is_reviewed(model);
-    if screen == Screen::Tools && (is_open || is_page) && super::tool::open(model) {
-        return;
-    }
-    if let Some(list) = model.browse.list_mut(screen) {
+    if let Some(list) = model.list_mut(screen) {
         list.sheet = if list.sheet.is_some() { None } else { Some(0) };
     }
 }
 
 /// Opens the call that passed on the Log screen.
 fn open_passed(model: &mut Model) {
-    let passing = model.passing();
-    let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
+    let passing = model.activity.passing();
+    let passed = passing.get(model.activity.list.at).and_then(|at| model.activity.passed.get(*at));
     let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
     else {
         return model.say("Only calls are in the log, and this was not a call.");
@@ -118,13 +110,13 @@ fn open_passed(model: &mut Model) {
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
     sought(model, Screen::Log, &find, Sought::Led);
-    model.browse.window.opens = Opens::TheFirst;
+    model.log.window.opens = Opens::TheFirst;
 }
 
 /// `Esc`: closes the sheet, drops the search, or goes back to Waiting.
 pub(super) fn back(model: &mut Model) {
     let screen = model.screen;
-    let Some(list) = model.browse.list_mut(screen) else { return };
+    let Some(list) = model.list_mut(screen) else { return };
     if list.sheet.is_some() {
         list.sheet = None;
     } else if list.find.is_empty() {
@@ -140,14 +132,14 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
     model.screen = screen;
     let Some(find) = find else {
         // The key alone asks for the whole list, not for the search that an earlier step set.
-        if model.browse.list(screen).is_some_and(|list| list.sought == Sought::Led) {
+        if model.list(screen).is_some_and(|list| list.sought == Sought::Led) {
             search(model, screen, "");
         }
         return;
     };
     sought(model, screen, &find, Sought::Led);
     if screen != Screen::Log
-        && let Some(list) = model.browse.list_mut(screen)
+        && let Some(list) = model.list_mut(screen)
     {
         list.sheet = Some(0);
     }
@@ -155,11 +147,11 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
 
 /// The search on `screen` for what is open here.
 fn about(model: &Model, screen: Screen) -> Option<String> {
-    let list = model.browse.list(model.screen)?;
+    let list = model.list(model.screen)?;
     list.sheet?;
     match (model.screen, screen) {
         (Screen::Log, Screen::Tools | Screen::Rules | Screen::Servers) => {
-            let line = model.browse.window.lines.get(list.at)?;
+            let line = model.log.window.lines.get(list.at)?;
             match screen {
                 Screen::Tools => Some(of_tool(&line.server, line.tool.as_ref()?)),
                 Screen::Rules => Some(exactly("rule", line.rule.as_ref()?)),
@@ -167,14 +159,14 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
             }
         }
         (Screen::Tools, Screen::Log) => {
-            let tool = model.browse.tool_lines.get(list.at)?;
+            let tool = model.tools.lines.get(list.at)?;
             Some(of_tool(&tool.server, &tool.tool))
         }
-        (Screen::Rules, Screen::Log) => Some(exactly("rule", model.browse.rule_lines.get(list.at)?.rule()?)),
+        (Screen::Rules, Screen::Log) => Some(exactly("rule", model.rules.lines.get(list.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
-            let session = match model.browse.server_lines.get(list.at)? {
+            let session = match model.servers.lines.get(list.at)? {
                 ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,
-                ServerLine::Ended(at) => &model.browse.ended.get(*at)?.0.wrapper.session,
+                ServerLine::Ended(at) => &model.servers.ended.get(*at)?.0.wrapper.session,
                 ServerLine::Past(session, _) => session,
                 ServerLine::Unwrapped(_) => return None,
             };
@@ -193,7 +185,7 @@ fn of_tool(server: &str, tool: &str) -> String {
 /// Sets a screen's search, and where it comes from.
 pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Sought) {
     search(model, screen, find);
-    if let Some(list) = model.browse.list_mut(screen) {
+    if let Some(list) = model.list_mut(screen) {
         list.sought = sought;
     }
 }
@@ -201,7 +193,7 @@ pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Soug
 /// Sets a screen's search. One that has a mistake is reported, and the last one stays.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
     let clock = Clock { now: model.now, offset: model.settings.offset };
-    let Some(list) = model.browse.list_mut(screen) else { return };
+    let Some(list) = model.list_mut(screen) else { return };
     text.clone_into(&mut list.find);
     (list.problem, list.sought) = (None, Sought::Typed);
     match Search::read(text, clock) {
@@ -210,9 +202,9 @@ pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
             *list = ListState { find: text.to_owned(), search: read, ..ListState::default() };
             match screen {
                 Screen::Log => begin(model, Edge::Newest),
-                Screen::Activity => model.following = Following::Newest,
-                Screen::Queue => super::moves::filtered(model),
-                _ => super::findings::rebuild(model),
+                Screen::Activity => model.activity.following = Following::Newest,
+                Screen::Queue => super::select::filtered(model),
+                _ => super::lists::rebuild(model),
             }
         }
     }
@@ -220,14 +212,14 @@ pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
 
 /// Brings the selection into the list and the selected line onto the screen.
 pub(super) fn settle(model: &mut Model) {
-    if model.browse.list(model.screen).is_none() {
+    if model.list(model.screen).is_none() {
         return;
     }
     let count = pages::count(model);
     let room = content_rows(model.areas().body).saturating_sub(1).max(1);
-    let newest = model.screen == Screen::Activity && model.following == Following::Newest;
+    let newest = model.screen == Screen::Activity && model.activity.following == Following::Newest;
     let screen = model.screen;
-    let Some(list) = model.browse.list_mut(screen) else { return };
+    let Some(list) = model.list_mut(screen) else { return };
     let last = count.saturating_sub(1);
     list.at = if newest { last } else { list.at.min(last) };
     let top = list.top.min(count.saturating_sub(room));
@@ -247,14 +239,14 @@ pub(super) fn wants(model: &mut Model) {
         Screen::Tools => requests.extend(due(model, LogRequest::Pins, Some(2 * AGAIN))),
         Screen::Rules => {
             requests.extend(due(model, LogRequest::Rules, Some(3 * AGAIN)));
-            let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
+            let newest = model.log.counts.as_ref().map(|counts| counts.newest);
             // Sooner if there are new calls, which the suggestions count.
-            let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
-            let id = model.browse.trials + 1;
+            let every = if newest > model.rules.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
+            let id = model.trials + 1;
             if let Some(request) = due(model, LogRequest::Try(Trial::Suggestions { id }), Some(every)) {
-                (model.browse.trials, model.browse.suggested_upto) = (id, newest);
+                (model.trials, model.rules.suggested_upto) = (id, newest);
                 // The last suggestions stay until there are newer ones.
-                model.browse.suggested.id = id;
+                model.rules.suggested.id = id;
                 requests.push(request);
             }
         }
@@ -273,7 +265,7 @@ pub(super) fn wants(model: &mut Model) {
 /// The request, if it is due, which is then noted: it was not asked for yet, or not within `every` milliseconds (`None`:
 /// only once).
 fn due(model: &mut Model, request: LogRequest, every: Option<i64>) -> Option<LogRequest> {
-    let (now, asked) = (model.now, &mut model.browse.asked);
+    let (now, asked) = (model.now, &mut model.asked);
     let at = asked.get(&discriminant(&request));
     let is_due = at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at));
     is_due.then(|| asked.insert(discriminant(&request), now)).map(|_| request)
@@ -281,10 +273,10 @@ fn due(model: &mut Model, request: LogRequest, every: Option<i64>) -> Option<Log
 
 fn page(model: &mut Model) -> Option<LogRequest> {
     let near = 2 * content_rows(model.areas().body);
-    let (at, now) = (model.browse.log.at, model.now);
-    let (search, rows) = (model.browse.log.search.clone(), model.browse.rows());
-    let failing = model.browse.trouble.is_some() || model.browse.log_missing;
-    let window = &mut model.browse.window;
+    let (at, now) = (model.log.list.at, model.now);
+    let (search, rows) = (model.log.list.search.clone(), model.log.rows());
+    let failing = model.log.trouble.is_some() || model.log.missing;
+    let window = &mut model.log.window;
     let rested = now - window.looked >= AGAIN;
     let edge = match (window.wants.take(), window.above, window.below) {
         (Some(edge), ..) => edge,
@@ -305,14 +297,13 @@ fn page(model: &mut Model) -> Option<LogRequest> {
 fn record(model: &mut Model) -> Option<LogRequest> {
     let now = model.now;
     let beside = pages::is_beside(model);
-    let browse = &mut model.browse;
-    let line = browse.window.lines.get(browse.log.at).filter(|_| beside || browse.log.sheet.is_some());
+    let line = model.log.window.lines.get(model.log.list.at).filter(|_| beside || model.log.list.sheet.is_some());
     let seq = line?.seq;
-    match &browse.opened {
+    match &model.log.opened {
         Some((opened, _)) if *opened == seq => return None,
-        Some((_, None)) if now - browse.opened_at < AGAIN => return None,
+        Some((_, None)) if now - model.log.opened_at < AGAIN => return None,
         Some(_) | None => {}
     }
-    (browse.opened, browse.opened_at) = (Some((seq, None)), now);
+    (model.log.opened, model.log.opened_at) = (Some((seq, None)), now);
     Some(LogRequest::Record { seq })
 }

@@ -1,24 +1,31 @@
-//! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
+//! The keys that decide: each acts on the call that was drawn and armed, or says why it does not. Several calls are listed
+//! before `y`, and each gets a verdict of its own. And the operator's word on the tool of a call: that it reads, that it
+//! changes something, that a parameter of it is plain text.
 
-use super::{Command, batch, find_mut, moves};
+use std::collections::BTreeSet;
+
+use super::select;
 use crate::audit::record::{By, VerdictWord};
-use crate::console::card::{Card, counted};
+use crate::console::card::Card;
 use crate::console::keymap::Action;
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    Armed, CallKey, CallState, Confirmation, Fate, Held, Model, Overlay, Reading, Seen, Unarmed,
+    Armed, Batch, CallKey, CallState, Command, Confirmation, Fate, Grouping, Held, Model, Overlay, Reading, Screen,
+    Seen, Unarmed, Unlisted,
 };
-use crate::link::message::{FromConsole, OperatorVerdict};
-use crate::text::row::{Tone, foreign};
+use crate::link::message::{FromConsole, OperatorVerdict, Remembers, ToolOffer, ToolWord};
+use crate::operator::record_row::verdict;
+use crate::text::row::{Tone, foreign, good};
 use crate::wire::digest::Digest;
+use crate::wire::number::counted;
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
 pub(super) fn approve(model: &mut Model, reading: Reading) {
-    if !model.marked_calls().is_empty() && batch::lists(model, reading) {
+    if !model.queue.marked_calls().is_empty() && lists(model, reading) {
         return;
     }
     match armed(model) {
-        Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
+        Some(armed) if !lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
             let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
         }
@@ -27,14 +34,14 @@ pub(super) fn approve(model: &mut Model, reading: Reading) {
 }
 
 /// Says what of a card was not read yet, if that keeps `a` from approving the call; otherwise `false`. Does not scroll.
-pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
+fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     let Some(held) = model.still(armed) else {
         return true;
     };
     if held.seen != Seen::Partly {
         return false;
     }
-    let why = match model.card.as_ref().map_or(0, Card::folded) {
+    let why = match model.card.laid.as_ref().map_or(0, Card::folded) {
         0 => "PgDn reads on, End skips to the end of the arguments. Then a.".to_owned(),
         1 => "a part is folded. Z unfolds it, PgDn reads on, then a.".to_owned(),
         folded => format!("{folded} parts are folded. Z unfolds them, PgDn reads on, then a."),
@@ -60,7 +67,7 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
 /// `y`: confirms, once the question itself has stood on screen.
 pub(super) fn confirm(model: &mut Model) {
     if matches!(model.overlay, Some(Overlay::Batch(_))) {
-        return batch::confirm(model);
+        return confirm_list(model);
     }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
     if !model.stood() || !model.asks_about(&armed) {
@@ -84,11 +91,11 @@ fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) {
 /// `d`: asks at once for the reason, for the marked calls or the row in view, so that no letter of it is taken for a key.
 pub(super) fn deny(model: &mut Model) {
     if let Err(why) = model.in_view()
-        && model.marked_calls().is_empty()
+        && model.queue.marked_calls().is_empty()
     {
         return tell_unarmed(model, why);
     }
-    let keys: Vec<CallKey> = model.targets().iter().map(|held| held.key.clone()).collect();
+    let keys: Vec<CallKey> = model.queue.targets().iter().map(|held| held.key.clone()).collect();
     let members = model.bind(&keys);
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
@@ -115,12 +122,12 @@ pub(super) fn approve_by_word(model: &mut Model) {
 pub(super) fn earlier_reason(model: &mut Model, action: Action) {
     let Some(Overlay::Reason { text, offered, .. }) = &mut model.overlay else { return };
     let at = match action {
-        Action::Earlier => (*offered + 1).min(model.reasons.len()),
+        Action::Earlier => (*offered + 1).min(model.queue.reasons.len()),
         _ => offered.saturating_sub(1),
     };
     if at != *offered {
         *offered = at;
-        *text = at.checked_sub(1).and_then(|i| model.reasons.get(i)).cloned().unwrap_or_default();
+        *text = at.checked_sub(1).and_then(|i| model.queue.reasons.get(i)).cloned().unwrap_or_default();
     }
 }
 
@@ -142,7 +149,7 @@ pub(super) fn send_denial(model: &mut Model) {
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
-            batch::open(model, Fate::Deny { reason }, members);
+            open_list(model, Fate::Deny { reason }, members);
             return;
         }
     };
@@ -154,9 +161,9 @@ pub(super) fn send_denial(model: &mut Model) {
 
 fn remember(model: &mut Model, reason: &str) {
     const MOST: usize = 8;
-    model.reasons.retain(|old| old != reason);
-    model.reasons.push_front(reason.to_owned());
-    model.reasons.truncate(MOST);
+    model.queue.reasons.retain(|old| old != reason);
+    model.queue.reasons.push_front(reason.to_owned());
+    model.queue.reasons.truncate(MOST);
 }
 
 /// The armed call; otherwise shows a note on why no key decides now.
@@ -175,10 +182,10 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // If a call ended without an operator's decision, keys go to the next one that waits, and decide nothing until that
     // was on screen. A call that another operator decided stays selected, because its card says who.
     let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
-    let ended = model.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
-    let next = ended.and_then(|key| moves::next_waiting(model, &key));
+    let ended = model.queue.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
+    let next = ended.and_then(|key| select::next_waiting(model, &key));
     if why == Unarmed::NotWaiting && next.is_some() {
-        moves::select(model, next);
+        select::select(model, next);
         let words = "That call has ended. This is the next one that waits: look at it first.";
         return model.refuse(words);
     }
@@ -208,7 +215,7 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) {
 }
 
 /// The approval of a call: it counts as unread unless every row was on screen, whatever the key.
-pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
+fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
     OperatorVerdict::Approve { unread: reading == Reading::Unread || held.seen != Seen::Whole }
 }
 
@@ -231,33 +238,229 @@ pub(super) fn send_shown(
     took: i64,
     message: impl FnOnce(String, Digest) -> FromConsole,
 ) {
-    let next = moves::next_waiting(model, armed.key());
+    let next = select::next_waiting(model, armed.key());
     counts(model, armed, word, took);
-    model.confirming = Some(armed.key().clone());
-    model.marked.remove(armed.key());
-    moves::select(model, next);
-    super::send(model, armed, message);
+    model.queue.confirming = Some(armed.key().clone());
+    model.queue.marked.remove(armed.key());
+    select::select(model, next);
+    model.send(armed, message);
     model.todo.push(Command::Drain);
 }
 
 /// One verdict of several on exactly the bytes that were shown.
-pub(super) fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
+fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
     counts(model, armed, verdict.word(), took);
-    super::send(model, armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
+    model.send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
 }
 
 /// Notes that a verdict is sent: it counts in the operator's numbers.
 fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
     let at = model.now;
-    let Some(held) = find_mut(model, armed.key()) else { return };
+    let Some(held) = model.queue.call_mut(armed.key()) else { return };
     held.state = CallState::Sent(verdict);
     let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
-    model.decisions.took(Decision { at, verdict, took, server: server.clone(), tool: tool.clone() });
-    let often = model.decisions.offer(&server, &tool).filter(|_| verdict == VerdictWord::Approve);
+    model.queue.decisions.took(Decision { at, verdict, took, server: server.clone(), tool: tool.clone() });
+    let often = model.queue.decisions.offer(&server, &tool).filter(|_| verdict == VerdictWord::Approve);
     if let Some(times) = often {
         let words = format!(
             " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
         );
         model.note = Some(foreign(Tone::Strong, &tool).ours(words));
     }
+}
+
+/// `t`: asks for more time for the call on screen. Its wrapper knows how long its host waits.
+pub(super) fn extend(model: &mut Model) {
+    match model.chosen() {
+        Ok(armed) => model.send(&armed, |ticket, digest| FromConsole::Extend { ticket, digest }),
+        Err(why) => tell_unarmed(model, why),
+    }
+}
+
+/// `space`: marks the selected row or takes its mark back, and goes on to the next.
+pub(super) fn mark(model: &mut Model) {
+    let Some(group) = model.queue.selected_group() else {
+        return model.refuse("Nothing is selected.");
+    };
+    let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
+    turn(model, keys);
+    select::step(model, Action::Down);
+}
+
+/// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
+pub(super) fn mark_alike(model: &mut Model) {
+    let Some(held) = model.queue.selection() else {
+        return model.refuse("Nothing is selected.");
+    };
+    let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
+    let alike = model.queue.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
+    let keys: Vec<CallKey> = alike.map(|held| held.key.clone()).collect();
+    turn(model, keys);
+}
+
+/// Marks these calls; takes their marks back where all have one.
+fn turn(model: &mut Model, keys: Vec<CallKey>) {
+    if keys.iter().all(|key| model.queue.marked.contains(key)) {
+        model.queue.marked.retain(|key| !keys.contains(key));
+    } else {
+        model.queue.marked.extend(keys);
+    }
+}
+
+/// `o`: identical calls as one row, or each on its own.
+pub(super) fn regroup(model: &mut Model) {
+    let (grouping, words) = match model.queue.grouping {
+        Grouping::Identical => (Grouping::Each, "Every call has a row of its own now."),
+        Grouping::Each => (Grouping::Identical, "Identical calls are one row now."),
+    };
+    model.queue.grouping = grouping;
+    model.say(words);
+}
+
+/// Opens the list of several calls, or says why not; `false` where there is but one, so that its card is the question.
+fn lists(model: &mut Model, reading: Reading) -> bool {
+    let targets = model.queue.targets();
+    if targets.len() < 2 && model.queue.marked_calls().is_empty() {
+        return false;
+    }
+    let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
+    if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
+        let words = format!(
+            "{dangerous} of {} dangerous: approve each one by itself, by typing its word. space takes a mark back, o \
+             splits a row.",
+            targets.len()
+        );
+        model.refuse(words);
+        return true;
+    }
+    let unread = targets.iter().filter(|held| held.seen == Seen::Partly).count();
+    let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
+    if unread > 0 && reading == Reading::Read {
+        let words = format!(
+            "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
+            keys.len()
+        );
+        model.refuse(words);
+        return true;
+    }
+    let reading = if targets.iter().all(|held| held.seen == Seen::Whole) { Reading::Read } else { reading };
+    open_list(model, Fate::Approve(reading), model.bind(&keys));
+    true
+}
+
+/// `D`: asks why every waiting call of the selected call's server is denied.
+pub(super) fn deny_server(model: &mut Model) {
+    let Some(session) = model.queue.selected.as_ref().map(|key| key.session.clone()) else {
+        return model.refuse("Nothing is selected.");
+    };
+    if model.in_view() == Err(Unarmed::NotDrawn) {
+        return tell_unarmed(model, Unarmed::NotDrawn);
+    }
+    // A search hides calls: what it hides is not decided with what it shows.
+    let shown: BTreeSet<&CallKey> = model.queue.order().into_iter().map(|held| &held.key).collect();
+    let waiting = model.queue.waiting_of(&session).into_iter().map(|held| &held.key);
+    let keys: Vec<CallKey> = waiting.filter(|key| shown.contains(key)).cloned().collect();
+    let members = model.bind(&keys);
+    if members.is_empty() {
+        return model.refuse("No call of this server waits.");
+    }
+    model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
+}
+
+/// Shows the list that is to be decided.
+fn open_list(model: &mut Model, fate: Fate, members: Vec<Armed>) {
+    model.queue.listed = None;
+    model.overlay = Some(Overlay::Batch(Batch { fate, members, top: 0 }));
+}
+
+/// `y`: decides every listed call that still waits as it was listed.
+fn confirm_list(model: &mut Model) {
+    let Some(Overlay::Batch(batch)) = model.overlay.clone() else { return };
+    match model.listed(&batch) {
+        Ok(()) => {}
+        Err(Unlisted::TooSoon) => {
+            return model.refuse("Too soon: look at the list first.");
+        }
+        Err(Unlisted::Unread) => {
+            return model.refuse("Read the list to its end first (PgDn, End).");
+        }
+    }
+    model.overlay = None;
+    let took = model.queue.listed.take().map_or(0, |listed| model.now - listed.since);
+    let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
+    let word = if matches!(batch.fate, Fate::Approve(_)) { VerdictWord::Approve } else { VerdictWord::Deny };
+    let (all, alive) = (batch.members.len(), waiting.len());
+    let mut sent = 0;
+    for armed in waiting {
+        let verdict = match (&batch.fate, model.still(armed)) {
+            (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
+            // A card that was not shown to its end is approved only by the key for unread calls.
+            (Fate::Approve(Reading::Read), Some(held)) if held.seen == Seen::Partly => continue,
+            (Fate::Approve(reading), Some(held)) => approval(held, *reading),
+            (Fate::Approve(_), None) => continue,
+        };
+        send_one(model, armed, verdict, took);
+        sent += 1;
+        model.queue.marked.remove(armed.key());
+    }
+    if let Some(next) = batch.members.first().map(|armed| select::next_waiting(model, armed.key())) {
+        select::select(model, next);
+    }
+    model.screen = Screen::Queue;
+    let (_, done) = verdict(Some(word), "");
+    let left = match all - alive {
+        0 => String::new(),
+        _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
+    };
+    model.say(format!("{} {done}{left}.", counted(sent, "call")));
+    model.todo.push(Command::Drain);
+}
+
+/// The operator's word on the call on screen. `p`: approves it, and remembers that its tool reads. `m`: remembers that the
+/// tool changes something; the call waits on. `w`: treats its unexplained parameters as plain text from now on; it is judged
+/// again.
+pub(super) fn say(model: &mut Model, word: ToolWord) {
+    let armed = armed(model);
+    let held = armed.as_ref().and_then(|armed| model.still(armed));
+    let offered = held.and_then(|held| Some((held.snapshot.offer.clone()?, held.snapshot.tool.clone())));
+    let (words, (offer, tool)) = match (word, offered) {
+        (ToolWord::Reads, Some((offer, tool))) if offer.remembers == Remembers::All => ("", (offer, tool)),
+        (ToolWord::Changes, Some((offer, tool))) if offer.tool == ToolOffer::Likely => {
+            ("Sent: it is remembered as MUTATES. This call still waits for its own decision.", (offer, tool))
+        }
+        (ToolWord::PlainText, Some((offer, tool))) if !offer.any_text.is_empty() => {
+            ("Sent: any text is fine under those keys from now on. This call is judged again.", (offer, tool))
+        }
+        // Says what the key is for, unless there is another note already.
+        _ if model.note.is_some() => return,
+        (ToolWord::Reads, _) => {
+            return model.refuse(
+                "p is for a call that waits only because something about it is new, and that can be remembered.",
+            );
+        }
+        (ToolWord::Changes, _) => return model.refuse("m marks a tool that is shown as PURE? as MUTATES."),
+        (ToolWord::PlainText, _) => {
+            return model.refuse("w is for a call that waits only because the text under a key is new.");
+        }
+    };
+    let Some(armed) = armed.filter(|armed| word == ToolWord::Changes || !tell_not_whole(model, armed)) else {
+        return;
+    };
+    let message = |ticket, digest| FromConsole::Pin { ticket, digest, word };
+    if word == ToolWord::Reads {
+        send_shown(model, &armed, VerdictWord::Approve, on_screen(model), message);
+        let row = good("Approved, and remembered: ");
+        let row = match (offer.tool, offer.agree.as_slice()) {
+            (ToolOffer::Likely, []) => row.and_foreign(Tone::Strong, &tool).ours(" reads"),
+            (ToolOffer::Likely, all) => {
+                row.and_foreign(Tone::Strong, &tool).ours(" reads; ").and_foreign(Tone::Strong, &all.join("; "))
+            }
+            (ToolOffer::Proven, all) => row.and_foreign(Tone::Strong, &all.join("; ")),
+        };
+        model.note = Some(row.ours(". mcp-approve will not ask about that again."));
+        return;
+    }
+    model.say(words);
+    model.send(&armed, message);
+    model.todo.push(Command::Drain);
 }

@@ -1,17 +1,14 @@
-//! Stores what the log reader found: pages of the log, counts, rules; and makes the screens' lists from them.
-
-mod rules;
-mod tools;
+//! Stores what the log reader found: pages of the log, counts, rules, trials.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::audit::fields::{Call, Field};
+use super::lists::rebuild;
+use super::maker;
+use crate::audit::fields::Call;
 use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
-use crate::console::model::{
-    EntrySource, ListState, Model, Opens, Overlay, Passed, RuleStage, ServerLine, ToolLine, Window,
-};
+use crate::console::model::{EntrySource, Model, Opens, Overlay, Passed, RuleStage, Window};
 use crate::link::message::{Activity, ActivityKind, Direction};
 use crate::operator::found::{Edge, Finding, Line, LogRows, Page, Progress};
 use crate::operator::tried::{self, Attempt, Examined, Tried};
@@ -20,69 +17,65 @@ use crate::operator::tried::{self, Attempt, Examined, Tried};
 const MOST: usize = 4_000;
 /// Latencies of one session that are taken from the log.
 const LATENCIES: usize = 32;
-/// Ended sessions that are listed.
-const PAST: usize = 200;
-
 /// Takes one finding.
 pub(super) fn take(model: &mut Model, finding: Finding) {
-    let browse = &mut model.browse;
     match finding {
         Finding::Page(page) => take_page(model, page),
         Finding::Record(seq, opened) => {
-            let selected = browse.window.lines.get(browse.log.at).map(|line| line.seq);
-            if selected == Some(seq) || browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
-                browse.opened = Some((seq, opened));
+            let selected = model.log.window.lines.get(model.log.list.at).map(|line| line.seq);
+            if selected == Some(seq) || model.log.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
+                model.log.opened = Some((seq, opened));
             }
         }
         Finding::Counts(counts) => {
-            browse.counts = Some(counts);
-            browse.log_missing = false;
-            browse.trouble = None;
+            model.log.counts = Some(counts);
+            model.log.missing = false;
+            model.log.trouble = None;
             rebuild(model);
         }
-        Finding::Verified(checked) => browse.checked = Some(checked),
-        Finding::Indexed { upto, level } => browse.indexing = (!level).then_some(upto),
+        Finding::Verified(checked) => model.log.checked = Some(checked),
+        Finding::Indexed { upto, level } => model.log.indexing = (!level).then_some(upto),
         Finding::Rules(book) => {
-            browse.book = Some(book);
+            model.rules.book = Some(book);
             rebuild(model);
         }
         Finding::Tried(tried) => take_tried(model, tried),
         Finding::Pins(book) => {
-            browse.pins = Some(book);
-            browse.forgotten = None;
+            model.tools.pins = Some(book);
+            model.tools.forgotten = None;
             rebuild(model);
         }
-        Finding::PinsTrouble(why) => browse.forgotten = Some(why),
-        Finding::PastCall(seq, call) => super::rule::found(model, seq, call),
-        Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
+        Finding::PinsTrouble(why) => model.tools.forgotten = Some(why),
+        Finding::PastCall(seq, call) => maker::found(model, seq, call),
+        Finding::Footprints(found) => model.servers.footprints = found.into_iter().collect(),
         Finding::Hosts(unwrapped) => {
-            browse.unwrapped = unwrapped;
+            model.servers.unwrapped = unwrapped;
             rebuild(model);
         }
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
-            browse.trouble = Some(what);
-            (browse.window.awaits, browse.window.looked) = (None, model.now);
+            model.log.trouble = Some(what);
+            (model.log.window.awaits, model.log.window.looked) = (None, model.now);
         }
         Finding::NoLog => {
-            browse.log_missing = true;
-            (browse.window.awaits, browse.window.looked) = (None, model.now);
+            model.log.missing = true;
+            (model.log.window.awaits, model.log.window.looked) = (None, model.now);
         }
     }
 }
 
 fn take_page(model: &mut Model, page: Page) {
-    let rows = model.browse.rows();
+    let rows = model.log.rows();
     let of = |(_, call): (Option<Kind>, Call)| call;
-    let window = &mut model.browse.window;
+    let window = &mut model.log.window;
     if window.awaits != Some(page.id) {
         return;
     }
-    model.browse.log_missing = false;
-    model.browse.trouble = None;
+    model.log.missing = false;
+    model.log.trouble = None;
     window.newest = window.newest.max(page.newest);
     let ended = page.progress == Progress::AtTheEnd;
-    let list = &model.browse.log;
+    let list = &model.log.list;
     // At the top the selection follows new records; elsewhere it stays on its call.
     let stays = list.at > 0 || list.sheet.is_some() || page.from == Edge::Oldest;
     let selected = window.lines.get(list.at).filter(|_| stays).map(|line| (line.seq, line.of_call().map(of)));
@@ -96,7 +89,7 @@ fn take_page(model: &mut Model, page: Page) {
         }
         Edge::Oldest | Edge::Above(_) => {
             if page.from == Edge::Oldest && window.lines.is_empty() {
-                model.browse.log.at = page.lines.len().saturating_sub(1);
+                model.log.list.at = page.lines.len().saturating_sub(1);
             }
             for line in page.lines.into_iter().rev() {
                 window.lines.push_front(line);
@@ -114,7 +107,7 @@ fn take_page(model: &mut Model, page: Page) {
         let is =
             |line: &Line| line.seq == seq || rows == LogRows::Calls && call.is_some() && line.of_call().map(of) == call;
         if let Some(at) = window.lines.iter().position(is) {
-            let list = &mut model.browse.log;
+            let list = &mut model.log.list;
             (list.at, list.top) = (at, (list.top + at).saturating_sub(list.at));
         }
     }
@@ -124,17 +117,17 @@ fn take_page(model: &mut Model, page: Page) {
         window.looked = model.now;
     }
     // The operator came to this row from another screen.
-    let window = &mut model.browse.window;
+    let window = &mut model.log.window;
     if window.opens == Opens::TheFirst && !window.lines.is_empty() {
         window.opens = Opens::Nothing;
-        (model.browse.log.at, model.browse.log.sheet) = (0, Some(0));
+        (model.log.list.at, model.log.list.sheet) = (0, Some(0));
     }
     trim(model);
 }
 
 /// Stores what past calls say where it is shown. Results for a closed panel are dropped.
 fn take_tried(model: &mut Model, tried: Tried) {
-    let suggested = &mut model.browse.suggested;
+    let suggested = &mut model.rules.suggested;
     match (tried, &mut model.overlay) {
         (Tried::Rules { id, matched, examined }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
             let (denied, at_once) = (rule.matched().map(|matched| matched.denied), rule.goes_at_once());
@@ -190,7 +183,7 @@ fn one_row_a_call(window: &mut Window) {
 
 /// Drops the records farthest from the selection.
 fn trim(model: &mut Model) {
-    let (window, list) = (&mut model.browse.window, &mut model.browse.log);
+    let (window, list) = (&mut model.log.window, &mut model.log.list);
     while window.lines.len() > MOST {
         if list.at > MOST / 2 {
             window.lines.pop_front();
@@ -207,7 +200,7 @@ fn trim(model: &mut Model) {
 /// Puts what passed before this console was there in front of what it has heard itself.
 fn recent(model: &mut Model, lines: Vec<Line>) {
     let heard = |line: &Line, kind: ActivityKind| {
-        model.activity.iter().any(|passed| {
+        model.activity.passed.iter().any(|passed| {
             passed.session == line.session && passed.activity.ticket == line.ticket && passed.activity.kind == kind
         })
     };
@@ -223,12 +216,12 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         let runs = model.wrappers.iter().any(|one| one.wrapper.session == passed.session);
         let answered = runs && passed.activity.kind == ActivityKind::Outcome;
         if let Some(latency) = passed.activity.latency_us.filter(|_| answered) {
-            let all = model.browse.latencies.entry(passed.session.clone()).or_default();
+            let all = model.servers.latencies.entry(passed.session.clone()).or_default();
             if all.len() < LATENCIES {
                 all.push_front(latency);
             }
         }
-        model.activity.push_front(passed);
+        model.activity.passed.push_front(passed);
     }
 }
 
@@ -258,70 +251,4 @@ fn as_passed(line: &Line) -> Option<Activity> {
         explained: line.explained.clone(),
         who: line.who.clone(),
     })
-}
-
-/// Makes the lists of Tools, Rules and Servers again. The selection stays on its line.
-pub(super) fn rebuild(model: &mut Model) {
-    // Until the operator moves, the selection stays on the first line.
-    let moved = |list: &ListState| list.at > 0 || list.sheet.is_some();
-    let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
-    let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
-    let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));
-    let rule = rule.cloned();
-    model.browse.tool_lines = tools::lines(model);
-    model.browse.rule_lines = rules::lines(model);
-    let same =
-        |line: &ToolLine| tool.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
-    if let Some(at) = model.browse.tool_lines.iter().position(same) {
-        model.browse.tools.at = at;
-    }
-    if let Some(at) = model.browse.rule_lines.iter().position(|line| rule.as_ref().is_some_and(|rule| rule.is(line))) {
-        model.browse.rules.at = at;
-    }
-    model.browse.server_lines = servers(model);
-}
-
-fn servers(model: &Model) -> Vec<ServerLine> {
-    let search = &model.browse.servers.search;
-    let wanted = |server: &str, session: &str, last: Option<i64>, more: &str| {
-        let fields = [(Field::Server, Some(server)), (Field::Session, Some(session))];
-        search.wants(last, &fields, || format!("{server} {session} {more}"))
-    };
-    let of = |one: &crate::console::model::Connected, last: Option<i64>| {
-        let wrapper = &one.wrapper;
-        wanted(&wrapper.server, &wrapper.session, last, &wrapper.command.join(" "))
-    };
-    let mut lines: Vec<ServerLine> = Vec::new();
-    for (at, one) in model.wrappers.iter().enumerate() {
-        if of(one, Some(model.now)) {
-            lines.push(ServerLine::Running(at));
-        }
-    }
-    let name = |line: &ServerLine| match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| &one.wrapper.server),
-        ServerLine::Ended(_) | ServerLine::Unwrapped(_) | ServerLine::Past(..) => None,
-    };
-    lines.sort_by(|one, other| name(one).cmp(&name(other)));
-    for (at, one) in model.browse.unwrapped.iter().enumerate() {
-        if wanted(&one.server, "", None, &format!("{} {} not wrapped", one.host, one.list)) {
-            lines.push(ServerLine::Unwrapped(at));
-        }
-    }
-    for (at, (one, when)) in model.browse.ended.iter().enumerate().rev() {
-        if of(one, Some(*when)) {
-            lines.push(ServerLine::Ended(at));
-        }
-    }
-    let here = |session: &str| {
-        let mut wrappers = model.wrappers.iter().chain(model.browse.ended.iter().map(|(one, _)| one));
-        wrappers.any(|one| one.wrapper.session == session)
-    };
-    let sessions = model.browse.counts.iter().flat_map(|counts| &counts.sessions.0);
-    let mut past: Vec<_> =
-        sessions.filter(|(session, one)| !here(session) && wanted(&one.server, session, one.last, "")).collect();
-    past.sort_by_key(|(_, one)| std::cmp::Reverse(one.last));
-    let past =
-        past.into_iter().take(PAST).map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone())));
-    lines.extend(past);
-    lines
 }

@@ -1,15 +1,14 @@
 //! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
 
-use super::{Command, act, browse, decide};
-use crate::console::keymap::Key;
-use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
+use super::{browse, decide};
+use crate::console::keymap::{Action, Key};
+use crate::console::model::{Command, Manner, Model, Overlay, Palette, Screen, Sought, Tour};
 use crate::console::palette::{self, EntryAction};
-use crate::console::theme::Palette;
 use crate::operator::found::LogRequest;
 
 /// `/`: begins a search where the last one is.
 pub(super) fn find(model: &mut Model) {
-    if let Some(list) = model.browse.list_mut(model.screen) {
+    if let Some(list) = model.list_mut(model.screen) {
         list.sheet = None;
         let (before, sought) = (list.find.clone(), list.sought);
         let text = if sought == Sought::Led { String::new() } else { before.clone() };
@@ -66,27 +65,28 @@ pub(super) fn changed(model: &mut Model, key: Key) {
     }
 }
 
-/// `Enter`: keeps the search, or does what is chosen.
-pub(super) fn run(model: &mut Model) {
+/// `Enter`: keeps the search, or does what is chosen, unless that is a key to press.
+pub(super) fn run(model: &mut Model) -> Option<Action> {
     match model.overlay.take() {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
-            Some(entry) => obey(model, entry.action),
+            Some(entry) => return obey(model, entry.action),
             None => model.warn("No matches."),
         },
         // An invalid search stays open with its problem: otherwise the list would not match its title.
         Some(open @ Overlay::Search { .. }) => {
-            let problem = model.browse.list(model.screen).and_then(|list| list.problem.as_ref());
+            let problem = model.list(model.screen).and_then(|list| list.problem.as_ref());
             model.overlay = problem.map(|_| open);
         }
         other => {
             model.overlay = other;
         }
     }
+    None
 }
 
-fn obey(model: &mut Model, action: EntryAction) {
+fn obey(model: &mut Model, action: EntryAction) -> Option<Action> {
     match action {
-        EntryAction::Press(action) => act(model, action),
+        EntryAction::Press(action) => return Some(action),
         EntryAction::OnlyItsKey(name) => {
             model.warn(format!("Only its own key does that, on the call itself: {name}."));
         }
@@ -113,19 +113,20 @@ fn obey(model: &mut Model, action: EntryAction) {
             model.say(words);
         }
         EntryAction::Verify => {
-            model.screen = crate::console::model::Screen::Log;
-            model.browse.log.sheet = None;
-            model.browse.checked = None;
+            model.screen = Screen::Log;
+            model.log.list.sheet = None;
+            model.log.checked = None;
             model.say("Checking every record of the log; the last line shows the result.");
             model.todo.push(Command::Look(LogRequest::Verify));
         }
         EntryAction::Tour => {
             model.settings.tour = Tour::Shown;
-            model.screen = crate::console::model::Screen::Queue;
+            model.screen = Screen::Queue;
         }
         EntryAction::Search(screen, text) => {
             model.screen = screen;
             browse::search(model, screen, &text);
         }
     }
+    None
 }

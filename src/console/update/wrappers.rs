@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Command, find_mut, findings, moves};
+use super::{lists, select};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
-    CallKey, CallState, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen, Seen,
+    CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen,
+    Seen,
 };
 use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
@@ -44,7 +45,7 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
         Some(known) => known.wrapper = wrapper,
         None => model.wrappers.push(Connected { wrapper, status: Status::default() }),
     }
-    findings::rebuild(model);
+    lists::rebuild(model);
 }
 
 fn gone(model: &mut Model, session: &str) {
@@ -53,18 +54,18 @@ fn gone(model: &mut Model, session: &str) {
         // The last report may be from before the wrapper's end.
         one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
-        model.browse.ended.push((one, now));
+        model.servers.ended.push((one, now));
     }
-    let spare = model.browse.ended.len().saturating_sub(MOST_ENDED);
-    model.browse.ended.drain(..spare);
-    model.browse.known.remove(session);
-    model.browse.latencies.remove(session);
-    findings::rebuild(model);
+    let spare = model.servers.ended.len().saturating_sub(MOST_ENDED);
+    model.servers.ended.drain(..spare);
+    model.tools.known.remove(session);
+    model.servers.latencies.remove(session);
+    lists::rebuild(model);
     // A wrapper that we could not talk to has no session; the link gives its name instead.
     model.incompatible.retain(|other| other.name != session);
-    let of_it = model.calls.iter().filter(|held| held.key.session == session && !held.is_over());
+    let of_it = model.queue.calls.iter().filter(|held| held.key.session == session && !held.is_over());
     for key in of_it.map(|held| held.key.clone()).collect::<Vec<_>>() {
-        moves::end(model, &key, CallState::Gone);
+        select::end(model, &key, CallState::Gone);
     }
 }
 
@@ -75,7 +76,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
-            moves::end(model, &key, CallState::Settled(settled));
+            select::end(model, &key, CallState::Settled(settled));
         }
         FromWrapper::Activity(activity) => passed(model, &session, activity),
         FromWrapper::Status(status) => {
@@ -83,13 +84,13 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
                 let changed = known.status.grants != status.grants || known.status.pending != status.pending;
                 known.status = status;
                 if changed {
-                    findings::rebuild(model);
+                    lists::rebuild(model);
                 }
             }
         }
         FromWrapper::Tools { tools } => {
-            model.browse.known.insert(session, tools);
-            findings::rebuild(model);
+            model.tools.known.insert(session, tools);
+            lists::rebuild(model);
         }
         // This answers a question that consoles do not ask.
         FromWrapper::Waiting { .. } => {}
@@ -99,11 +100,11 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
 
 /// Says what became of the call that this console decided last, unless another note is shown.
 fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
-    if model.confirming.as_ref() != Some(key) {
+    if model.queue.confirming.as_ref() != Some(key) {
         return;
     }
-    model.confirming = None;
-    let Some(held) = model.call(key) else { return };
+    model.queue.confirming = None;
+    let Some(held) = model.queue.call(key) else { return };
     let CallState::Sent(word) = held.state else { return };
     let (tone, words) = match (settled.by, word) {
         (By::Operator, VerdictWord::Approve) if settled.verdict == Some(word) => (Tone::Good, "Approved: ".to_owned()),
@@ -124,21 +125,21 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
 }
 
 fn held(model: &mut Model, session: String, snapshot: Snapshot) {
-    let (class, likeness) = model.classify(&session, &snapshot);
+    let (class, likeness) = model.queue.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
-    let Some(known) = find_mut(model, &key) else {
-        let first = !model.calls.iter().any(|held| held.waits());
+    let Some(known) = model.queue.call_mut(&key) else {
+        let first = !model.queue.calls.iter().any(|held| held.waits());
         // An identical card was read already, so this one has nothing new.
         let alike = |held: &&Held| held.class == class && held.waits();
-        let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
+        let seen = model.queue.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
-        let older = model.picked == Picked::ByArrival
+        let older = model.queue.picked == Picked::ByArrival
             && model.armed().is_err()
-            && model.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
-        model.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness });
+            && model.queue.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
+        model.queue.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness });
         // Whichever wrapper answers first, the oldest call is selected until one is armed.
         if older {
-            moves::select(model, Some(key));
+            select::select(model, Some(key));
         }
         let rings = first && model.settings.manner == Manner::Rings;
         if rings {
@@ -155,14 +156,14 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
         // Nothing that matters for the decision has changed, only the deadline or who asks.
         let old = std::mem::replace(&mut known.snapshot, Arc::new(snapshot));
         known.state = CallState::Waiting;
-        moves::replace_card(model, &key, &old);
+        select::replace_card(model, &key, &old);
         return;
     }
     let changed = snapshot.asked_again.clone();
     let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
     *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
-    model.marked.remove(&key);
-    if model.selected.as_ref() != Some(&key) {
+    model.queue.marked.remove(&key);
+    if model.queue.selected.as_ref() != Some(&key) {
         return;
     }
     // Other screens do not show the card, and keep their own note.
@@ -185,16 +186,16 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = row.warn(if ticket.is_empty() { "Nothing was done: " } else { ": nothing was done: " });
     model.note = Some(row.and_foreign(Tone::Warn, why));
     let key = CallKey { session, ticket };
-    let Some(held) = find_mut(model, &key).filter(|held| !held.is_over()) else { return };
+    let Some(held) = model.queue.call_mut(&key).filter(|held| !held.is_over()) else { return };
     let was = std::mem::replace(&mut held.state, CallState::Waiting);
     let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
     if let CallState::Sent(word) = was {
-        model.decisions.take_back(word, &server, &tool);
+        model.queue.decisions.take_back(word, &server, &tool);
     }
     // Nothing else was decided since, and no question is open, so the selection goes back to this call.
-    if model.confirming.as_ref() == Some(&key) && model.overlay.is_none() {
-        model.confirming = None;
-        super::moves::select(model, Some(key));
+    if model.queue.confirming.as_ref() == Some(&key) && model.overlay.is_none() {
+        model.queue.confirming = None;
+        select::select(model, Some(key));
     }
 }
 
@@ -202,20 +203,20 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
     let known = model.wrappers.iter().find(|known| known.wrapper.session == session);
     let server = known.map(|known| known.wrapper.server.clone()).unwrap_or_default();
     if let (ActivityKind::Outcome, Some(latency)) = (activity.kind, activity.latency_us) {
-        let latencies = model.browse.latencies.entry(session.to_owned()).or_default();
+        let latencies = model.servers.latencies.entry(session.to_owned()).or_default();
         latencies.push_back(latency);
         if latencies.len() > MOST_LATENCIES {
             latencies.pop_front();
         }
     }
     let session = session.to_owned();
-    model.activity.push_back(Passed { server, session, activity, source: EntrySource::Live });
-    if model.activity.len() > MOST_ACTIVITY {
-        let was_listed = model.passing().first() == Some(&0);
-        model.activity.pop_front();
+    model.activity.passed.push_back(Passed { server, session, activity, source: EntrySource::Live });
+    if model.activity.passed.len() > MOST_ACTIVITY {
+        let was_listed = model.activity.passing().first() == Some(&0);
+        model.activity.passed.pop_front();
         // The selection stays on its entry.
         if was_listed {
-            let list = &mut model.browse.activity;
+            let list = &mut model.activity.list;
             list.at = list.at.saturating_sub(1);
             list.top = list.top.saturating_sub(1);
         }

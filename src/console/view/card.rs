@@ -13,16 +13,16 @@ use crate::text::row::{Row, Run, Tone, border, quiet, warn};
 use crate::text::time;
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
-    let (Some(held), Some(card)) = (model.selection(), &model.card) else { return };
+    let (Some(held), Some(card)) = (model.queue.selection(), &model.card.laid) else { return };
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let window = card.window(model.scroll, room).into_iter();
+    let window = card.window(model.card.scroll, room).into_iter();
     let mut rows: Vec<Row> =
-        window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }).collect();
-    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row - model.scroll)) {
+        window.map(|row| if model.card.sought.is_empty() { row } else { row.marked(&model.card.sought) }).collect();
+    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row - model.card.scroll)) {
         point_at(row);
     }
-    let below = card.arguments_end.saturating_sub(model.scroll + room);
+    let below = card.arguments_end.saturating_sub(model.card.scroll + room);
     paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
 }
 
@@ -38,7 +38,7 @@ fn point_at(row: &mut Row) {
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
     let mut left = border("━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
-    let alike = model.selected_group().map_or(1, |group| group.count());
+    let alike = model.queue.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
     }
@@ -94,7 +94,7 @@ pub(in crate::console) fn by(by: By) -> &'static str {
 /// What is below, and whether keys decide yet.
 fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let bytes = size(held.snapshot.arguments.len());
-    let folded = model.card.as_ref().map_or(0, Card::folded);
+    let folded = model.card.laid.as_ref().map_or(0, Card::folded);
     let left = if below > 0 {
         let lines = counted(below, "more line");
         warn(format!(" … {lines} below"))

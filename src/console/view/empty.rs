@@ -17,7 +17,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
 }
 
 fn unwrapped(model: &Model) -> Vec<Row> {
-    if !model.browse.ended.is_empty() {
+    if !model.servers.ended.is_empty() {
         return vec![
             strong("  No wrapped server is running."),
             Row::default(),
@@ -47,7 +47,7 @@ fn idle(model: &Model) -> Vec<Row> {
         key("  2").ours(" shows what passes."),
         Row::default(),
     ];
-    if let Some(figures) = model.decisions.figures(model.now) {
+    if let Some(figures) = model.queue.decisions.figures(model.now) {
         rows.push(quiet("  You: ").joined(figures.words()));
         rows.push(Row::default());
     }

@@ -26,7 +26,7 @@ fn keys(model: &Model, width: u16) -> Row {
         Err(_) if decides(action) && action != Action::DenyServer && CARD.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
-    let marked = model.marked_calls().len();
+    let marked = model.queue.marked_calls().len();
     let hints = BINDINGS.iter().filter(at_place).filter_map(|binding| match binding.action {
         // One hint for all screens: their keys are side by side.
         Action::Waiting => {
@@ -57,30 +57,32 @@ fn keys(model: &Model, width: u16) -> Row {
 
 /// What an action is called here and now; `None` if it does nothing, or needs no mention. `marked` calls wait.
 fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option<Cow<'static, str>> {
-    let (action, browse) = (binding.action, &model.browse);
+    let action = binding.action;
     let usual = |is_named: bool| is_named.then_some(Cow::Borrowed(binding.name));
     let leaves = matches!(action, Action::Palette | Action::Quit);
-    let is_ended = CARD.contains(&place) && !model.selection().is_none_or(Held::waits) && marked == 0;
-    if place == Place::Queue && model.selected.is_none() && !leaves
+    let is_ended = CARD.contains(&place) && !model.queue.selection().is_none_or(Held::waits) && marked == 0;
+    if place == Place::Queue && model.queue.selected.is_none() && !leaves
         || is_ended && (decides(action) || matches!(action, Action::Rule | Action::Mark))
     {
         return None;
     }
-    let list = browse.list(model.screen).filter(|_| LISTS.contains(&place));
+    let list = model.list(model.screen).filter(|_| LISTS.contains(&place));
     let name = match (action, place) {
         // If all of these calls were shown whole, `A` does the same as `a`, and is not named.
-        (Action::ApproveUnread, _) if model.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
+        (Action::ApproveUnread, _) if model.queue.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
         (Action::Approve | Action::ApproveUnread | Action::Deny, _) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };
             let unread = if action == Action::ApproveUnread { " unread" } else { "" };
-            return match (marked, model.selected_group().map_or(1, |group| group.count())) {
+            return match (marked, model.queue.selected_group().map_or(1, |group| group.count())) {
                 (0, 1) => usual(true),
                 (0, all) => Some(format!("{verb} all {all}{unread}").into()),
                 // The title says how many.
                 _ => Some(format!("{verb} marked{unread}").into()),
             };
         }
-        (Action::Mark, Place::Queue) if model.selected.as_ref().is_some_and(|key| model.marked.contains(key)) => {
+        (Action::Mark, Place::Queue)
+            if model.queue.selected.as_ref().is_some_and(|key| model.queue.marked.contains(key)) =>
+        {
             "unmark"
         }
         (Action::Mark, Place::Review) => {
@@ -88,17 +90,17 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
             return usual(matches!(review.subject, ReviewOf::Page(_)));
         }
         (Action::Mark | Action::Reads | Action::Changes, Place::Tools) => {
-            return usual(browse.tool_lines.iter().any(ToolLine::wants_word));
+            return usual(model.tools.lines.iter().any(ToolLine::wants_word));
         }
         (Action::Reads | Action::Changes | Action::PlainText, _) => {
-            let offer = model.selection()?.snapshot.offer.as_ref()?;
+            let offer = model.queue.selection()?.snapshot.offer.as_ref()?;
             return usual(match action {
                 Action::Reads => offer.remembers == Remembers::All,
                 Action::PlainText => !offer.any_text.is_empty(),
                 _ => offer.tool == ToolOffer::Likely,
             });
         }
-        (Action::NextServer, _) => return usual(model.sort == Sort::Server),
+        (Action::NextServer, _) => return usual(model.queue.sort == Sort::Server),
         (Action::Number, _) => {
             let offer = if let Some(Overlay::Rule(maker)) = &model.overlay { maker.offer() } else { None };
             return usual(matches!(offer, Some(Offer::Grant(_))));
@@ -112,12 +114,14 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
             return usual(if action == Action::Refuse { is_definition } else { review.subject != ReviewOf::Written });
         }
         (Action::NextAgreed | Action::Forget, _) => {
-            let line = list.filter(|list| list.sheet.is_some()).and_then(|list| browse.tool_lines.get(list.at));
-            let agreed = line.map(|line| browse.agreed(line)).unwrap_or_default();
-            let is_picked = agreed.iter().any(|one| browse.picked == Some(one.kept.digest()));
+            let line = list.filter(|list| list.sheet.is_some()).and_then(|list| model.tools.lines.get(list.at));
+            let agreed = line.map(|line| model.tools.agreed(line)).unwrap_or_default();
+            let is_picked = agreed.iter().any(|one| model.tools.picked == Some(one.kept.digest()));
             return usual(if action == Action::Forget { is_picked } else { !agreed.is_empty() });
         }
-        (Action::Undo, _) => return usual(place == Place::Rules || place == Place::Tools && browse.undo.is_some()),
+        (Action::Undo, _) => {
+            return usual(place == Place::Rules || place == Place::Tools && model.tools.undo.is_some());
+        }
         (Action::Open, Place::Queue) => "full card",
         // The open card closes with Esc, which is named beside it.
         (Action::Open, Place::Detail) => return None,
@@ -132,15 +136,15 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         (Action::Open, Place::Log | Place::Tools | Place::Servers) if pages::is_beside(model) => "scroll it",
         (Action::Back, _) if list.is_some_and(|list| list.sheet.is_none() && !list.find.is_empty()) => "drop search",
         (Action::Back, _) => return usual(place != Place::Queue),
-        (Action::Group, Place::Log) if browse.log.search.asks_for(Field::Kind) => return None,
-        (Action::Group, Place::Log) if browse.rows() == LogRows::Calls => "every record",
+        (Action::Group, Place::Log) if model.log.list.search.asks_for(Field::Kind) => return None,
+        (Action::Group, Place::Log) if model.log.rows() == LogRows::Calls => "every record",
         (Action::Group, Place::Log) => "one row a call",
         (Action::Rule, Place::Log) => {
-            let line = browse.window.lines.get(browse.log.at);
+            let line = model.log.window.lines.get(model.log.list.at);
             return usual(line.is_none_or(|line| line.ticket.is_some() && line.tool.is_some()));
         }
         (Action::Open | Action::End | Action::Switch | Action::Edit, Place::Rules) => {
-            match (action, browse.rule_lines.get(browse.rules.at)?) {
+            match (action, model.rules.lines.get(model.rules.list.at)?) {
                 (Action::Open, RuleEntry::Waits { .. } | RuleEntry::Suggested(_)) => "review",
                 (Action::Open, _) if pages::is_beside(model) => "scroll it",
                 (Action::End, RuleEntry::Rule(_)) => "remove",
@@ -164,15 +168,15 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
 
 /// Whether Enter on the open sheet of Tools begins the review of its definition.
 fn is_to_review(model: &Model) -> bool {
-    let list = &model.browse.tools;
-    let line = model.browse.tool_lines.get(list.at);
+    let list = &model.tools.list;
+    let line = model.tools.lines.get(list.at);
     list.sheet.is_some() && line.is_some_and(|line| line.wants_review() && line.subject != Subject::Tool)
 }
 
 /// The key to the end of a card, if more of it is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
-    let card = model.card.as_ref().filter(|_| CARD.contains(&place))?;
-    let below = card.arguments_end > model.scroll + model.card_rows();
+    let card = model.card.laid.as_ref().filter(|_| CARD.contains(&place))?;
+    let below = card.arguments_end > model.card.scroll + model.card_rows();
     let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
     below.then(|| hint(key_of(model, Action::Bottom), name, Tone::Key))
 }

@@ -4,8 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends, queue};
 use crate::console::card::counted;
-use crate::console::model::batch::Unlisted;
-use crate::console::model::{Armed, Batch, Fate, Model, Reading};
+use crate::console::model::{Armed, Batch, Fate, Model, Reading, Unlisted};
 use crate::console::risk::{self, Risk};
 use crate::console::screen::content_rows;
 use crate::text::columns::NameColumn;

@@ -99,7 +99,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     let mut text = match maker.offer() {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
-        Some(Offer::Grant(offer)) => match maker.armed.as_ref().and_then(|armed| model.call(armed.key())) {
+        Some(Offer::Grant(offer)) => match maker.armed.as_ref().and_then(|armed| model.queue.call(armed.key())) {
             None => vec![warn(" The call no longer waits.")],
             Some(held) => {
                 // A grant would begin now, so its end is counted from now.
@@ -124,7 +124,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
 
 /// The offers, as many around the chosen one as have room.
 fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
-    let held = maker.armed.as_ref().and_then(|armed| model.call(armed.key()));
+    let held = maker.armed.as_ref().and_then(|armed| model.queue.call(armed.key()));
     let tool = held.map_or("", |held| held.snapshot.tool.as_str());
     let many = maker.offers.len();
     let whole: Vec<Vec<Row>> =

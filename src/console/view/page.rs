@@ -10,7 +10,7 @@ use crate::console::screen::content_rows;
 use crate::text::row::{Row, key, ours, quiet};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
-    let Some(state) = model.browse.list(model.screen) else { return };
+    let Some(state) = model.list(model.screen) else { return };
     let sides = pages::sides(model);
     let Some(divider) = sides.divider else {
         return match state.sheet {

@@ -18,18 +18,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {
         return;
     }
-    let all = model.rows();
-    let lines = model.lines(&all);
+    let all = model.queue.rows();
+    let lines = model.queue.lines(&all);
     let room = usize::from(area.height - 1);
-    let top = model.first_line(&all, room);
+    let top = model.queue.first_line(&all, room);
     let shown = top..(top + room).min(lines.count());
     let on_screen: Vec<QueueLine> = shown.clone().filter_map(|line| lines.get(line)).collect();
     let group = |line: &QueueLine| match line {
-        QueueLine::Row(row) => model.group(&all, *row),
+        QueueLine::Row(row) => model.queue.group(&all, *row),
         QueueLine::Server(_) => None,
     };
     let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
-    let here = model.selected_row(&all);
+    let here = model.queue.selected_row(&all);
     let width = usize::from(area.width);
     let mut rows = vec![title(model, (all.len(), lines.count()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
@@ -39,10 +39,12 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
             selected = u16::try_from(rows.len()).ok();
         }
         let row = match line {
-            QueueLine::Row(row) => model.group(&all, *row).map(|group| widths.row(model, &group, here == Some(*row))),
+            QueueLine::Row(row) => {
+                model.queue.group(&all, *row).map(|group| widths.row(model, &group, here == Some(*row)))
+            }
             QueueLine::Server(of) => {
                 let is_open = here.is_some_and(|row| of.contains(&row));
-                model.group(&all, of.start).map(|group| server(model, &all, &group, of.clone(), is_open, width))
+                model.queue.group(&all, of.start).map(|group| server(model, &all, &group, of.clone(), is_open, width))
             }
         };
         rows.push(row.unwrap_or_default().padded(width));
@@ -58,7 +60,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
 
 /// The line of a server: how many of its calls wait, and how long the oldest has waited.
 fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_open: bool, width: usize) -> Row {
-    let (calls, oldest) = model.calls_of(all, of);
+    let (calls, oldest) = model.queue.calls_of(all, of);
     let name = foreign(Tone::Strong, &group.lead.snapshot.server);
     let count = quiet(format!("  {}", counted(calls, "call")));
     let age = quiet(format!("oldest {} ", time::span(model.now - oldest)));
@@ -68,24 +70,24 @@ fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_ope
 }
 
 fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width: usize) -> Row {
-    let order = match model.sort {
+    let order = match model.queue.sort {
         Sort::Oldest => "oldest first",
         Sort::Risk => "by risk",
         Sort::Server => "by server",
     };
     let mut left = strong(" Waiting").quiet(format!(" · {order}"));
-    let find = &model.browse.queue.find;
-    if model.browse.queue.problem.is_some() {
+    let find = &model.queue.filter.find;
+    if model.queue.filter.problem.is_some() {
         left = left.danger(" · not applied: /").and_foreign(Tone::Danger, find);
     } else if !find.is_empty() {
-        let of = format!(" · {} of {} · /", grouped(all), grouped(model.calls.len()));
+        let of = format!(" · {} of {} · /", grouped(all), grouped(model.queue.calls.len()));
         left = left.warn(of).and_foreign(Tone::Strong, find);
     }
-    let ended = model.calls.iter().filter(|held| held.is_over()).count();
+    let ended = model.queue.calls.iter().filter(|held| held.is_over()).count();
     if ended > 0 {
         left.push(Tone::Quiet, format!(" · {} ended", grouped(ended)));
     }
-    let marked = model.marked_calls().len();
+    let marked = model.queue.marked_calls().len();
     if marked > 0 {
         left.push(Tone::Warn, format!(" · {marked} marked"));
     }
@@ -93,7 +95,7 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
         true => quiet(format!("{}–{} of {} ", grouped(shown.start + 1), grouped(shown.end), grouped(lines))),
         false => Row::default(),
     };
-    let figures = model.decisions.figures(model.now).map(|figures| figures.words().quiet(" "));
+    let figures = model.queue.decisions.figures(model.now).map(|figures| figures.words().quiet(" "));
     // The numbers on the operator's own decisions, if there is room for them.
     match figures {
         Some(figures) if left.width() + figures.width() + place.width() + 2 <= width => {
@@ -187,7 +189,7 @@ impl Widths {
     fn row(&self, model: &Model, group: &Group<'_>, here: bool) -> Row {
         let held = group.lead;
         let snapshot = &held.snapshot;
-        let marker = match (here, model.marked.contains(&held.key)) {
+        let marker = match (here, model.queue.marked.contains(&held.key)) {
             (true, false) => strong("▸ "),
             (false, false) => Row::default(),
             (true, true) => strong("▸✓"),

@@ -58,7 +58,7 @@ pub fn awaited(commands: &[Command]) -> u64 {
 
 /// Opens the log and gives it these records, newest first.
 pub fn log(desk: &mut Desk, lines: Vec<Line>) {
-    desk.model.browse.log_rows = LogRows::Records;
+    desk.model.log.chosen_rows = LogRows::Records;
     let id = awaited(&desk.keys("3"));
     let newest = lines.first().map_or(0, |line| line.seq);
     let page = Page { id, from: Edge::Newest, lines, searched: 1, newest, progress: Progress::AtTheEnd };

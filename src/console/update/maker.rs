@@ -3,12 +3,12 @@
 //! A grant approves the call, and a written allow rule lets it pass, so both need the card read as `a` does. An offer
 //! with a warning takes Enter twice.
 
-use super::{Command, decide, moves};
+use super::{decide, select};
 use crate::audit::record::VerdictWord;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
-use crate::console::model::{Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
+use crate::console::model::{Armed, Command, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
 use crate::console::screen::content_rows;
 use crate::console::view;
 use crate::link::message::FromConsole;
@@ -27,9 +27,9 @@ pub(super) fn open(model: &mut Model) {
         Err(why) => return decide::tell_unarmed(model, why),
     };
     let Some(held) = model.still(&armed) else { return };
-    let others: Vec<&Held> = model.calls.iter().filter(|held| !held.is_over()).collect();
+    let others: Vec<&Held> = model.queue.calls.iter().filter(|held| !held.is_over()).collect();
     let home = model.settings.home.as_deref();
-    let rules = maker::choices(&held.snapshot, &super::live(model), home, model.now);
+    let rules = maker::choices(&held.snapshot, &model.queue.live(), home, model.now);
     let no_grant = crate::console::grants::refusal(&held.snapshot);
     let grants = if no_grant.is_none() { maker::grants(held, &others, home) } else { Vec::new() };
     let choices = match rules {
@@ -49,10 +49,10 @@ pub(super) fn open(model: &mut Model) {
 
 /// `r` on the Log: asks for the call of the selected record, which becomes a rule for the calls to come.
 pub(super) fn of_record(model: &mut Model) {
-    let line = model.browse.window.lines.get(model.browse.log.at);
+    let line = model.log.window.lines.get(model.log.list.at);
     match line.filter(|line| line.ticket.is_some() && line.tool.is_some()).map(|line| line.seq) {
         Some(seq) => {
-            model.browse.rule_from = Some(seq);
+            model.log.rule_from = Some(seq);
             model.todo.push(Command::Look(LogRequest::PastCall { seq }));
         }
         None => model.say("A rule is made from a call, and this record is not about one. /kind:decision lists them."),
@@ -63,11 +63,11 @@ pub(super) fn of_record(model: &mut Model) {
 pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, String>) {
     // An operator who has gone elsewhere meanwhile is not brought back.
     let here = model.screen == Screen::Log && model.overlay.is_none();
-    if model.browse.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
+    if model.log.rule_from.take_if(|wanted| *wanted == seq).is_none() || !here {
         return;
     }
     let roots = Roots { home: model.settings.home.clone(), ..Roots::default() };
-    let made = call.and_then(|call| Ok((maker::of_past(&call, &super::live(model), &roots, model.now)?, call)));
+    let made = call.and_then(|call| Ok((maker::of_past(&call, &model.queue.live(), &roots, model.now)?, call)));
     match made {
         Ok((choices, call)) => {
             let PastCall { ticket, server, tool, .. } = *call;
@@ -94,7 +94,7 @@ pub(super) fn show(
     let at = if choices.is_empty() { 0 } else { grants.len() };
     let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
-    let id = model.browse.next_trial();
+    let id = model.next_trial();
     let (stage, past, opened) = (RuleStage::Choosing, Attempt::asked(id), model.now);
     model.untouched = None;
     model.overlay = Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past }));
@@ -112,7 +112,7 @@ pub(super) fn choose(model: &mut Model, action: Action) {
             let at = if action == Action::Down { (rule.at + 1).min(end) } else { rule.at.saturating_sub(1) };
             rule.show(at);
         }
-        _ => rule.top = moves::moved(rule.top, action, page, rows),
+        _ => rule.top = select::moved(rule.top, action, page, rows),
     }
 }
 
@@ -185,7 +185,7 @@ pub(super) fn enter(model: &mut Model) {
 /// What keeps an offer from letting the call run: it must wait as it was shown, and have been read. A rule for the next
 /// ones may be written once the call is over.
 fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> {
-    let over = model.call(armed.key()).is_none_or(Held::is_over);
+    let over = model.queue.call(armed.key()).is_none_or(Held::is_over);
     match (offer, model.still(armed)) {
         (Offer::Rule(choice), _) if choice.decision != Decision::Allow => None,
         (Offer::Rule(_), None) if over => None,
@@ -200,7 +200,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
 
 /// The result of writing a rule.
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
-    model.browse.ask_again();
+    model.ask_again();
     model.note = Some(match outcome {
         Ok(path) => good("The rule was added to ")
             .and_foreign(Tone::Strong, &path)

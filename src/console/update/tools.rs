@@ -1,10 +1,9 @@
 //! Reviewing what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
 //! undoing. What is on show is what is settled.
 
-use super::Command;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
-use crate::console::model::{Model, OpenPage, Overlay, Review, ReviewOf, Subject};
+use crate::console::model::{Command, Model, OpenPage, Overlay, Review, ReviewOf, Subject};
 use crate::console::pages::{self, PICKED};
 use crate::console::screen::content_rows;
 use crate::home::agreed::Known;
@@ -13,25 +12,18 @@ use crate::pins::reading::Server;
 use crate::text::row::{Tone, foreign, warn};
 use crate::wire::digest::Digest;
 
-/// `Enter` on the open sheet of what changed: its review; on a server's page: the page. `false` where nothing of it waits.
-pub(super) fn open(model: &mut Model) -> bool {
-    let browse = &model.browse;
-    let line = browse.tool_lines.get(browse.tools.at);
-    if let (Some(Subject::Page(at)), Some(book)) = (line.map(|line| line.subject), &browse.pins) {
-        let page = book.pages.get(at).cloned().map(|page| ReviewOf::Page(Box::new(OpenPage::of(page))));
-        model.overlay = page.map(|page| Overlay::Review(Review::of(page, 0)));
-        return true;
-    }
-    let Some((line, book)) = line.filter(|line| line.wants_review()).zip(browse.pins.as_ref()) else {
-        return false;
-    };
+/// `Enter` on the open sheet of what changed: its review; on a server's page: the page. `None` where nothing of it waits.
+pub(super) fn open(model: &mut Model) -> Option<()> {
+    let page = &model.tools;
+    let (line, book) = (page.lines.get(page.list.at)?, page.pins.as_ref()?);
     let subject = match line.subject {
-        Subject::Program(at) => book.programs.get(at).cloned().map(Box::new).map(ReviewOf::Program),
-        _ => browse.pinned(line).filter(|one| one.waits()).cloned().map(Box::new).map(ReviewOf::Definition),
+        Subject::Page(at) => ReviewOf::Page(Box::new(OpenPage::of(book.pages.get(at)?.clone()))),
+        _ if page.list.sheet.is_none() || !line.wants_review() => return None,
+        Subject::Program(at) => ReviewOf::Program(Box::new(book.programs.get(at)?.clone())),
+        _ => ReviewOf::Definition(Box::new(page.pinned(line).filter(|one| one.waits())?.clone())),
     };
-    let Some(subject) = subject else { return false };
     model.overlay = Some(Overlay::Review(Review::of(subject, 0)));
-    true
+    Some(())
 }
 
 /// The second `Enter`: trusts what was on show.
@@ -74,10 +66,10 @@ pub(super) fn mark(model: &mut Model) {
     let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
         return model.say("You can mark only tools that are PURE? or new: you decide what they are.");
     };
-    if !model.browse.marked.remove(&shown) {
-        model.browse.marked.insert(shown);
+    if !model.tools.marked.remove(&shown) {
+        model.tools.marked.insert(shown);
     }
-    if model.browse.tools.sheet.is_none() {
+    if model.tools.list.sheet.is_none() {
         super::browse::go(model, Action::Down);
     }
 }
@@ -85,8 +77,8 @@ pub(super) fn mark(model: &mut Model) {
 /// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
 /// list may move before a key is pressed, but a mark stays with its tool.
 pub(super) fn say(model: &mut Model, mutability: Mutability) {
-    let Some(book) = model.browse.pins.clone() else { return };
-    let is_marked = |tool: &&PinnedTool| model.browse.marked.contains(&tool.shown());
+    let Some(book) = model.tools.pins.clone() else { return };
+    let is_marked = |tool: &&PinnedTool| model.tools.marked.contains(&tool.shown());
     let mut tools: Vec<&PinnedTool> = book.tools.iter().filter(is_marked).collect();
     tools.retain(|tool| tool.wants_word());
     if mutability == Mutability::Pure {
@@ -101,35 +93,35 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
         };
         return model.refuse(words);
     }
-    model.browse.marked.clear();
+    model.tools.marked.clear();
     model.todo.push(Command::ReviewPins(PinReview::Tools(words)));
 }
 
 /// The tool of the selected line, as it is remembered.
 fn selected(model: &Model) -> Option<&PinnedTool> {
-    model.browse.pinned(model.browse.tool_lines.get(model.browse.tools.at)?)
+    model.tools.pinned(model.tools.lines.get(model.tools.list.at)?)
 }
 
 /// `Tab` on the open sheet of a tool: selects the next line of what is agreed to, and brings it onto the screen.
 pub(super) fn next_agreed(model: &mut Model) {
     let digests: Vec<Digest> = agreed(model).iter().map(|one| one.kept.digest()).collect();
-    let at = digests.iter().position(|digest| model.browse.picked == Some(*digest));
+    let at = digests.iter().position(|digest| model.tools.picked == Some(*digest));
     let next = at.map_or(0, |at| (at + 1) % digests.len());
-    model.browse.picked = digests.get(next).copied();
-    if model.browse.picked.is_none() {
+    model.tools.picked = digests.get(next).copied();
+    if model.tools.picked.is_none() {
         return model.say("Nothing is agreed to here. Enter opens a tool.");
     }
     let room = content_rows(model.areas().body).saturating_sub(1);
     let rows = pages::sheet(model, usize::from(pages::sides(model).sheet.width));
     let shown = rows.iter().position(|row| row.text().contains(PICKED));
-    if let (Some(at), Some(top)) = (shown, &mut model.browse.tools.sheet) {
+    if let (Some(at), Some(top)) = (shown, &mut model.tools.list.sheet) {
         *top = (*top).clamp(at.saturating_sub(room.saturating_sub(1)), at);
     }
 }
 
 /// `x` on a sheet of Tools: takes the selected line back. It only tightens, so one press is enough.
 pub(super) fn forget(model: &mut Model) {
-    let picked = model.browse.picked.take();
+    let picked = model.tools.picked.take();
     match agreed(model).into_iter().map(|one| one.kept.digest()).find(|digest| picked == Some(*digest)) {
         Some(digest) => model.todo.push(Command::ReviewPins(PinReview::Forget(vec![digest]))),
         None => model.say("x takes back a line of what is agreed to: Tab selects one on the open sheet of a tool."),
@@ -138,14 +130,14 @@ pub(super) fn forget(model: &mut Model) {
 
 /// What the open sheet lists as agreed to.
 fn agreed(model: &Model) -> Vec<&Known> {
-    let list = &model.browse.tools;
-    let line = list.sheet.and_then(|_| model.browse.tool_lines.get(list.at));
-    line.map(|line| model.browse.agreed(line)).unwrap_or_default()
+    let list = &model.tools.list;
+    let line = list.sheet.and_then(|_| model.tools.lines.get(list.at));
+    line.map(|line| model.tools.agreed(line)).unwrap_or_default()
 }
 
 /// `u` on Tools: undoes the last review made here.
-pub(super) fn take_back(model: &mut Model) {
-    match model.browse.undo.clone() {
+pub(super) fn undo(model: &mut Model) {
+    match model.tools.undo.clone() {
         Some(undo) => model.todo.push(Command::ReviewPins(undo)),
         None => model.say("No review was made in this console that could be taken back."),
     }
@@ -154,12 +146,12 @@ pub(super) fn take_back(model: &mut Model) {
 /// The result of a review.
 pub(super) fn settled(model: &mut Model, outcome: Result<ReviewDone, String>) {
     // The pins are read again at once.
-    model.browse.ask_again();
+    model.ask_again();
     model.note = Some(match outcome {
         Ok(ReviewDone { says, undo }) => {
             let row = foreign(Tone::Good, &says);
-            model.browse.undo = undo;
-            match model.browse.undo {
+            model.tools.undo = undo;
+            match model.tools.undo {
                 Some(_) => row.ours(" ").key("u").quiet(" takes it back."),
                 None => row,
             }

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Edit, moves};
+use super::{lists, select, tools};
 use crate::console::keymap::Action;
 use crate::console::maker;
-use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
+use crate::console::model::{Command, Edit, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
 use crate::console::pages::{changed, offered};
 use crate::console::screen::content_rows;
 use crate::console::view;
@@ -23,7 +23,7 @@ use crate::text::row::{Tone, foreign, good, warn};
 
 /// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
 pub(super) fn open(model: &mut Model) -> Option<()> {
-    let line = model.browse.rule_lines.get(model.browse.rules.at)?;
+    let line = model.rules.lines.get(model.rules.list.at)?;
     match line.clone() {
         RuleEntry::Waits { session, pending } => {
             let own = matches!(pending.layer, Layer::Project | Layer::Run);
@@ -40,7 +40,7 @@ pub(super) fn open(model: &mut Model) -> Option<()> {
         }
         RuleEntry::Suggested(mut rule) => {
             if let Some(warning) =
-                maker::passing(&rule.toml, &super::live(model), model.settings.home.as_deref(), model.now)
+                maker::passing(&rule.toml, &model.queue.live(), model.settings.home.as_deref(), model.now)
             {
                 Arc::make_mut(&mut rule).warnings.push(warning);
             }
@@ -57,7 +57,7 @@ pub(super) fn replay(model: &mut Model) {
 }
 
 fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
-    let id = model.browse.next_trial();
+    let id = model.next_trial();
     model.overlay = Some(Overlay::Review(Review::of(subject, id)));
     model.todo.push(Command::Look(LogRequest::Try(Trial::Policy { id, which })));
 }
@@ -69,12 +69,12 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let width = usize::from(model.areas().body.width);
     let Some(Overlay::Review(review)) = &mut model.overlay else { return };
     let ReviewOf::Page(open) = &mut review.subject else {
-        review.top = moves::moved(review.top, action, room, review.top + room + below);
+        review.top = select::moved(review.top, action, room, review.top + room + below);
         return;
     };
     // The selected line stays on screen; behind the last one are only rows to read.
     let last = open.page.lines.len().saturating_sub(1);
-    open.at = moves::stepped(open.at, action, (room.saturating_sub(1).max(1), room / 2), last);
+    open.at = select::stepped(open.at, action, (room.saturating_sub(1).max(1), room / 2), last);
     let rows = offered::lines(open, width);
     let its = |at: &usize| rows.get(*at).is_some_and(|(line, _)| *line == Some(open.at));
     let first = if open.at == 0 { 0 } else { (0..rows.len()).find(its).unwrap_or(0) };
@@ -115,7 +115,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         subject @ ReviewOf::Page(_) => {
             model.overlay = None;
-            model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
+            model.todo.extend(tools::accepted(subject).map(Command::ReviewPins));
             model.todo.push(Command::Drain);
         }
         ReviewOf::Suggested(rule) if sure || rule.warnings.is_empty() => {
@@ -142,7 +142,7 @@ pub(super) fn enter(model: &mut Model) {
         }
         subject @ (ReviewOf::Definition(_) | ReviewOf::Program(_)) if sure => {
             model.overlay = None;
-            model.todo.extend(super::tool::accepted(subject).map(Command::ReviewPins));
+            model.todo.extend(tools::accepted(subject).map(Command::ReviewPins));
         }
         ReviewOf::Policy { .. } | ReviewOf::Definition(_) | ReviewOf::Program(_) | ReviewOf::Suggested(_) => {
             review.stage = RuleStage::Sure;
@@ -159,11 +159,10 @@ pub(super) fn edit(model: &mut Model) {
 
 /// Sends the command for the selected rule and its file; otherwise says why there is none.
 fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Command) {
-    let browse = &model.browse;
-    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
+    let Some(RuleEntry::Rule(line)) = model.rules.lines.get(model.rules.list.at) else {
         return model.say("Only a rule in a file can be changed; Enter shows what this is.");
     };
-    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
+    let rule = line.at.zip(model.rules.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
     match rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone()))) {
         Some((rule, file)) => model.todo.push(make(rule, file)),
         None => model.say("This rule is in no file any more; only the log names it."),
@@ -181,8 +180,7 @@ pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit
 
 /// `x` in Rules: ends the grant, or removes the rule.
 pub(super) fn end(model: &mut Model) {
-    let browse = &model.browse;
-    match browse.rule_lines.get(browse.rules.at) {
+    match model.rules.lines.get(model.rules.list.at) {
         Some(RuleEntry::Grant { session, card, .. }) => {
             let grant = card.id.clone();
             let session = session.clone();
@@ -200,8 +198,8 @@ pub(super) fn end(model: &mut Model) {
             .say("A change that waits allows nothing yet. Enter shows it; take it out of the file by hand, or with u."),
         Some(RuleEntry::Suggested(rule)) => {
             let rule = Arc::clone(rule);
-            model.browse.declined.push(rule);
-            super::findings::rebuild(model);
+            model.rules.declined.push(rule);
+            lists::rebuild(model);
             model.say("Put aside until the next console; nothing was written.");
         }
         None => {}
@@ -227,7 +225,7 @@ pub(super) fn switch(model: &mut Model) {
 
 /// The result of a removal or an undo: what was done, or why nothing was.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) {
-    model.browse.ask_again();
+    model.ask_again();
     model.note = Some(match outcome {
         Ok(what) => foreign(Tone::Good, &what),
         Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),

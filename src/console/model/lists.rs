@@ -1,0 +1,394 @@
+//! What the screens beside Waiting know: for each its list, its search, its open sheet, and what its lines show.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::audit::fields::Field;
+use crate::audit::search::Search;
+use crate::audit::tally::SessionTally;
+use crate::behavior::taxonomy::Badge;
+use crate::home::agreed::Known;
+use crate::link::message::{Activity, GrantCard, KnownTool, PinState, Status, Wrapper};
+use crate::operator::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Unwrapped};
+use crate::operator::pinned::{PinBook, PinReview, PinnedTool, Shown, wants_word};
+use crate::operator::tried::{Attempt, Suggested, SuggestedRule};
+use crate::policy::rule::Pending;
+use crate::wire::digest::Digest;
+
+/// A screen's list, and how it is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct ListState {
+    /// Which line is selected.
+    pub at: usize,
+    /// The first line on screen.
+    pub top: usize,
+    /// The selected line's sheet, when it is open: its first row on screen.
+    pub sheet: Option<usize>,
+    /// The search as it was typed.
+    pub find: String,
+    pub sought: Sought,
+    pub search: Search,
+    /// Why the typed search is not valid.
+    pub problem: Option<String>,
+}
+
+/// Where a screen's search comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sought {
+    /// The operator typed it, or it is empty.
+    #[default]
+    Typed,
+    /// A step from another screen set it, to show one thing there. A new search begins without it.
+    Led,
+}
+
+/// Activity: everything that passes.
+#[derive(Debug, Default)]
+pub struct ActivityPage {
+    pub list: ListState,
+    /// Oldest first.
+    pub passed: VecDeque<Passed>,
+    pub following: Following,
+}
+
+/// What passed, with the server it passed.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    pub server: String,
+    pub session: String,
+    pub activity: Activity,
+    /// Where this console got it.
+    pub source: EntrySource,
+}
+
+/// Where an entry of Activity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntrySource {
+    Live,
+    /// It passed before this console was there.
+    FromLog,
+}
+
+/// Whether Activity follows the newest entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Following {
+    #[default]
+    Newest,
+    /// It stays where the operator looks.
+    Stays,
+}
+
+impl ActivityPage {
+    /// The entries that its search wants, by their place, oldest first.
+    pub fn passing(&self) -> Vec<usize> {
+        let search = &self.list.search;
+        if search.is_empty() {
+            return (0..self.passed.len()).collect();
+        }
+        let wanted = |passed: &Passed| {
+            let activity = &passed.activity;
+            let fields = [
+                (Field::Server, Some(passed.server.as_str())),
+                (Field::Session, Some(passed.session.as_str())),
+                (Field::Ticket, activity.ticket.as_deref()),
+                (Field::Tool, activity.ticket.as_ref().map(|_| activity.what.as_str())),
+                (Field::Kind, Some(activity.kind.word())),
+                (Field::Badge, activity.badge.map(Badge::word)),
+                (Field::Ruling, activity.ruling.map(|ruling| ruling.word())),
+                (Field::Verdict, activity.verdict.map(|verdict| verdict.word())),
+                (Field::By, activity.by.map(|by| by.word())),
+                (Field::Rule, activity.rule.as_deref()),
+                (Field::Target, activity.target.as_deref()),
+                (Field::Operator, Some(activity.who.as_str())),
+                (Field::Reason, Some(activity.reason.as_str())),
+            ];
+            let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
+            let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket).chain(&activity.target);
+            let text = || text.map(String::as_str).collect::<Vec<_>>().join("\n");
+            search.wants(Some(activity.time), &fields, text)
+        };
+        self.passed.iter().enumerate().filter(|(_, passed)| wanted(passed)).map(|(at, _)| at).collect()
+    }
+}
+
+/// Log: the records, and what was counted of them for every screen.
+#[derive(Debug, Default)]
+pub struct LogPage {
+    pub list: ListState,
+    pub window: Window,
+    /// What the list has a row for, where the search names no kind of record.
+    pub chosen_rows: LogRows,
+    /// The record that a rule is to be made from, while its call is looked up.
+    pub rule_from: Option<u64>,
+    pub opened: Option<(u64, Option<Box<Opened>>)>,
+    /// When it was asked for, in milliseconds since 1970.
+    pub opened_at: i64,
+    pub counts: Option<Arc<Counts>>,
+    pub checked: Option<Checked>,
+    /// Up to which record searches use the index, while it is being filled.
+    pub indexing: Option<u64>,
+    /// Why the log cannot be read.
+    pub trouble: Option<String>,
+    pub missing: bool,
+}
+
+impl LogPage {
+    /// What the list has a row for. A search for a kind of record wants records.
+    pub fn rows(&self) -> LogRows {
+        if self.list.search.asks_for(Field::Kind) { LogRows::Records } else { self.chosen_rows }
+    }
+}
+
+/// The part of the log that is in memory, the newest first: without gaps for what the search wants.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    pub lines: VecDeque<Line>,
+    /// The number of the newest record of the log.
+    pub newest: u64,
+    /// Where it must begin again; `None` when it is as wanted.
+    pub wants: Option<Edge>,
+    /// The page that is awaited.
+    pub awaits: Option<u64>,
+    /// Gives each wanted page its number.
+    pub pages: u64,
+    /// How far the search has come, while it goes on.
+    pub searched: Option<u64>,
+    /// Up to which record all newer ones are here, or were not wanted.
+    pub above: Option<u64>,
+    /// Below which record nothing was read yet; 0 at the end of the log.
+    pub below: Option<u64>,
+    /// When the last page was asked for or came.
+    pub looked: i64,
+    /// Whether the sheet of the first row is to open as soon as it is here.
+    pub opens: Opens,
+}
+
+/// Whether a sheet opens by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opens {
+    #[default]
+    Nothing,
+    TheFirst,
+}
+
+/// Tools: what servers describe, the log counts and the operator has settled.
+#[derive(Debug, Default)]
+pub struct ToolsPage {
+    pub list: ListState,
+    /// The lines that the search wants.
+    pub lines: Vec<ToolLine>,
+    pub pins: Option<Arc<PinBook>>,
+    /// Why what is remembered of tools cannot be read.
+    pub forgotten: Option<String>,
+    /// Tools that are marked, by their definitions on show.
+    pub marked: BTreeSet<Shown>,
+    /// The line of what is agreed to that is selected on a sheet, by the digest of its record.
+    pub picked: Option<Digest>,
+    /// What undoes the last settling in this console.
+    pub undo: Option<PinReview>,
+    /// What each session's server has described.
+    pub known: BTreeMap<String, Vec<KnownTool>>,
+}
+
+impl ToolsPage {
+    /// What is remembered of a line's tool.
+    pub fn pinned(&self, line: &ToolLine) -> Option<&PinnedTool> {
+        match line.subject {
+            Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
+            Subject::Tool | Subject::Program(_) | Subject::Page(_) => None,
+        }
+    }
+
+    /// What is agreed to for the tool of a line, or for its server.
+    pub fn agreed(&self, line: &ToolLine) -> Vec<&Known> {
+        let Some(book) = &self.pins else { return Vec::new() };
+        let of = match line.subject {
+            Subject::Program(at) => book.programs.get(at).map(|one| (&one.server.fingerprint, None)),
+            _ => self.pinned(line).map(|tool| (&tool.fingerprint, Some(tool.known.tool.as_str()))),
+        };
+        of.map(|(server, tool)| book.agreed_of(server, tool)).unwrap_or_default()
+    }
+}
+
+/// A tool as its screen lists it.
+#[derive(Clone, Debug, Default)]
+pub struct ToolLine {
+    pub subject: Subject,
+    pub server: String,
+    pub tool: String,
+    pub signature: Option<String>,
+    pub badge: Option<Badge>,
+    /// The behavioral identity, 16 hex characters.
+    pub identity: String,
+    /// `MUTATES|CREATE|ACK`.
+    pub words: String,
+    pub evidence: Vec<String>,
+    /// Name and what was found.
+    pub hazards: Vec<(String, String)>,
+    pub disputed: bool,
+    /// `documents:read`, as a role would name it.
+    pub tags: Vec<String>,
+    /// Side effects and idempotence, in our words.
+    pub effects: String,
+    /// One more with every change of the definition, from 1.
+    pub version: Option<u64>,
+    /// How its definition compares with the trusted one; `None` where it is not remembered.
+    pub pin: Option<PinState>,
+    /// The digest of the canonical definition.
+    pub definition: Option<String>,
+    pub source: ToolSource,
+    pub calls: u64,
+    pub denied: u64,
+    pub failed: u64,
+    /// Latencies in microseconds that half and 95 % of the answers do not exceed.
+    pub p50: Option<u64>,
+    pub p95: Option<u64>,
+    pub last: Option<i64>,
+}
+
+impl ToolLine {
+    /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
+    pub fn wants_word(&self) -> bool {
+        let said = matches!(self.subject, Subject::Pinned(_)).then_some(self.pin.zip(self.badge)).flatten();
+        said.is_some_and(|(pin, badge)| wants_word(pin, badge))
+    }
+
+    /// Whether its definition is not the trusted one: no allow rule covers it until an operator has reviewed it.
+    pub fn wants_review(&self) -> bool {
+        matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinState::Trusted)
+    }
+}
+
+/// What a line of Tools is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// A tool that no server remembered here has described.
+    #[default]
+    Tool,
+    /// A tool, by its place in the book of pins.
+    Pinned(usize),
+    /// A server's program, by its place in the book of pins.
+    Program(usize),
+    /// A server's page, by its place in the book of pins.
+    Page(usize),
+}
+
+/// Where a tool is known from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolSource {
+    /// A running server describes it now.
+    Offered,
+    /// Only the log knows it.
+    #[default]
+    Remembered,
+}
+
+/// Rules: the files' rules, what is granted, what waits and what the log suggests.
+#[derive(Debug, Default)]
+pub struct RulesPage {
+    pub list: ListState,
+    /// The lines that the search wants.
+    pub lines: Vec<RuleEntry>,
+    pub book: Option<Arc<RuleBook>>,
+    pub suggested: Attempt<Suggested>,
+    /// The number of the newest record when suggestions were last asked for: the same log suggests nothing new.
+    pub suggested_upto: Option<u64>,
+    /// Suggestions that the operator has put aside.
+    pub declined: Vec<Arc<SuggestedRule>>,
+}
+
+/// A rule with what it has decided.
+#[derive(Clone, Debug)]
+pub struct RuleHits {
+    pub id: String,
+    /// Its place in the book; `None` for a rule that only the log knows.
+    pub at: Option<usize>,
+    pub hits: u64,
+    pub last: Option<i64>,
+}
+
+/// A line of Rules.
+#[derive(Clone, Debug)]
+pub enum RuleEntry {
+    /// A changed policy file waits; `session` is one of those that report it.
+    Waits {
+        session: String,
+        pending: Box<Pending>,
+    },
+    /// What an operator has approved beforehand.
+    Grant {
+        session: String,
+        server: String,
+        card: Box<GrantCard>,
+    },
+    Rule(RuleHits),
+    /// What the log suggests; it is in no file.
+    Suggested(Arc<SuggestedRule>),
+}
+
+impl RuleEntry {
+    /// The rule's name in records; `None` where no record can name it.
+    pub fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Waits { .. } | Self::Suggested(_) => None,
+            Self::Grant { card, .. } => Some(&card.id),
+            Self::Rule(line) => Some(&line.id),
+        }
+    }
+
+    /// Whether it is the same line, though what it says may have changed.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Waits { pending: one, .. }, Self::Waits { pending: two, .. }) => one.file == two.file,
+            (Self::Grant { session: one, card, .. }, Self::Grant { session: two, card: other, .. }) => {
+                one == two && card.id == other.id
+            }
+            (Self::Rule(one), Self::Rule(two)) => one.id == two.id,
+            (Self::Suggested(one), Self::Suggested(two)) => one.is_like(two),
+            _ => false,
+        }
+    }
+}
+
+/// Servers: those that run, that ended, and that are not wrapped.
+#[derive(Debug, Default)]
+pub struct ServersPage {
+    pub list: ListState,
+    /// The lines that the search wants.
+    pub lines: Vec<ServerLine>,
+    /// The latest latencies of each session's answers, in microseconds, the newest last.
+    pub latencies: BTreeMap<String, VecDeque<u64>>,
+    /// Bytes by wrapper's process.
+    pub footprints: BTreeMap<u32, u64>,
+    /// Servers that hosts start without mcp-approve.
+    pub unwrapped: Vec<Unwrapped>,
+    /// Wrappers that ended while this console looked, with the moment.
+    pub ended: Vec<(Connected, i64)>,
+}
+
+/// A line of Servers.
+#[derive(Clone, Debug)]
+pub enum ServerLine {
+    /// The place of a connected wrapper.
+    Running(usize),
+    /// One that ended while we looked.
+    Ended(usize),
+    /// The place of one that a host starts without mcp-approve.
+    Unwrapped(usize),
+    /// One that only the log knows.
+    Past(String, Box<SessionTally>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Connected {
+    pub wrapper: Wrapper,
+    pub status: Status,
+}
+
+/// A wrapper that speaks another version of our protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incompatible {
+    pub name: String,
+    pub protocol: u32,
+    pub version: String,
+}

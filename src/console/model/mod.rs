@@ -1,0 +1,24 @@
+//! What the console knows and shows. Each screen has a part of its own; [`state`] puts them together.
+
+pub mod arming;
+pub mod call;
+pub mod figures;
+pub mod lists;
+pub mod message;
+pub mod queue;
+pub mod rule;
+pub mod settings;
+pub mod state;
+mod word;
+
+pub use arming::{ARMING, SILENCE, Unarmed, Unlisted};
+pub use call::{Armed, Batch, CallKey, CallState, Drawn, Fate, Held, Listed, Question, Reading, Seen, Shown, ShownTo};
+pub use lists::{
+    Connected, EntrySource, Following, Incompatible, ListState, Opens, Passed, RuleEntry, RuleHits, ServerLine, Sought,
+    Subject, ToolLine, ToolSource, Window,
+};
+pub use message::{Command, Edit, Msg, Turn};
+pub use queue::{Grouping, Picked, Queue, Sort};
+pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
+pub use settings::{Confirmation, Manner, Palette, Process, Settings, Tour};
+pub use state::{Model, Overlay, Screen};

@@ -1,0 +1,271 @@
+//! Everything the console knows and shows: one part for each screen, the open question, what was drawn. Changed by update alone.
+
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+
+use super::call::{Armed, Batch, CallKey, Drawn, Reading, Shown};
+use super::lists::{
+    ActivityPage, Connected, Incompatible, ListState, LogPage, RulesPage, ServersPage, Sought, ToolsPage,
+};
+use super::message::Command;
+use super::queue::Queue;
+use super::rule::{Review, RuleMaker};
+use super::settings::Settings;
+use crate::console::card::{Card, Details};
+use crate::console::keymap::{Key, Place};
+use crate::home::places::under;
+use crate::link::message::FromConsole;
+use crate::operator::found::LogRequest;
+use crate::policy::rule::Pending;
+use crate::text::row::{Row, ours, warn};
+use crate::wire::digest::Digest;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Screen {
+    #[default]
+    Queue,
+    Detail,
+    Activity,
+    Log,
+    Tools,
+    Rules,
+    Servers,
+}
+
+/// A question that takes the keys until it is answered.
+#[derive(Clone, Debug)]
+pub enum Overlay {
+    Help {
+        top: usize,
+    },
+    Confirm {
+        armed: Armed,
+        reading: Reading,
+    },
+    /// The word that approves a dangerous call is typed.
+    Word {
+        armed: Armed,
+        reading: Reading,
+        text: String,
+    },
+    /// Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
+    Reason {
+        members: Vec<Armed>,
+        text: String,
+        offered: usize,
+    },
+    /// Several calls at once: each is listed.
+    Batch(Batch),
+    /// A rule is made from a call, or more than the call is granted.
+    Rule(RuleMaker),
+    /// A change that waits is read.
+    Review(Review),
+    /// Words to find in the card.
+    Find {
+        text: String,
+    },
+    /// Writing a search; Esc brings back the one before.
+    Search {
+        text: String,
+        before: String,
+        /// Where the search before came from.
+        sought: Sought,
+    },
+    /// Choosing a command.
+    Palette {
+        text: String,
+        at: usize,
+    },
+    /// Leaving while calls wait.
+    Leave,
+    /// The edited text cannot be sent.
+    Unreadable {
+        armed: Armed,
+        text: String,
+        problem: String,
+    },
+}
+
+impl Overlay {
+    /// The text that is being written, if any.
+    pub(in crate::console) fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Word { text, .. }
+            | Self::Reason { text, .. }
+            | Self::Find { text }
+            | Self::Search { text, .. }
+            | Self::Palette { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it takes the whole body of the screen.
+    pub(in crate::console) fn is_whole(&self) -> bool {
+        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::Review(_))
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    /// The commands of this update so far, to be carried out after it.
+    pub(in crate::console) todo: Vec<Command>,
+    pub settings: Settings,
+    pub size: (u16, u16),
+    pub now: i64,
+    pub screen: Screen,
+    pub overlay: Option<Overlay>,
+    /// One line for the operator, until the next key.
+    pub note: Option<Row>,
+    /// When the note disappears by itself, in milliseconds since 1970.
+    pub note_until: Option<i64>,
+    pub wrappers: Vec<Connected>,
+    pub incompatible: Vec<Incompatible>,
+    pub trouble: Option<String>,
+    pub queue: Queue,
+    pub card: CardView,
+    pub activity: ActivityPage,
+    pub log: LogPage,
+    pub tools: ToolsPage,
+    pub rules: RulesPage,
+    pub servers: ServersPage,
+    /// Gives each trial its number.
+    pub trials: u64,
+    /// When the log reader was last asked for each kind of thing, in milliseconds since 1970.
+    pub asked: HashMap<Discriminant<LogRequest>, i64>,
+    /// `g` was pressed once.
+    pub half_typed: Option<Key>,
+    pub drawn: Option<Drawn>,
+    /// Since when a frame has shown what keys answer now, with no key pressed.
+    pub untouched: Option<i64>,
+    /// When the last key came that was refused, or ignored after one.
+    pub ignored: Option<i64>,
+}
+
+/// The card of the selected call, and how it is looked at.
+#[derive(Debug, Default)]
+pub struct CardView {
+    pub laid: Option<Card>,
+    pub details: Details,
+    /// The first row on screen.
+    pub scroll: usize,
+    /// The rows that frames have shown.
+    pub shown: Shown,
+    /// Where in the arguments the operator last folded something: the byte it begins at.
+    pub fold_at: Option<usize>,
+    /// What was last looked for.
+    pub sought: String,
+    /// The row where it was found.
+    pub found: Option<usize>,
+    /// When what the call would touch was last looked at again.
+    pub looked_at: i64,
+}
+
+/// The list of a screen, borrowed in a way; `None` for the card.
+macro_rules! list_of {
+    ($model:ident, $screen:ident, $($borrow:tt)+) => {
+        match $screen {
+            Screen::Detail => None,
+            Screen::Queue => Some($($borrow)+ $model.queue.filter),
+            Screen::Activity => Some($($borrow)+ $model.activity.list),
+            Screen::Log => Some($($borrow)+ $model.log.list),
+            Screen::Tools => Some($($borrow)+ $model.tools.list),
+            Screen::Rules => Some($($borrow)+ $model.rules.list),
+            Screen::Servers => Some($($borrow)+ $model.servers.list),
+        }
+    };
+}
+
+impl Model {
+    pub fn new(settings: Settings, size: (u16, u16)) -> Self {
+        Self { settings, size, ..Self::default() }
+    }
+
+    /// A hint of ours, with `--home` and its folder in every command line in it.
+    pub(in crate::console) fn hint(&self, hint: &str) -> String {
+        under(self.settings.root.as_deref(), hint)
+    }
+
+    /// Where the operator is, for the table of keys.
+    pub fn place(&self) -> Place {
+        match (&self.overlay, self.screen) {
+            (Some(Overlay::Help { .. }), _) => Place::Help,
+            (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
+            (Some(Overlay::Word { .. }), _) => Place::Word,
+            (Some(Overlay::Reason { .. }), _) => Place::Reason,
+            (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
+            (Some(Overlay::Batch(_)), _) => Place::Batch,
+            (Some(Overlay::Rule(_)), _) => Place::Rule,
+            (Some(Overlay::Review(_)), _) => Place::Review,
+            (Some(Overlay::Find { .. }), _) => Place::Find,
+            (Some(Overlay::Leave), _) => Place::Leave,
+            (Some(Overlay::Search { .. }), _) => Place::Search,
+            (Some(Overlay::Palette { .. }), _) => Place::Palette,
+            (None, Screen::Log) => Place::Log,
+            (None, Screen::Tools) => Place::Tools,
+            (None, Screen::Rules) => Place::Rules,
+            (None, Screen::Servers) => Place::Servers,
+            (None, Screen::Queue) => Place::Queue,
+            (None, Screen::Detail) => Place::Detail,
+            (None, Screen::Activity) => Place::Activity,
+        }
+    }
+
+    /// The list of a screen; for Waiting, its filter.
+    pub fn list(&self, screen: Screen) -> Option<&ListState> {
+        list_of!(self, screen, &)
+    }
+
+    pub fn list_mut(&mut self, screen: Screen) -> Option<&mut ListState> {
+        list_of!(self, screen, &mut)
+    }
+
+    /// The changes of policy files that are not accepted yet, each with a session whose wrapper can accept it. Without any
+    /// wrapper they are those of the files, and no session is named.
+    pub fn pending(&self) -> impl Iterator<Item = (&str, &Pending)> {
+        let of_wrappers = self
+            .wrappers
+            .iter()
+            .flat_map(|one| one.status.pending.iter().map(|pending| (one.wrapper.session.as_str(), pending)));
+        let of_files = self.rules.book.iter().filter(|_| self.wrappers.is_empty()).flat_map(|book| &book.pending);
+        of_wrappers.chain(of_files.map(|pending| ("", pending)))
+    }
+
+    /// Something was changed from here: everything that is asked for regularly is due now.
+    pub(in crate::console) fn ask_again(&mut self) {
+        self.asked.retain(|request, _| *request == discriminant(&LogRequest::Recent));
+    }
+
+    /// A number for the next trial.
+    pub(in crate::console) fn next_trial(&mut self) -> u64 {
+        self.trials += 1;
+        self.trials
+    }
+
+    /// Sends its wrapper a message about the call that was armed, with the bytes that were shown.
+    pub(in crate::console) fn send(&mut self, armed: &Armed, message: impl FnOnce(String, Digest) -> FromConsole) {
+        let CallKey { session, ticket } = armed.key().clone();
+        self.todo.push(Command::Send { session, message: message(ticket, armed.digest()) });
+    }
+
+    /// Says one thing to the operator, until the next key.
+    pub(in crate::console) fn say(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(ours(words)), None);
+    }
+
+    /// The same, for something that the operator did not expect.
+    pub(in crate::console) fn warn(&mut self, words: impl Into<String>) {
+        (self.note, self.note_until) = (Some(warn(words)), None);
+    }
+
+    /// Says for a few seconds why a key was refused. What is typed behind it is ignored until a pause.
+    pub(in crate::console) fn refuse(&mut self, words: impl Into<String>) {
+        self.warn(words);
+        self.note_until = Some(self.now + 4_000);
+        self.ignore_keys();
+    }
+
+    /// Keys are ignored until none has come for a while.
+    pub(in crate::console) fn ignore_keys(&mut self) {
+        self.ignored = Some(self.now);
+    }
+}
