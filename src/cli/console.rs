@@ -8,8 +8,8 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
 use crate::cli::error::{Error, Exit, done};
-use crate::console::open::open;
 use crate::console::outside::Process;
+use crate::console::run::open;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::error::Error;
 use super::look::Here;
 use super::print::visible;
-use crate::console::open;
+use crate::console::run;
 use crate::console::run::End;
 use crate::interpose::clock;
 use crate::pins::page::Page;
@@ -22,7 +22,7 @@ pub(super) fn show(page: Page, here: Here<'_>, out: &mut dyn Write) -> Result<Ne
     let server = visible(&page.server);
     let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
     let failed = |error| Error::failed("the page could not be shown", error, hint);
-    match open::page(here.places, clock::wall_ms, page).map_err(failed)? {
+    match run::page(here.places, clock::wall_ms, page).map_err(failed)? {
         End::Answered(Ok(done)) => writeln!(out, "{}", visible(&done.says))?,
         End::Answered(Err(why)) => writeln!(out, "Nothing was agreed to of {server}: {}", visible(&why))?,
         End::Closed => writeln!(out, "Nothing was agreed to of {server}.")?,

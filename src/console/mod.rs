@@ -3,19 +3,16 @@
 //! Messages go into [`update::update`] and commands come out; [`view::view`] only reads. [`run`] is the shell around
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`](crate::text::plain) alone.
 
-pub mod caption;
 pub mod card;
-pub mod editor;
-pub mod grants;
 pub mod keymap;
 pub mod maker;
 pub mod model;
-pub mod open;
 pub mod outside;
 pub mod pages;
 pub mod palette;
 pub mod panel;
 pub mod risk;
+pub mod rows;
 pub mod run;
 pub mod screen;
 pub mod settings;

@@ -1,8 +1,18 @@
-//! What the console needs of the world beside its terminal: files, the clock, the editor, how to notify.
+//! What the console needs of the world beside its terminal: files, the clock, the operator's editor on a private file, how to
+//! notify, what colours suit.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use super::model::{Edit, Palette};
+use super::settings::{Choice, Notice, Pointer};
+use crate::home::places::Places;
+use crate::link::desktop;
 
 pub use super::model::Process;
-use super::settings::{Notice, Pointer};
-use crate::home::places::Places;
 
 /// What the console needs of the world.
 #[derive(Debug)]
@@ -29,4 +39,120 @@ pub fn multiplexer() -> Option<&'static str> {
         ("ZELLIJ", "this terminal is in Zellij"),
     ];
     known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
+}
+
+/// The operator's editor: VISUAL, EDITOR or `vi`.
+pub fn editor() -> String {
+    let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// Runs an editor, with its options, on a file.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run_editor(editor: &str, file: &Path) -> std::io::Result<ExitStatus> {
+    // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
+    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
+}
+
+/// Opens `text` with `editor` (a command line as in `$EDITOR`) in a file of mode 0600 under `folder`.
+pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
+    let file = match Draft::write(folder, text) {
+        Ok(file) => file,
+        Err(error) => {
+            return Edit::Failed(format!("The editor's file could not be written in {}: {error}.", folder.display()));
+        }
+    };
+    match run_editor(editor, &file.path) {
+        Ok(status) if status.success() => {}
+        Ok(status) => {
+            return Edit::Failed(format!("The editor ended with {status}; nothing was sent."));
+        }
+        Err(error) => {
+            return Edit::Failed(format!(
+                "The editor could not be started: {error}. Set EDITOR to an editor that can."
+            ));
+        }
+    }
+    match std::fs::read_to_string(&file.path) {
+        Ok(after) if after == text => Edit::Unchanged,
+        Ok(after) => Edit::Text(after),
+        Err(error) => Edit::Failed(format!("The edited file could not be read back: {error}; nothing was sent.")),
+    }
+}
+
+/// A file that is removed when the editing is over.
+struct Draft {
+    path: PathBuf,
+}
+
+impl Draft {
+    fn write(folder: &Path, text: &str) -> std::io::Result<Self> {
+        let mut number = 0_u32;
+        loop {
+            let path = folder.join(format!("mcp-approve-{}-{number}.json", std::process::id()));
+            let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+            match open {
+                Ok(mut file) => {
+                    let draft = Self { path };
+                    file.write_all(text.as_bytes())?;
+                    return Ok(draft);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 100 => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // If the file cannot be removed, nothing more can be done; it is private and in a temporary folder.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The theme. If none was chosen: no colours if the environment wants none (<https://no-color.org>), otherwise what
+/// suits the terminal's background, if the terminal names it.
+pub(super) fn palette(theme: Choice<Palette>) -> Palette {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    // `15;0`: foreground and background, as rxvt, konsole and others set it.
+    let ground = std::env::var("COLORFGBG").unwrap_or_default();
+    match (theme, ground.rsplit(';').next()) {
+        (Choice::Chosen(palette), _) => palette,
+        (Choice::Auto, _) if unwanted => Palette::Monochrome,
+        (Choice::Auto, Some("7" | "15")) => Palette::Light,
+        (Choice::Auto, _) => Palette::Colours,
+    }
+}
+
+/// How a notice is asked for, and what is wrong with the operator's wish. No terminal is asked in two ways, because
+/// some would show the notice twice.
+pub(super) fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
+    let is = |name: &str, words: &[&str]| {
+        std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
+    };
+    let asked = match wanted {
+        Choice::Chosen(Notice::Desktop) if !desktop::is_there() => {
+            let hint = "install it (libnotify), or write `notice = \"auto\"`";
+            let says = format!("`notice = \"desktop\"` needs notify-send or osascript in /usr/bin or /bin; {hint}");
+            return (Notice::Off, Some(says));
+        }
+        Choice::Chosen(notice) => notice,
+        // A multiplexer swallows what is meant for the terminal, or shows it as text.
+        Choice::Auto if is("TERM", &["screen", "tmux"]) => own_desktop(),
+        Choice::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
+        Choice::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
+        Choice::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
+        Choice::Auto => own_desktop(),
+    };
+    (asked, None)
+}
+
+/// The desktop's program, where the operator sits at this very desktop.
+fn own_desktop() -> Notice {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let here = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
+    if here && !set("SSH_CONNECTION") && desktop::is_there() { Notice::Desktop } else { Notice::Off }
 }

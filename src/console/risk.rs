@@ -3,6 +3,7 @@
 use crate::behavior::conclude::{IS_THERE, MAY_REPLACE, STATEMENT_CHANGES};
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
+use crate::gate::grants::{GrantArea, area, may_be_outside};
 use crate::text::row::{Run, Tone};
 
 /// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
@@ -101,4 +102,20 @@ fn of_statement(effect: &str) -> &'static str {
         "MERGE" => "MERGES",
         _ => "RUNS",
     }
+}
+
+/// Why nothing more than this call can be granted, judged by the card; `None` where it can.
+pub fn no_grant(snapshot: &Snapshot) -> Option<&'static str> {
+    match area(&snapshot.hazards) {
+        Some(GrantArea::Declared) => {}
+        Some(GrantArea::Outside) if may_be_outside(snapshot.identity, snapshot.disputed) => {}
+        Some(GrantArea::Outside) => {
+            return Some("outside of the declared folders such a call is asked each time: no approval for a while");
+        }
+        None => return Some("a call with a hazard is asked each time: no approval for a while"),
+    }
+    if snapshot.ruling.rule.is_some() {
+        return Some("a rule asks for each such call: no approval for a while; give that rule an `unless`");
+    }
+    snapshot.signature.is_none().then_some("the server has not described this tool: no approval for a while")
 }

@@ -1,38 +1,65 @@
-//! The shell around model, update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
+//! Opens the console with settings from the operator's files, the terminal and the environment; and the shell around model,
+//! update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
 
-mod keyboard;
 mod terminal;
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::editor;
 use super::model::{Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
-use super::outside::{OPEN_TO_OTHERS, Outside, Process, multiplexer};
-use super::settings::Notice;
+use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
+use super::settings::{self, Notice};
 use super::update::update;
 use super::view::view;
+use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
 use crate::link::error::LinkError;
-use crate::operator::Sources;
-use crate::operator::found::{Finding, LogRequest};
-use crate::operator::log_reader;
-use crate::operator::own_rules;
+use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
+use crate::operator::{Sources, log_reader, own_rules};
 use crate::pins::page::Page;
-use keyboard::Keyboard;
-use terminal::Screen;
+use terminal::{Focus, Input, Keyboard, Screen};
 
-/// Whether the operator looks at this terminal, if the terminal reports that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Focus {
-    Unknown,
-    Here,
-    Elsewhere,
+/// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is milliseconds since
+/// 1970.
+///
+/// # Errors
+/// The terminal or the run folder is not usable.
+pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
+    begin(places, now, process, Begin::Waiting).map(drop)
+}
+
+/// Shows the page of one server, until the operator answers it or leaves it.
+///
+/// # Errors
+/// As [`open`].
+pub fn page(places: &Places, now: fn() -> i64, page: Page) -> Result<End, RunError> {
+    begin(places, now, Process::Own, Begin::Page(Box::new(page)))
+}
+
+fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> Result<End, RunError> {
+    let (wanted, mut problems) = settings::load(places);
+    let (notice, missing) = notice(wanted.notice);
+    problems.extend(missing);
+    let settings = Settings {
+        palette: palette(wanted.theme),
+        offset: jiff::Zoned::now().offset().seconds(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
+        root: places.root().map(Into::into),
+        keys: wanted.keys,
+        tour: if places.tour_seen().exists() { Tour::Dismissed } else { Tour::Shown },
+        manner: wanted.manner,
+        confirmation: wanted.confirmation,
+        process,
+        problems,
+    };
+    let outside = Outside { places: places.clone(), now, editor: editor(), notice, mouse: wanted.mouse, process };
+    run(settings, &outside, begin)
 }
 
 /// Why the console could not run.
@@ -47,7 +74,7 @@ pub enum RunError {
 }
 
 /// What the console begins with.
-pub(super) enum Begin {
+enum Begin {
     Waiting,
     /// One server's page, and nothing else: it ends once that is answered or left.
     Page(Box<Page>),
@@ -69,16 +96,6 @@ pub fn restore() {
     terminal::leave();
 }
 
-/// What reaches the loop.
-enum Input {
-    /// With the time when it was read.
-    Event(crossterm::event::Event, i64),
-    /// The keyboard's end: the terminal is gone.
-    Closed,
-    Link(Box<ClientEvent>),
-    Found(Box<Finding>),
-}
-
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
 
@@ -86,7 +103,7 @@ const FRAME: i64 = 16;
 ///
 /// # Errors
 /// [`RunError`] when the terminal or the link fails.
-pub(super) fn run(settings: Settings, outside: &Outside, begin: Begin) -> Result<End, RunError> {
+fn run(settings: Settings, outside: &Outside, begin: Begin) -> Result<End, RunError> {
     let (heard_here, inbox) = mpsc::channel();
     let places = &outside.places;
     let link = heard_here.clone();
@@ -158,12 +175,12 @@ impl Loop<'_> {
             let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
                 Ok(Input::Event(event, at)) => {
-                    self.focus = keyboard::focus(&event).unwrap_or(self.focus);
+                    self.focus = terminal::focus(&event).unwrap_or(self.focus);
                     let late = self.now() - at;
                     if late > FRAME {
                         let _none = self.update(Msg::Late(late));
                     }
-                    keyboard::message(event)
+                    terminal::message(event)
                 }
                 Ok(Input::Link(event)) => Some(Msg::Link(*event)),
                 Ok(Input::Found(finding)) => Some(Msg::Found(*finding)),
@@ -295,6 +312,6 @@ impl Loop<'_> {
     /// The text as the operator's editor leaves it.
     fn edited(&mut self, text: &str) -> Result<Edit, RunError> {
         let Outside { editor, places, .. } = self.outside;
-        Ok(self.screen.suspended(|| editor::edit(editor, places.state_dir(), text))?)
+        Ok(self.screen.suspended(|| edit(editor, places.state_dir(), text))?)
     }
 }

@@ -19,7 +19,7 @@ use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
 use super::model::{Batch, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
 use super::screen::content_rows;
-use super::{pages, panel, view};
+use super::{pages, panel};
 use crate::behavior::taxonomy::Mutability;
 use crate::link::message::ToolWord;
 use crate::operator::found::LogRequest;
@@ -212,7 +212,7 @@ fn pasted(model: &mut Model, text: &str) {
 fn go(model: &mut Model, action: Action) {
     match &model.overlay {
         Some(Overlay::Help { top }) => {
-            let rows = view::help::rows(&model.settings.keys, usize::from(model.size.0)).len();
+            let rows = pages::help::rows(&model.settings.keys, usize::from(model.size.0)).len();
             let top = select::moved(*top, action, content_rows(model.areas().body), rows);
             model.overlay = Some(Overlay::Help { top });
             return;

@@ -1,28 +1,21 @@
 //! Draws the model. Reads only: nothing here changes, asks the time, or writes to a terminal.
 
-mod calls;
 mod card;
-mod empty;
 mod footer;
-pub mod help;
-mod list;
-pub mod maker;
-mod page;
 mod queue;
-pub mod review;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::card::{counted, grouped};
-use super::model::Palette;
-use super::model::{Model, Overlay, Screen};
+use super::model::{ListState, Model, Overlay, Palette, Screen};
+use super::pages::{self, help, maker, review};
 use super::panel;
+use super::rows::{Panel, below, ends, promise};
 use super::screen::content_rows;
 use crate::audit::record::Assurance;
-use crate::text::row::{Row, Tone, border, danger, quiet, strong, warn};
-pub(in crate::console) use card::by;
+use crate::text::row::{Row, Tone, border, danger, key, ours, quiet, strong};
+use crate::wire::number::{counted, grouped};
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -33,18 +26,22 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.rows(areas.header, [header(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
-        (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
-        (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
-        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, model, rule, areas.body),
-        (Some(Overlay::Review(open)), _) => review::draw(&mut paint, model, open, areas.body),
-        (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            page::draw(&mut paint, model);
+        (Some(Overlay::Help { top }), _) => {
+            paint.framed(areas.body, help::panel(&model.settings.keys, areas.body, *top));
         }
-        _ if model.queue.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
+        (Some(Overlay::Batch(batch)), _) => paint.framed(areas.body, queue::batch(model, batch, areas.body)),
+        (Some(Overlay::Rule(rule)), _) => paint.framed(areas.body, maker::panel(model, rule, areas.body)),
+        (Some(Overlay::Review(open)), _) => paint.framed(areas.body, review::panel(model, open, areas.body)),
+        (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
+            page(&mut paint, model)
+        }
+        _ if model.queue.calls.is_empty() => nothing_waits(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {
-            queue::draw(&mut paint, model, areas.queue);
+            let (rows, selected) = queue::rows(model, areas.queue);
+            paint.rows(areas.queue, rows);
+            selected.into_iter().for_each(|line| paint.highlight(areas.queue, line));
             paint.divider(areas.divider);
-            card::draw(&mut paint, model, areas.card);
+            card::panel(model, areas.card).into_iter().for_each(|card| paint.framed(areas.card, card));
         }
     }
     paint.panel(areas.panel, panel::rows(model));
@@ -84,12 +81,12 @@ impl Paint<'_> {
     }
 
     /// A title, the rows that have room below it, and the last line of the area.
-    fn framed(&mut self, area: Rect, title: Row, rows: impl IntoIterator<Item = Row>, last: Row) {
+    fn framed(&mut self, area: Rect, panel: Panel) {
         let room = content_rows(area);
-        let mut all = vec![title];
-        all.extend(rows.into_iter().take(room));
+        let mut all = vec![panel.title];
+        all.extend(panel.rows.into_iter().take(room));
         all.resize(room + 1, Row::default());
-        all.push(last);
+        all.push(panel.last);
         self.rows(area, all);
     }
 
@@ -127,23 +124,6 @@ impl Paint<'_> {
     }
 }
 
-/// How much is below the screen, if anything is.
-fn below(rows: usize) -> Row {
-    match rows {
-        0 => Row::default(),
-        _ => warn(format!(" … {} below", counted(rows, "more line"))).quiet(" · j PgDn"),
-    }
-}
-
-/// A title and, at its right end, something that may be left out when there is no room.
-pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
-    let used = left.width() + right.width();
-    if used + 1 > width {
-        return left.clipped(width);
-    }
-    left.ours(" ".repeat(width - used)).joined(right)
-}
-
 /// The first line: the product, what waits, and what the assurance level promises.
 fn header(model: &Model, width: u16) -> Row {
     let width = usize::from(width);
@@ -172,17 +152,127 @@ fn header(model: &Model, width: u16) -> Row {
         .unwrap_or_else(|| strong(" mcp-approve"))
 }
 
-/// The levels of the threat model, and what each does and does not do.
-const LEVELS: [(&str, &str); 4] = [
-    ("L0", "stops mistakes, not an agent with a shell"),
-    ("L1", "a verdict needs your key"),
-    ("L2", "agent and log are apart"),
-    ("L3", "credentials are on another machine"),
-];
+/// What the screen shows when no call waits: what to do next.
+fn nothing_waits(paint: &mut Paint<'_>, model: &Model, area: Rect) {
+    let width = usize::from(area.width);
+    let rows = if model.wrappers.is_empty() { unwrapped(model) } else { idle(model) };
+    let rows: Vec<Row> = rows.into_iter().flat_map(|row| row.hung(width.saturating_sub(2), 2)).collect();
+    let free = usize::from(area.height).saturating_sub(rows.len());
+    let above = std::iter::repeat_n(Row::default(), free / 3);
+    paint.rows(area, above.chain(rows));
+}
 
-/// What a level that wrappers have does and does not do.
-pub(in crate::console) fn promise(level: Assurance) -> &'static str {
-    match level {
-        Assurance::L0 => LEVELS[0].1,
+fn unwrapped(model: &Model) -> Vec<Row> {
+    if !model.servers.ended.is_empty() {
+        return vec![
+            strong("  No wrapped server is running."),
+            Row::default(),
+            ours("  One appears here as soon as its host starts it."),
+            key("  3").ours(" shows what was decided; ").key("6").ours(" the servers that ended."),
+        ];
+    }
+    vec![
+        strong("  No server is wrapped yet."),
+        Row::default(),
+        ours("  Wrap the servers of your hosts:"),
+        key(model.hint("    mcp-approve install")),
+        Row::default(),
+        ours("  Or by hand, in a host's own file:"),
+        key(model.hint("    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work")),
+        Row::default(),
+        ours("  Then restart the host. The server appears here at its first message."),
+        quiet(model.hint("  To see it work first: mcp-approve demo")),
+    ]
+}
+
+fn idle(model: &Model) -> Vec<Row> {
+    let mut rows = vec![
+        strong("  No call waits for you."),
+        Row::default(),
+        ours("  Calls that only read pass by policy; calls that change something stop here."),
+        key("  2").ours(" shows what passes."),
+        Row::default(),
+    ];
+    if let Some(figures) = model.queue.decisions.figures(model.now) {
+        rows.push(quiet("  You: ").joined(figures.words()));
+        rows.push(Row::default());
+    }
+    for connected in &model.wrappers {
+        let status = &connected.status;
+        let mut row = quiet("  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
+        if let Some(phase) = status.phase {
+            row = row.quiet(format!("  {}", phase.word()));
+        }
+        if let Some(host) = &status.host {
+            row = row.quiet("  for ").and_foreign(Tone::Ours, host);
+        }
+        rows.push(row.quiet(format!(
+            "  {}, {} approved by policy, {} by operator, {} denied",
+            counted(status.calls, "call"),
+            status.approved_by_policy,
+            status.approved_by_operator,
+            status.denied
+        )));
+    }
+    rows
+}
+
+/// One of the screens beside Waiting: the list or the open sheet, both where there is room.
+fn page(paint: &mut Paint<'_>, model: &Model) {
+    let Some(state) = model.list(model.screen) else { return };
+    let sides = pages::sides(model);
+    let Some(divider) = sides.divider else {
+        return match state.sheet {
+            Some(top) => sheet(paint, model, sides.sheet, title(model, usize::from(sides.sheet.width)), top),
+            None => list(paint, model, state, sides.list),
+        };
+    };
+    list(paint, model, state, sides.list);
+    paint.divider(divider);
+    let title = match state.sheet {
+        Some(_) => key("▸ ").quiet("j k read on · Esc goes back to the list"),
+        None if pages::is_reviewed(model) => quiet("Enter reviews this"),
+        None => quiet("Enter scrolls this"),
+    };
+    sheet(paint, model, sides.sheet, title, state.sheet.unwrap_or(0));
+}
+
+/// What the list is and, at the right end, the search, without which the list could be misread.
+fn title(model: &Model, width: usize) -> Row {
+    let (left, right) = pages::title(model);
+    let right = right.clipped(width.saturating_sub(10));
+    let left = left.clipped(width.saturating_sub(right.width() + 1).max(8));
+    ends(left, right, width)
+}
+
+fn sheet(paint: &mut Paint<'_>, model: &Model, area: Rect, title: Row, top: usize) {
+    let mut rows = pages::sheet(model, usize::from(area.width));
+    let last = below(rows.len().saturating_sub(top + content_rows(area)));
+    let rows = rows.split_off(top.min(rows.len()));
+    paint.framed(area, Panel { title, rows, last });
+}
+
+fn list(paint: &mut Paint<'_>, model: &Model, state: &ListState, area: Rect) {
+    let width = usize::from(area.width);
+    let room = content_rows(area).saturating_sub(1);
+    let mut rows = vec![title(model, width)];
+    let count = pages::count(model);
+    rows.push(pages::heading(model, width));
+    if count == 0 {
+        rows.push(Row::default());
+        let words = pages::empty(model).into_iter();
+        rows.extend(words.flat_map(|row| ours("  ").joined(row).hung(width.saturating_sub(1), 2)));
+        rows.truncate(room + 2);
+    }
+    let shown = state.top..(state.top + room).min(count);
+    rows.extend(pages::lines(model, shown, width).into_iter().map(|row| row.clipped(width).padded(width)));
+    rows.resize(room + 2, Row::default());
+    rows.push(pages::foot(model));
+    paint.rows(area, rows);
+    if count > 0
+        && let Ok(line) = u16::try_from(state.at.saturating_sub(state.top) + 2)
+        && usize::from(line) < room + 2
+    {
+        paint.highlight(area, line);
     }
 }

@@ -15,7 +15,7 @@ use super::{Site, accept, past, replay};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::person;
 use crate::cli::print::{shown, visible, visible_lines};
-use crate::console::editor;
+use crate::console::outside;
 use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;
 use crate::home::policy_file;
@@ -155,11 +155,11 @@ impl Copy {
 
     /// The text after the editor was closed.
     fn edited(&self, line: Option<usize>) -> Result<String, Error> {
-        let editor = editor::named();
+        let editor = outside::editor();
         let program = editor.split_whitespace().next().map(Path::new).and_then(Path::file_name);
         let takes = program.and_then(|name| name.to_str()).is_some_and(|name| TAKE_A_LINE.contains(&name));
         let line = line.filter(|_| takes).map(|line| format!(" +{line}")).unwrap_or_default();
-        let what = match editor::run(&format!("{editor}{line}"), &self.path) {
+        let what = match outside::run_editor(&format!("{editor}{line}"), &self.path) {
             Ok(status) if status.success() => {
                 return fs::read_to_string(&self.path)
                     .map_err(|cause| Error::Unreadable { path: self.path.clone(), cause });

@@ -1,17 +1,26 @@
 //! The words around the arguments on a card: what we conclude, what the server says, what identifies the call.
 
-use super::{Details, counted, size};
+use super::json::size;
 use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
-use crate::console::caption::{Entries, caption};
-use crate::console::risk::Risk;
+use crate::console::risk::{Risk, no_grant};
+use crate::console::rows::{Entries, caption};
 use crate::gate::data::pinning::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
 use crate::text::time;
+use crate::wire::number::counted;
+
+/// Whether details are shown that no decision needs: who says what the call is, the checks, digests and times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Details {
+    #[default]
+    Folded,
+    Shown,
+}
 
 /// What the call does, how grave that is, and what else matters for the decision: our own words, before foreign ones.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
@@ -61,7 +70,7 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.entry("hazard", row);
         if hazard.kind == HazardKind::OutsideRoots {
             let mut keys = key("r f").quiet(" allows this folder for later calls of the tool");
-            if crate::console::grants::refusal(snapshot).is_none() {
+            if no_grant(snapshot).is_none() {
                 keys = keys.quiet(", ").key("r s").quiet(" this session, ");
                 keys = keys.key("r m").quiet(" 15 min");
             }

@@ -1,11 +1,91 @@
-//! The lines of the table. Owns no lookup.
+//! The one table of keys: which key, where, what it does. Owns no lookup.
 
-use super::Key::{Char, Ctrl, Down, End, Enter, Esc, Home, PageDown, PageUp, Tab, Up};
-use super::Place::{
+use Key::{Char, Ctrl, Down, End, Enter, Esc, Home, PageDown, PageUp, Tab, Up};
+use Place::{
     Activity, Batch, Confirm, Detail, Find, Help, Leave, Log, Palette, Queue, Reason, Review, Rule, Rules, Search,
     Servers, Tools, Unreadable, Word,
 };
-use super::{Binding, Is, Place};
+
+use crate::wire::words::words;
+
+/// A key that the terminal reports, if the console uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Char(char),
+    Ctrl(char),
+    Enter,
+    Esc,
+    Backspace,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    Tab,
+}
+
+words! {
+    /// Where the operator is, by its name in the table.
+    Place {
+        /// The list of waiting calls, with the selected one's card beside or below.
+        Queue = "queue",
+        /// One card on the whole screen.
+        Detail = "card",
+        Activity = "activity",
+        Log = "log",
+        Tools = "tools",
+        Rules = "rules",
+        Servers = "servers",
+        /// Writing the search of a list: other keys are text.
+        Search = "search",
+        /// Choosing a command: other keys are text.
+        Palette = "commands",
+        Help = "help",
+        /// Asked whether a dangerous approval is meant.
+        Confirm = "confirmation",
+        /// Typing the word that approves a dangerous call: other keys are text.
+        Word = "typed word",
+        /// Writing the reason of a denial: other keys are text.
+        Reason = "reason",
+        /// The edited arguments cannot be read.
+        Unreadable = "failed edit",
+        /// Shown a list of calls that are decided together.
+        Batch = "list",
+        /// Making a rule from a call.
+        Rule = "rule maker",
+        /// Reading a change that waits to be accepted.
+        Review = "review",
+        /// Writing what to find in the card: other keys are text.
+        Find = "find",
+        /// Asked whether to leave while calls wait.
+        Leave = "leaving",
+    }
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    pub action: Action,
+    pub is: &'static [Is],
+    pub keys: &'static [Key],
+    /// The keys as they are written.
+    pub shown: &'static str,
+    /// One or two words for the footer.
+    pub name: &'static str,
+    pub places: &'static [Place],
+    /// One sentence for help.
+    pub help: &'static str,
+}
+
+/// What limits the keys of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    /// It ends in a verdict: its key does nothing else anywhere.
+    Deciding,
+    /// It is for places where other keys are text, so its keys cannot be changed.
+    Fixed,
+}
 
 pub const CARD: &[Place] = &[Queue, Detail];
 pub const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];

@@ -1,15 +1,15 @@
 //! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
 
-use super::{NARROW, badge, servers};
+use super::servers::spark;
 use crate::audit::record::By;
-use crate::console::card::counted;
 use crate::console::model::{EntrySource, Following, Model, Passed};
-use crate::console::view::{self, ends};
+use crate::console::rows::{NARROW, decided_by, ends};
 use crate::link::message::{Activity, ActivityKind, Direction};
-use crate::operator::record_row::{because, verdict};
+use crate::operator::record_row::{badge, because, verdict};
 use crate::text::columns::{Columns, NameColumn, target};
 use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::counted;
 
 pub(super) fn title(model: &Model) -> Row {
     let (all, shown) = (model.activity.passed.len(), model.activity.passing().len());
@@ -38,7 +38,7 @@ fn latencies(model: &Model, room: usize) -> Row {
     for one in &model.wrappers {
         let Some(last) = model.servers.latencies.get(&one.wrapper.session).and_then(|all| all.back()) else { continue };
         let next = foreign(Tone::Quiet, &one.wrapper.server).ours(" ");
-        let next = next.joined(servers::spark(model, one, 8)).quiet(format!(" {}  ", time::latency(*last)));
+        let next = next.joined(spark(model, one, 8)).quiet(format!(" {}  ", time::latency(*last)));
         if row.width() + next.width() > room {
             break;
         }
@@ -139,7 +139,7 @@ fn outcome(activity: &Activity) -> Row {
             let row = Row::of(tone, verdict);
             match (activity.by, &activity.rule) {
                 (Some(By::Rule), Some(rule)) => row.quiet(" by rule ").and_foreign(Tone::Ours, rule),
-                (Some(by), _) => row.quiet(format!(" {}", view::by(by))),
+                (Some(by), _) => row.quiet(format!(" {}", decided_by(by))),
                 (None, _) => row,
             }
         }

@@ -1,9 +1,8 @@
 //! The Rules screen: each rule with its file, what it decided by the log, its end and its warnings.
 
-use super::{Entries, NARROW, grouped};
-use crate::console::card::counted;
-use crate::console::grants;
+use crate::console::maker;
 use crate::console::model::{Model, RuleEntry, RuleHits};
+use crate::console::rows::{Entries, NARROW};
 use crate::link::message::GrantCard;
 use crate::operator::found::RuleLine;
 use crate::operator::record_row::ruling;
@@ -13,6 +12,7 @@ use crate::policy::rule::{Decision, Defaults, Pending};
 use crate::text::columns::{Columns, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::{counted, grouped};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;
@@ -128,7 +128,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -
                 foreign(Tone::Strong, &card.id),
                 ours(grouped(u64::from(card.used))),
                 last(model, line),
-                rest.and_foreign(Tone::Strong, &card.tool).quiet(": ").joined(grants::covers(card)),
+                rest.and_foreign(Tone::Strong, &card.tool).quiet(": ").joined(maker::covers(card)),
             ])
         }
     }
@@ -182,7 +182,7 @@ fn last(model: &Model, line: &RuleEntry) -> Row {
             Some(at) => quiet(format!("{} ago", time::span(model.now - at))),
             None => quiet("never"),
         },
-        RuleEntry::Grant { card, .. } => warn(grants::left(card, model.now)),
+        RuleEntry::Grant { card, .. } => warn(maker::left_of(card, model.now)),
         RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => Row::default(),
     }
 }
@@ -311,8 +311,8 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, rows: &mut Entries
     rows.entry("grant", foreign(Tone::Strong, &card.id));
     rows.foreign("server", server);
     rows.foreign("tool", &card.tool);
-    rows.entry("covers", grants::covers(card));
-    rows.says("left", Tone::Warn, grants::left(card, model.now));
+    rows.entry("covers", maker::covers(card));
+    rows.says("left", Tone::Warn, maker::left_of(card, model.now));
     if let Some(until) = card.until {
         rows.ours("ends", date(until));
     }

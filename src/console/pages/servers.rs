@@ -1,16 +1,15 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
-use super::{Entries, grouped};
 use crate::audit::tally::SessionTally;
-use crate::console::card::counted;
 use crate::console::model::{Connected, Model, ServerLine};
-use crate::console::view::promise;
+use crate::console::rows::{Entries, promise};
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
 use crate::operator::found::Unwrapped;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::{counted, grouped};
 
 pub(super) fn title(model: &Model) -> Row {
     let row = strong(" Servers").quiet(format!(" · {} running", model.wrappers.len()));

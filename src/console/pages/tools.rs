@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entries, NARROW, PICKED, changed, offered};
-use crate::console::card::counted;
+use super::pins;
 use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
+use crate::console::rows::{Entries, LABEL, NARROW};
 use crate::link::message::PinState;
 use crate::operator::pinned::PinnedProgram;
 use crate::operator::record_row;
@@ -12,6 +12,7 @@ use crate::pins::page::Page;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::counted;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.tools.lines;
@@ -33,13 +34,8 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     shape(model, width).columns.heading()
 }
 
-/// Where the selection is, or why the pins cannot be read.
-pub(super) fn foot(model: &Model) -> Row {
-    match &model.tools.forgotten {
-        Some(why) => danger(" ").and_foreign(Tone::Danger, why),
-        None => super::place(model),
-    }
-}
+/// What marks the selected line of what is agreed to.
+pub(in crate::console) const PICKED: &str = "▸ ";
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
     if model.log.counts.is_none() && !model.log.missing {
@@ -285,7 +281,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         return program.map(|program| program_sheet(model, line, program, width)).unwrap_or_default();
     }
     if let Some(page) = page(model, line) {
-        return offered::rows(&OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) }, width);
+        return pins::page_rows(&OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) }, width);
     }
     let mut rows = Entries::new(width);
     rows.entry("tool", foreign(Tone::Strong, &line.tool));
@@ -319,8 +315,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.caption("evidence", &counted(line.evidence.len(), "reason"));
         for evidence in &line.evidence {
             let (source, says) = evidence.split_once(' ').unwrap_or(("", evidence));
-            let row =
-                ours(" ").joined(foreign(Tone::Quiet, source).clipped(super::LABEL).padded(super::LABEL)).ours(" ");
+            let row = ours(" ").joined(foreign(Tone::Quiet, source).clipped(LABEL).padded(LABEL)).ours(" ");
             rows.hung(row.and_foreign(Tone::Foreign, says), if width >= 60 { 13 } else { 3 });
         }
     }
@@ -334,7 +329,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.ours("last call", time::date(last, model.settings.offset));
     }
     if let Some(pinned) = model.tools.pinned(line).filter(|pinned| pinned.waits()) {
-        changed::glimpse(pinned, &mut rows);
+        pins::glimpse(pinned, &mut rows);
     }
     rows.keys(&[("3", "its calls"), ("Esc", "back")]);
     rows.rows

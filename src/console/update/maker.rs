@@ -9,8 +9,9 @@ use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
 use crate::console::model::{Armed, Command, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
+use crate::console::pages::maker as maker_panel;
+use crate::console::risk::no_grant;
 use crate::console::screen::content_rows;
-use crate::console::view;
 use crate::link::message::FromConsole;
 use crate::operator::found::LogRequest;
 use crate::operator::tried::{Attempt, Trial};
@@ -30,7 +31,7 @@ pub(super) fn open(model: &mut Model) {
     let others: Vec<&Held> = model.queue.calls.iter().filter(|held| !held.is_over()).collect();
     let home = model.settings.home.as_deref();
     let rules = maker::choices(&held.snapshot, &model.queue.live(), home, model.now);
-    let no_grant = crate::console::grants::refusal(&held.snapshot);
+    let no_grant = no_grant(&held.snapshot);
     let grants = if no_grant.is_none() { maker::grants(held, &others, home) } else { Vec::new() };
     let choices = match rules {
         Ok(choices) => choices,
@@ -103,7 +104,7 @@ pub(super) fn show(
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.
 pub(super) fn choose(model: &mut Model, action: Action) {
-    let rows = view::maker::all_rows(model);
+    let rows = maker_panel::measured(model).0;
     let page = content_rows(model.areas().body);
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     match action {
@@ -145,7 +146,7 @@ pub(super) fn number(model: &mut Model, key: Key) {
 
 /// `Enter`: scrolls on if not all of it is on screen, asks if there is a warning, then does it.
 pub(super) fn enter(model: &mut Model) {
-    if view::maker::rows_below(model) > 0 {
+    if maker_panel::measured(model).1 > 0 {
         return choose(model, Action::PageDown);
     }
     let now = model.now;

@@ -8,9 +8,8 @@ use super::{lists, select, tools};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{Command, Edit, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
-use crate::console::pages::{changed, offered};
+use crate::console::pages::{pins, review};
 use crate::console::screen::content_rows;
-use crate::console::view;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
 use crate::operator::found::{LogRequest, RuleLine};
@@ -64,7 +63,7 @@ fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
 
 /// Moves in the rows of the change.
 pub(super) fn go(model: &mut Model, action: Action) {
-    let below = view::review::rows_below(model);
+    let below = review::rows_below(model);
     let room = content_rows(model.areas().body);
     let width = usize::from(model.areas().body.width);
     let Some(Overlay::Review(review)) = &mut model.overlay else { return };
@@ -75,7 +74,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     // The selected line stays on screen; behind the last one are only rows to read.
     let last = open.page.lines.len().saturating_sub(1);
     open.at = select::stepped(open.at, action, (room.saturating_sub(1).max(1), room / 2), last);
-    let rows = offered::lines(open, width);
+    let rows = pins::page_lines(open, width);
     let its = |at: &usize| rows.get(*at).is_some_and(|(line, _)| *line == Some(open.at));
     let first = if open.at == 0 { 0 } else { (0..rows.len()).find(its).unwrap_or(0) };
     let end = if open.at == last { rows.len() } else { (0..rows.len()).rfind(its).map_or(0, |at| at + 1) };
@@ -96,7 +95,7 @@ pub(super) fn mark(model: &mut Model) {
 
 /// `Enter`: reads on, asks once, then accepts what is on show.
 pub(super) fn enter(model: &mut Model) {
-    if view::review::rows_below(model) > 0 {
+    if review::rows_below(model) > 0 {
         return go(model, Action::PageDown);
     }
     let stood = model.stood();
@@ -122,7 +121,7 @@ pub(super) fn enter(model: &mut Model) {
             model.overlay = None;
             model.todo.extend([Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]);
         }
-        ReviewOf::Definition(tool) if changed::is_beyond_reading(&tool) => {
+        ReviewOf::Definition(tool) if pins::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
             model.warn(words);
         }

@@ -4,7 +4,7 @@
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{Command, Model, OpenPage, Overlay, Review, ReviewOf, Subject};
-use crate::console::pages::{self, PICKED};
+use crate::console::pages::{self, tools::PICKED};
 use crate::console::screen::content_rows;
 use crate::home::agreed::Known;
 use crate::operator::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};

@@ -8,7 +8,7 @@ use crate::console::model::{
     CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen,
     Seen,
 };
-use crate::console::view;
+use crate::console::rows::decided_by;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
@@ -111,7 +111,7 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
         (By::Operator, VerdictWord::Deny) if settled.verdict == Some(word) => (Tone::Good, "Denied: ".to_owned()),
         (by, _) => {
             let (_, was) = verdict(settled.verdict, "withdrawn");
-            (Tone::Warn, format!("Too late, it was {was} {}: ", view::by(by)))
+            (Tone::Warn, format!("Too late, it was {was} {}: ", decided_by(by)))
         }
     };
     if model.note.is_some() {

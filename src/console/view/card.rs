@@ -2,18 +2,20 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends, queue};
-use crate::audit::record::{By, VerdictWord};
-use crate::console::card::{Card, counted, size};
+use super::queue;
+use crate::audit::record::VerdictWord;
+use crate::console::card::{Card, size};
 use crate::console::model::{CallState, Held, Model, Overlay, Seen, Unarmed};
+use crate::console::rows::{Panel, decided_by, ends};
 use crate::console::screen::content_rows;
 use crate::link::message::CallEnd;
 use crate::operator::record_row::verdict;
 use crate::text::row::{Row, Run, Tone, border, quiet, warn};
 use crate::text::time;
+use crate::wire::number::counted;
 
-pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
-    let (Some(held), Some(card)) = (model.queue.selection(), &model.card.laid) else { return };
+pub(super) fn panel(model: &Model, area: Rect) -> Option<Panel> {
+    let (held, card) = (model.queue.selection()?, model.card.laid.as_ref()?);
     let width = usize::from(area.width);
     let room = content_rows(area);
     let window = card.window(model.card.scroll, room).into_iter();
@@ -23,7 +25,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         point_at(row);
     }
     let below = card.arguments_end.saturating_sub(model.card.scroll + room);
-    paint.framed(area, title(model, held, width), rows, last(model, held, below, width));
+    Some(Panel { title: title(model, held, width), rows, last: last(model, held, below, width) })
 }
 
 /// Highlights the sign of the part that the next key folds or unfolds.
@@ -66,29 +68,12 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
 /// Who settled a call, and how.
 fn ended(settled: &CallEnd) -> Row {
     let (tone, verdict) = verdict(settled.verdict, "withdrawn");
-    let by = by(settled.by);
+    let by = decided_by(settled.by);
     let row = quiet(" · settled: ").and(tone, verdict).ours(format!(" {by}"));
     if settled.who.is_empty() {
         return row;
     }
     row.quiet(" · ").and_foreign(Tone::Ours, &settled.who)
-}
-
-/// Who or what decided, as the end of a sentence.
-pub(in crate::console) fn by(by: By) -> &'static str {
-    match by {
-        By::Default => "by policy",
-        By::Rule => "by a rule",
-        By::Operator => "by an operator",
-        By::Approver => "by an approver",
-        By::Scope => "by the scope",
-        By::Expiry => "at its deadline",
-        By::Cancel => "by the host's cancel",
-        By::Shutdown => "at shutdown",
-        By::Fault => "after a fault",
-        By::Observe => "in observe mode",
-        By::Elicitation => "in the host, by elicitation",
-    }
 }
 
 /// What is below, and whether keys decide yet.

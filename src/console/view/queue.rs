@@ -1,22 +1,25 @@
-//! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
+//! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time; and calls
+//! that are decided together.
 
 use std::ops::Range;
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
 use crate::audit::record::By;
-use crate::console::card::{counted, grouped};
 use crate::console::model::queue::{Group, QueueLine, Rows};
-use crate::console::model::{CallState, Held, Model, Sort};
+use crate::console::model::{Armed, Batch, CallState, Fate, Held, Model, Reading, Sort, Unlisted};
 use crate::console::risk::{self, Risk};
+use crate::console::rows::{NARROW, Panel, ends};
+use crate::console::screen::content_rows;
 use crate::text::columns::{Columns, NameColumn, fitted, target, widest};
-use crate::text::row::{Row, Tone, foreign, key, quiet, strong, warn};
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::{counted, grouped};
 
-pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
+/// The rows of the list, and which of them is selected.
+pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
     if area.height == 0 {
-        return;
+        return (Vec::new(), None);
     }
     let all = model.queue.rows();
     let lines = model.queue.lines(&all);
@@ -52,10 +55,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if all.is_empty() {
         rows.push(strong("  No matches.").ours(" Esc drops the search, / changes it."));
     }
-    paint.rows(area, rows);
-    if let Some(line) = selected {
-        paint.highlight(area, line);
-    }
+    (rows, selected)
 }
 
 /// The line of a server: how many of its calls wait, and how long the oldest has waited.
@@ -126,8 +126,6 @@ const LEADING: usize = 2 + risk::WIDEST + 1;
 /// A bar and the time left; if something else would be cut for the bar, only the time.
 const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
-/// Below this width a list is narrow.
-const NARROW: usize = 64;
 /// The least width of a tool, which shrinks for the target; the second if a server must be named, too.
 const LEAST: (usize, usize) = (12, 10);
 /// Beyond this width, a target is not shown whole while a tool is cut for it; the second while a server is.
@@ -245,7 +243,7 @@ fn about(held: &Held) -> &str {
 }
 
 /// Cut where it says least: a path in its folders, anything else after its beginning.
-pub(super) fn telling(held: &Held, room: usize) -> Row {
+fn telling(held: &Held, room: usize) -> Row {
     match &held.snapshot.target {
         Some(text) => target(Tone::Ours, text, room),
         // Our own words begin with what matters.
@@ -291,4 +289,78 @@ pub(super) fn bar(left: i64, all: i64, cells: usize) -> String {
     let of = i64::try_from(cells).unwrap_or(0);
     let full = usize::try_from((left * of + all - 1) / all.max(1)).unwrap_or(0).min(cells);
     format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full))
+}
+
+/// Calls that are decided together: each on a row of its own, and whether `y` counts yet.
+pub(super) fn batch(model: &Model, batch: &Batch, area: Rect) -> Panel {
+    let width = usize::from(area.width);
+    let room = content_rows(area);
+    let shown = || batch.members.iter().skip(batch.top).take(room);
+    let tickets = NameColumn::of(shown().map(|armed| armed.key().ticket.as_str()), BATCH_WIDEST);
+    let rows = shown().map(|armed| member(model, batch, armed, (width, tickets)));
+    let last = batch_last(model, batch, room, width);
+    Panel { title: batch_title(model, batch, width), rows: rows.collect(), last }
+}
+
+fn batch_title(model: &Model, batch: &Batch, width: usize) -> Row {
+    let all = match batch.members.len() {
+        1 => "this call".to_owned(),
+        many => format!("these {}", counted(many, "call")),
+    };
+    let left = match &batch.fate {
+        Fate::Approve(Reading::Read) => danger(format!(" Approve {all}?")),
+        Fate::Approve(Reading::Unread) => danger(format!(" Approve {all} UNREAD?")),
+        Fate::Deny { reason } => strong(format!(" Deny {all}, because ")).and_foreign(Tone::Ours, reason),
+    };
+    let over = batch.members.iter().filter(|armed| model.stands(batch, armed).is_none()).count();
+    let right = match over {
+        0 => Row::default(),
+        _ => warn(format!("{over} no longer wait ")),
+    };
+    ends(left, right, width)
+}
+
+fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, NameColumn)) -> Row {
+    let ticket = tickets.cell(Tone::Quiet, &armed.key().ticket);
+    let Some(held) = model.stands(batch, armed) else {
+        return warn("  over         ").joined(ticket).quiet("  nothing will be sent for it");
+    };
+    let mut mark = Row::default();
+    mark.runs.push(Risk::of(&held.snapshot).run());
+    let row = ours("  ").joined(mark.padded(risk::WIDEST)).ours(" ");
+    let tool = foreign(Tone::Strong, &held.snapshot.tool);
+    if width < BATCH_NARROW {
+        let row = row.joined(tool.clipped(width / 3)).ours(" ");
+        let room = width.saturating_sub(row.width());
+        let beside = room.saturating_sub(ticket.width() + 2);
+        return match beside {
+            LEAST_TELLING.. => row.joined(telling(held, beside).padded(beside)).ours("  ").joined(ticket),
+            _ => row.joined(telling(held, room)),
+        };
+    }
+    let row = row.joined(ticket).ours("  ");
+    let row = row.joined(tool.clipped(BATCH_WIDEST)).ours("  ");
+    let room = width.saturating_sub(row.width()).max(LEAST_TELLING);
+    row.joined(telling(held, room)).clipped(width)
+}
+
+/// Below this width what a call is about comes before its ticket.
+const BATCH_NARROW: usize = 60;
+/// The most columns of a ticket, and of a tool.
+const BATCH_WIDEST: usize = 24;
+/// The least width for what a call is about.
+const LEAST_TELLING: usize = 12;
+
+fn batch_last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
+    let below = batch.members.len().saturating_sub(batch.top + room);
+    let left = match below {
+        0 => quiet(" end of the list"),
+        _ => warn(format!(" … {} below", counted(below, "more call"))),
+    };
+    let right = match model.listed(batch) {
+        Ok(()) => quiet("y sends a verdict for each "),
+        Err(Unlisted::TooSoon) => quiet("arming "),
+        Err(Unlisted::Unread) => warn("read the list to its end first "),
+    };
+    ends(left, right, width)
 }

@@ -1,25 +1,18 @@
-//! The rows of the screens beside Waiting, for drawing and for moving alike. Each screen has a file.
+//! The rows of the screens beside Waiting and of the panels over all, for drawing and for moving alike. Each screen has a file.
 
 mod activity;
-pub(super) mod changed;
+pub mod help;
 mod log;
-pub mod offered;
-mod record;
+pub mod maker;
+pub mod pins;
+pub mod review;
 mod rules;
 mod servers;
-mod tools;
+pub(super) mod tools;
 
-use super::caption::{Entries, LABEL};
-use super::card::grouped;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};
 use super::screen::{self, Sides};
-use crate::operator::record_row::badge;
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
-
-/// Below this width a list shows only what matters most.
-const NARROW: usize = 64;
-/// From this width on a list has room for everything.
-const WIDE: usize = 100;
 
 /// Calls a function of the open screen's page; the default where the screen has none.
 macro_rules! page {
@@ -88,9 +81,13 @@ pub fn heading(model: &Model, width: usize) -> Row {
 pub fn foot(model: &Model) -> Row {
     match model.screen {
         Screen::Activity => activity::foot(model),
-        Screen::Log => log::foot(model),
-        Screen::Tools => tools::foot(model),
-        Screen::Queue | Screen::Detail | Screen::Rules | Screen::Servers => place(model),
+        Screen::Log => log::foot(model, usize::from(sides(model).list.width)),
+        Screen::Queue | Screen::Detail | Screen::Tools | Screen::Rules | Screen::Servers => {
+            match &model.tools.forgotten {
+                Some(why) if model.screen == Screen::Tools => danger(" ").and_foreign(Tone::Danger, why),
+                _ => place(model),
+            }
+        }
     }
 }
 
@@ -107,9 +104,6 @@ pub fn empty(model: &Model) -> Vec<Row> {
     }
     page!(model, empty(model))
 }
-
-/// What marks the selected line of what is agreed to.
-pub(in crate::console) const PICKED: &str = "▸ ";
 
 /// Where the list and the sheet of the selected line are.
 pub fn sides(model: &Model) -> Sides {
@@ -130,7 +124,7 @@ pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
     };
     match model.screen {
         Screen::Queue | Screen::Detail | Screen::Activity => Vec::new(),
-        Screen::Log => record::sheet(model, width),
+        Screen::Log => log::sheet(model, width),
         Screen::Tools => tools::sheet(model, list.at, width),
         Screen::Rules => rules::sheet(model, list.at, width),
         Screen::Servers => servers::sheet(model, list.at, width),

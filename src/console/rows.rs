@@ -1,9 +1,23 @@
-//! What cards and sheets are made of: section headings on a line, and entries with a label.
+//! What cards, lists and sheets are made of: section headings on a line, entries with a label, a title with something at
+//! its right end; and the words that several screens share.
 
+use crate::audit::record::{Assurance, By};
 use crate::text::row::{Row, Tone, border, foreign, quiet, warn};
+use crate::wire::number::counted;
+
+/// Below this width a list shows only what matters most.
+pub const NARROW: usize = 64;
 
 /// The columns of a label.
 pub const LABEL: usize = 11;
+
+/// A title, the rows below it from the first on screen on, and the last line.
+#[derive(Debug)]
+pub struct Panel {
+    pub title: Row,
+    pub rows: Vec<Row>,
+    pub last: Row,
+}
 
 /// The rows of a sheet or of a part of a card, from the top.
 #[derive(Debug)]
@@ -79,4 +93,53 @@ pub fn caption(name: &str, note: &str, width: usize) -> Row {
     let rest = width.saturating_sub(row.width() + 1);
     row.push(Tone::Border, format!(" {}", "─".repeat(rest)));
     row
+}
+
+/// A title and, at its right end, something that may be left out when there is no room.
+pub fn ends(left: Row, right: Row, width: usize) -> Row {
+    let used = left.width() + right.width();
+    if used + 1 > width {
+        return left.clipped(width);
+    }
+    left.ours(" ".repeat(width - used)).joined(right)
+}
+
+/// How much is below the screen, if anything is.
+pub fn below(rows: usize) -> Row {
+    match rows {
+        0 => Row::default(),
+        _ => warn(format!(" … {} below", counted(rows, "more line"))).quiet(" · j PgDn"),
+    }
+}
+
+/// Who or what decided, as the end of a sentence.
+pub fn decided_by(by: By) -> &'static str {
+    match by {
+        By::Default => "by policy",
+        By::Rule => "by a rule",
+        By::Operator => "by an operator",
+        By::Approver => "by an approver",
+        By::Scope => "by the scope",
+        By::Expiry => "at its deadline",
+        By::Cancel => "by the host's cancel",
+        By::Shutdown => "at shutdown",
+        By::Fault => "after a fault",
+        By::Observe => "in observe mode",
+        By::Elicitation => "in the host, by elicitation",
+    }
+}
+
+/// The levels of the threat model, and what each does and does not do.
+pub const LEVELS: [(&str, &str); 4] = [
+    ("L0", "stops mistakes, not an agent with a shell"),
+    ("L1", "a verdict needs your key"),
+    ("L2", "agent and log are apart"),
+    ("L3", "credentials are on another machine"),
+];
+
+/// What a level that wrappers have does and does not do.
+pub fn promise(level: Assurance) -> &'static str {
+    match level {
+        Assurance::L0 => LEVELS[0].1,
+    }
 }

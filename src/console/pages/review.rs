@@ -3,23 +3,23 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, calls, ends};
-use crate::console::caption::caption;
-use crate::console::card::counted;
+use super::maker::{past_call, replayed, writes, written};
+use super::pins;
 use crate::console::model::{Model, Overlay, Review, ReviewOf, RuleStage};
-use crate::console::pages::{changed, offered};
+use crate::console::rows::{Panel, caption, ends};
 use crate::console::screen::content_rows;
 use crate::operator::tried::SuggestedRule;
 use crate::policy::rule::Pending;
 use crate::text::row::{Row, Tone, border, danger, key, quiet, strong, warn};
+use crate::wire::number::counted;
 
 /// Past calls that are listed before the change itself.
 const CALLS: usize = 6;
 
-pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: Rect) {
+pub fn panel(model: &Model, review: &Review, area: Rect) -> Panel {
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let all = rows(model, review, width);
+    let mut all = rows(model, review, width);
     let below = all.len().saturating_sub(review.top + room);
     let (title, hint) = match &review.subject {
         ReviewOf::Policy { pending, .. } => (
@@ -49,7 +49,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
         0 => last(review),
         _ => warn(format!(" … {} below · PgDn", counted(below, "more line"))),
     };
-    paint.framed(area, ends(title, quiet(hint), width), all.into_iter().skip(review.top), last);
+    let rows = all.split_off(review.top.min(all.len()));
+    Panel { title: ends(title, quiet(hint), width), rows, last }
 }
 
 fn last(review: &Review) -> Row {
@@ -72,7 +73,7 @@ fn last(review: &Review) -> Row {
                 key(" Enter").ours(format!(" agrees to the {lines}")).quiet("; Esc leaves it as it is")
             }
         },
-        (ReviewOf::Suggested(rule), stage) => super::maker::writes(stage, rule.warnings.is_empty()),
+        (ReviewOf::Suggested(rule), stage) => writes(stage, rule.warnings.is_empty()),
     }
 }
 
@@ -91,16 +92,16 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
                 rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }
             rows.push(strong(" What it would change, from the log:"));
-            rows.extend(calls::replayed(model, &review.past, CALLS, width));
+            rows.extend(replayed(model, &review.past, CALLS, width));
             rows.push(strong(" The change:"));
             rows.extend(diff(pending, width));
             rows
         }
-        ReviewOf::Definition(tool) => changed::definition(model, tool, width),
-        ReviewOf::Program(program) => changed::program(program, width),
-        ReviewOf::Written => calls::replayed(model, &review.past, usize::MAX, width),
+        ReviewOf::Definition(tool) => pins::definition(model, tool, width),
+        ReviewOf::Program(program) => pins::program(program, width),
+        ReviewOf::Written => replayed(model, &review.past, usize::MAX, width),
         ReviewOf::Suggested(rule) => suggested(model, rule, width),
-        ReviewOf::Page(open) => offered::rows(open, width),
+        ReviewOf::Page(open) => pins::page_rows(open, width),
     }
 }
 
@@ -118,13 +119,13 @@ fn diff(pending: &Pending, width: usize) -> Vec<Row> {
 }
 
 fn suggested(model: &Model, rule: &SuggestedRule, width: usize) -> Vec<Row> {
-    let mut rows = super::maker::written(&rule.toml, width);
+    let mut rows = written(&rule.toml, width);
     for warning in &rule.warnings {
         rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
     rows.push(caption("it would have saved", &counted(rule.saves, "question"), width));
     rows.extend(quiet(" all ran, approved or observed; no call it covers was denied").hung(width, 1));
-    rows.extend(rule.lines.iter().map(|call| calls::line(model, call, width)));
+    rows.extend(rule.lines.iter().map(|call| past_call(model, call, width)));
     let more = rule.saves.saturating_sub(rule.lines.len());
     if more > 0 {
         rows.push(quiet(format!("   and {} before these", counted(more, "call"))));

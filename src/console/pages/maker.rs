@@ -1,21 +1,26 @@
-//! The panel that makes a grant or a rule from a call: the offers, what the one on show means, and its warnings.
+//! The panel that makes a grant or a rule from a call: the offers, what the one on show means, its warnings, and the past
+//! calls that it is about, those that were denied first.
 
 use ratatui::layout::Rect;
 
-use super::{Paint, calls, ends};
-use crate::console::card::counted;
-use crate::console::grants;
+use crate::console::maker;
 use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage, Seen};
+use crate::console::rows::{NARROW, Panel, ends};
 use crate::console::screen::content_rows;
+use crate::operator::record_row::ruling;
+use crate::operator::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
+use crate::policy::past::Ended;
 use crate::policy::rule::Decision;
-use crate::text::row::{Row, Tone, border, danger, ours, quiet, strong, warn};
+use crate::text::row::{Row, Tone, border, danger, foreign, ours, quiet, strong, warn};
+use crate::text::time;
+use crate::wire::number::{counted, grouped};
 
 /// Past calls that the offers make room for.
 const FEW: usize = 3;
 
-pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area: Rect) {
+pub fn panel(model: &Model, maker: &RuleMaker, area: Rect) -> Panel {
     let (width, room) = (usize::from(area.width), content_rows(area));
-    let all = rows(model, maker, width, room);
+    let mut all = rows(model, maker, width, room);
     let unread = all.must.saturating_sub(maker.top + room);
     let below = all.rows.len().saturating_sub(maker.top + room);
     let (words, more_like_it, hint) = match maker.offer() {
@@ -31,7 +36,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         row = ends(row.clipped(width.saturating_sub(more.width() + 1)), more, width);
     }
     let title = ends(ticket, quiet(hint), width);
-    paint.framed(area, title, all.rows.into_iter().skip(maker.top), row);
+    Panel { title, rows: all.rows.split_off(maker.top.min(all.rows.len())), last: row }
 }
 
 fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
@@ -74,19 +79,13 @@ pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
     Row::of(tone, words)
 }
 
-/// How many rows that must be read are below the screen.
-pub fn rows_below(model: &Model) -> usize {
-    let Some(Overlay::Rule(maker)) = &model.overlay else { return 0 };
+/// How many rows the open panel has in all, and how many below the screen must still be read.
+pub fn measured(model: &Model) -> (usize, usize) {
+    let Some(Overlay::Rule(maker)) = &model.overlay else { return (0, 0) };
     let area = model.areas().body;
     let room = content_rows(area);
-    rows(model, maker, usize::from(area.width), room).must.saturating_sub(maker.top + room)
-}
-
-/// How many rows the open panel has in all.
-pub fn all_rows(model: &Model) -> usize {
-    let Some(Overlay::Rule(maker)) = &model.overlay else { return 0 };
-    let area = model.areas().body;
-    rows(model, maker, usize::from(area.width), content_rows(area)).rows.len()
+    let all = rows(model, maker, usize::from(area.width), room);
+    (all.rows.len(), all.must.saturating_sub(maker.top + room))
 }
 
 struct Rows {
@@ -103,7 +102,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
             None => vec![warn(" The call no longer waits.")],
             Some(held) => {
                 // A grant would begin now, so its end is counted from now.
-                let words = grants::words(offer, &held.snapshot, model.now, model.settings.offset);
+                let words = maker::words(offer, &held.snapshot, model.now, model.settings.offset);
                 words.into_iter().flat_map(|row| barred(row, width)).collect()
             }
         },
@@ -118,7 +117,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     rows.extend(text);
     let denied = maker.matched().filter(|_| maker.choice().is_some_and(|choice| choice.decision == Decision::Allow));
     let must = rows.len() + denied.map_or(0, |matched| matched.denied.min(few));
-    rows.extend(lines.iter().map(|call| calls::line(model, call, width)));
+    rows.extend(lines.iter().map(|call| past_call(model, call, width)));
     Rows { rows, must }
 }
 
@@ -221,7 +220,109 @@ fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let waits = if choice.waiting == 1 { "that waits now" } else { "that wait now" };
     let matched = format!(" matches {} {waits}", counted(choice.waiting, "call"));
     rows.extend(quiet(matched).hung(width, 1));
-    let past = calls::matched(&maker.past, maker.matched(), choice.decision);
+    let past = past_matches(&maker.past, maker.matched(), choice.decision);
     rows.extend(past.into_iter().flat_map(|row| row.hung(width, 1)));
     rows
+}
+
+/// What is known of the past calls that a rule would have matched, which must be read before the rule is written.
+fn past_matches(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>, decision: Decision) -> Vec<Row> {
+    if let Some(why) = &attempt.failed {
+        return vec![warn(" ▲ past calls cannot be counted: ").and_foreign(Tone::Warn, why)];
+    }
+    let Some(matched) = matched else { return vec![quiet(" past calls: still counting …")] };
+    let mut rows = Vec::new();
+    if decision == Decision::Allow && matched.denied > 0 {
+        let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
+        rows.push(danger(words));
+    }
+    if attempt.examined == (Examined { calls: 0, coverage: Coverage::Whole }) {
+        return vec![quiet(" the log has no past call of this tool yet")];
+    }
+    let of = match attempt.examined.coverage {
+        Coverage::Counting => "so far, still counting".to_owned(),
+        Coverage::Whole => format!("of this tool's {}", counted(attempt.examined.calls, "past call")),
+        Coverage::Newest => format!("of this tool's newest {}", counted(attempt.examined.calls, "past call")),
+    };
+    let matches = if matched.calls == 0 { "none".to_owned() } else { grouped(matched.calls) };
+    let mut row = quiet(format!(" matches {matches} {of}"));
+    if matched.calls > 0 {
+        row.push(Tone::Quiet, format!(": {} asked, {} denied", grouped(matched.asked), grouped(matched.denied)));
+    }
+    rows.push(row);
+    if matched.undecided > 0 {
+        let words = format!(" {} more unknown: the log holds no secrets", grouped(matched.undecided));
+        rows.push(quiet(words));
+    }
+    rows
+}
+
+/// What a policy would change of past rulings: the counts, then up to `most` of the calls.
+pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, width: usize) -> Vec<Row> {
+    if let Some(why) = &attempt.failed {
+        return warn(" ▲ unknown: ").and_foreign(Tone::Warn, why).hung(width, 3);
+    }
+    let Examined { calls, coverage } = attempt.examined;
+    let found = attempt.found.as_ref().filter(|_| coverage != Coverage::Counting);
+    let Some(found) = found else {
+        let words = format!(" still counting: {} so far …", counted(calls, "past call"));
+        return vec![quiet(words)];
+    };
+    let mut rows = Vec::new();
+    let of = match coverage {
+        Coverage::Newest => format!("{}, the newest of the last 30 days", counted(calls, "past call")),
+        Coverage::Counting | Coverage::Whole => counted(calls, "past call"),
+    };
+    let (tone, words) = match (calls, found.changed) {
+        (0, _) => (Tone::Quiet, " there are no past calls in the log to try it on".to_owned()),
+        (_, 0) => (Tone::Good, format!(" {of}: none would be decided differently")),
+        (_, changed) => (Tone::Strong, format!(" {of}: {} would be decided differently", grouped(changed))),
+    };
+    rows.extend(Row::of(tone, words).hung(width, 1));
+    for (from, to, count) in &found.counts {
+        let row = ours(format!(" {:>7}  ", grouped(*count))).joined(ruling(*from));
+        rows.push(row.quiet(" → ").joined(ruling(*to)));
+    }
+    if found.undecided > 0 {
+        let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.undecided));
+        rows.push(quiet(words).clipped(width));
+    }
+    for (call, now, by) in found.changes.iter().take(most) {
+        let row = past_call(model, call, width);
+        rows.push(row);
+        let now = quiet(format!("      {} then, now ", call.ruling.word())).joined(ruling(*now));
+        let by = match by.as_str() {
+            "" => now.quiet(" by policy"),
+            rule => now.quiet(" by rule ").and_foreign(Tone::Ours, rule),
+        };
+        rows.push(by.clipped(width));
+    }
+    let more = found.changed.saturating_sub(most.min(found.changes.len()));
+    if more > 0 {
+        let words = model.hint(&format!(" and {} more: mcp-approve rules replay lists them", grouped(more)));
+        rows.extend(quiet(words).hung(width, 1));
+    }
+    rows
+}
+
+/// One past call: when, how it ended, the ticket, the tool and what it was about.
+pub(super) fn past_call(model: &Model, call: &PastLine, width: usize) -> Row {
+    let when = time::moment(call.time, model.now, model.settings.offset);
+    let row = quiet(format!("   {when:<11} ")).joined(ended(call));
+    let row = if width < NARROW {
+        row
+    } else {
+        let ticket = foreign(Tone::Quiet, &call.ticket).clipped(18).padded(19);
+        row.joined(ticket).and_foreign(Tone::Ours, &call.tool).ours(" ")
+    };
+    row.and_foreign(Tone::Foreign, &call.target).clipped(width)
+}
+
+fn ended(call: &PastLine) -> Row {
+    let tone = match call.ended {
+        Ended::Ran => Tone::Good,
+        Ended::Refused => Tone::Danger,
+        Ended::Unanswered => Tone::Quiet,
+    };
+    Row::of(tone, format!("{:<11}", call.ended.word()))
 }

@@ -1,16 +1,21 @@
-//! What changed of a tool's definition or a server's program: old beside new, and what accepting and refusing mean.
+//! What the operator settles of tools: what changed of a definition or of a server's program (old beside new, and what
+//! accepting and refusing mean), and the page of a server with its marks. Decides nothing.
 
-use super::Entries;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::card::{counted, size};
-use crate::console::model::Model;
+use crate::console::card::size;
+use crate::console::model::{Model, OpenPage};
+use crate::console::rows::{Entries, caption};
 use crate::home::places::quoted;
 use crate::link::message::PinState;
 use crate::operator::pinned::{PinnedProgram, PinnedTool};
 use crate::pins::diff::{Argument, Diff};
+use crate::pins::page::{Group, Line, Offer};
+use crate::policy::rule::FirstUse;
+use crate::text::columns::NameColumn;
 use crate::text::plain::visible;
-use crate::text::row::{Row, Tone, border, danger, good, ours, quiet, warn};
+use crate::text::row::{Row, Tone, border, danger, good, key, ours, quiet, warn};
+use crate::wire::number::counted;
 
 /// How many bytes of what changed a sheet shows.
 const GLIMPSE: usize = 16 << 10;
@@ -225,6 +230,80 @@ fn identity(identity: Identity) -> Row {
         Mutability::Mutates => warn("● "),
     };
     badge.ours(identity.to_string()).quiet(format!(" · {}", identity.hash()))
+}
+
+/// Columns before a tool's name: the selection and the mark.
+const LEADING: usize = 7;
+
+/// The rows of the page.
+pub fn page_rows(open: &OpenPage, width: usize) -> Vec<Row> {
+    page_lines(open, width).into_iter().map(|(_, row)| row).collect()
+}
+
+/// The rows of the page, each with the place of its line.
+pub(in crate::console) fn page_lines(open: &OpenPage, width: usize) -> Vec<(Option<usize>, Row)> {
+    let all = &open.page.lines;
+    let names = || all.iter().map(|line| line.tool.as_str());
+    let name = NameColumn::of(names(), (width / 3).min(32));
+    let mut rows = Vec::new();
+    for group in Group::ALL {
+        let of_group = || all.iter().enumerate().filter(|(_, line)| line.group == *group);
+        if !rows.is_empty() {
+            rows.push((None, Row::default()));
+        }
+        let (title, note) = page_heading(open, *group);
+        rows.push((None, caption(title, &note, width)));
+        if of_group().next().is_none() {
+            rows.push((None, quiet(" ".repeat(LEADING)).quiet(nothing(*group))));
+        }
+        for (at, line) in of_group() {
+            let own = page_row(open, at, line, &name)
+                .hung(width, LEADING + if line.tool.is_empty() { 2 } else { name.width + 2 });
+            rows.extend(own.into_iter().map(|row| (Some(at), row)));
+        }
+    }
+    rows
+}
+
+fn page_row(open: &OpenPage, at: usize, line: &Line, name: &NameColumn) -> Row {
+    let row = if open.at == at { key(" ▸ ") } else { ours("   ") };
+    let row = match line.offer {
+        Offer::Nothing => row.ours("    "),
+        Offer::Agreed => row.joined(good(" ✓  ")),
+        Offer::Agree(_) | Offer::Reads(_) if open.marked.contains(&at) => row.joined(key("[x] ")),
+        Offer::Agree(_) | Offer::Reads(_) => row.joined(key("[ ] ")),
+    };
+    let tone = if line.group == Group::Changes { Tone::Quiet } else { Tone::Strong };
+    let row =
+        if line.tool.is_empty() { row } else { row.joined(name.cell(tone, &line.tool).padded(name.width)).ours("  ") };
+    match line.group {
+        Group::Reads | Group::New => row.and_foreign(Tone::Ours, &line.says),
+        Group::Changes => row.joined(warn("● ")).and_foreign(Tone::Quiet, &line.says),
+    }
+}
+
+fn page_heading(open: &OpenPage, group: Group) -> (&'static str, String) {
+    match group {
+        Group::Reads => {
+            let of_group = |at: &&usize| open.page.lines.get(**at).is_some_and(|line| line.group == Group::Reads);
+            let marked = open.marked.iter().filter(of_group).count();
+            let asks = match open.page.first_use {
+                FirstUse::AskOnce => "each asks once until you agree",
+                FirstUse::Allow => "run unasked; what is not sure asks once",
+            };
+            ("reads", format!("{asks} · {marked} marked"))
+        }
+        Group::New => ("what is new about them", "asks once, unless you agree to it here".to_owned()),
+        Group::Changes => ("what changes something", "asks each time".to_owned()),
+    }
+}
+
+fn nothing(group: Group) -> &'static str {
+    match group {
+        Group::Reads => "No tool of this server is known to read: each call asks.",
+        Group::New => "The definitions tell of nothing that would be new.",
+        Group::Changes => "Nothing.",
+    }
 }
 
 #[cfg(test)]

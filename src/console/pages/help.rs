@@ -2,16 +2,16 @@
 
 use ratatui::layout::Rect;
 
-use super::{LEVELS, Paint, below};
 use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
+use crate::console::rows::{LEVELS, Panel, below};
 use crate::console::screen::content_rows;
 use crate::text::row::{Row, Tone, key, ours, strong};
 
-/// Draws the rows from `top` on.
-pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
-    let all = rows(keys, usize::from(area.width));
+/// The rows from `top` on.
+pub fn panel(keys: &Keys, area: Rect, top: usize) -> Panel {
+    let mut all = rows(keys, usize::from(area.width));
     let last = below(all.len().saturating_sub(top + content_rows(area)));
-    paint.framed(area, strong(" Keys"), all.into_iter().skip(top), last);
+    Panel { title: strong(" Keys"), rows: all.split_off(top.min(all.len())), last }
 }
 
 /// The screens in the order of help: a key is listed under the first whose places all have it.
